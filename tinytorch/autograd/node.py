@@ -1,0 +1,176 @@
+"""What the tape is made of: Op (an operation and its derivative rules) and Node (one use of it)."""
+from itertools import count
+
+#: Later nodes get smaller numbers, so that a min-heap yields them youngest first. Creation order
+#: is a topological order: an operation can only read tensors that exist already.
+next_order = count(0, -1).__next__
+
+#: What `versions` becomes once backward has released the saved arrays.
+FREED = ("freed",)
+
+#: Where a node's `saved` holds the op's output and its aux, whatever the number of arguments.
+ANS, AUX = -2, -1
+
+_SHAPE, _ARGS = object(), object()
+
+
+class Op:
+    """Name, forward function and derivative rules of one operation.
+
+    first     position of the first tensor argument
+    aux       forward returns (output, what backward needs besides)
+    multi     forward returns a tuple of outputs
+    view      the output shares the input's memory
+    rules     {argument: rule}; see op.py for what a rule may ask for
+    joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
+    twin      the same function in ordinary ops, for higher derivatives of a joint rule
+    """
+
+    def __init__(self, forward, name=None, first=0, aux=False, multi=False, view=False,
+                 rules=None, joint=None, twin=None):
+        code = forward.__code__
+        self.forward = forward
+        self.name = name or forward.__name__.strip("_")
+        self.backward_name = "".join(w[:1].upper() + w[1:] for w in self.name.split("_")) + "Backward0"
+        self.params = code.co_varnames[:code.co_argcount]
+        self.keep_flag = self.params[-1:] == ("keep",)     # forward asks whether it is being recorded
+        if self.keep_flag:
+            self.params = self.params[:-1]
+        self.first, self.aux, self.multi, self.view, self.twin = first, aux, multi, view, twin
+        # By tensor argument: function(g, saved, edge) -> gradient, and the places in `saved` it reads.
+        self.backs = [None] * (len(self.params) - first)
+        self.needs = [()] * len(self.backs)
+        for argument, rule in (rules or {}).items():
+            i = self.params.index(argument) - first
+            self.backs[i], self.needs[i] = self._adapt(rule)
+        self.joint = None
+        if joint is not None:
+            self.joint, self.joint_needs = self._adapt_joint(joint)
+        self._kept = {}
+
+    def _places(self, rule, given):
+        """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""
+        place = {name: i for i, name in enumerate(self.params)}
+        place.update(ans=ANS, aux=AUX, shape=_SHAPE, args=_ARGS)
+        return tuple(place[name] for name in rule.__code__.co_varnames[given:rule.__code__.co_argcount])
+
+    def _adapt(self, rule):
+        at = self._places(rule, 1)
+        needs = tuple(i for i in at if i is not _SHAPE)
+        if not at:
+            return (lambda g, saved, edge: rule(g)), needs
+        if at == (_SHAPE,):
+            return (lambda g, saved, edge: rule(g, shape_of(edge))), needs
+        if len(at) == 1:
+            i, = at
+            return (lambda g, saved, edge: rule(g, saved[i])), needs
+        if _SHAPE not in at:
+            return (lambda g, saved, edge: rule(g, *[saved[i] for i in at])), needs
+        return (lambda g, saved, edge: rule(
+            g, *[shape_of(edge) if i is _SHAPE else saved[i] for i in at])), needs
+
+    def _adapt_joint(self, rule):
+        at = self._places(rule, 2)
+        return (lambda g, wanted, saved: rule(
+            g, wanted, *[saved[:ANS] if i is _ARGS else saved[i] for i in at])), at
+
+    def kept(self, mask):
+        """The places of `saved` that backward reads when the tensor arguments in bit set `mask`
+        want gradients (True: all arguments)."""
+        if mask not in self._kept:
+            needs = self.joint_needs if self.joint is not None else tuple(
+                i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need)
+            every = range(ANS, 64) if _ARGS in needs else ()
+            self._kept[mask] = frozenset(i for i in needs if i is not _ARGS) | frozenset(every)
+        return self._kept[mask]
+
+    @property
+    def differentiable(self):
+        return self.joint is not None or any(self.backs)
+
+    def __repr__(self):
+        return f"<op {self.name}>"
+
+
+class Node:
+    """A recipe for one step of backward.
+
+    op        what was done: holds the derivative rules
+    edges     where each tensor argument's gradient goes: a Node, a leaf Tensor, or None
+    saved     the op's arguments by position, its output, its aux; arrays no rule names are None
+    versions  (version cell, version) of every saved tensor, flat
+    order     falls with creation
+    shape     of the output (a tuple of shapes for an op of many outputs)
+    hooks     functions of the output's gradient, or None
+    """
+
+    __slots__ = ("op", "edges", "saved", "versions", "order", "shape", "hooks", "__weakref__")
+
+    def __init__(self, op, edges, saved, versions, shape):
+        self.op = op
+        self.edges = edges
+        self.saved = saved
+        self.versions = versions
+        self.order = next_order()
+        self.shape = shape
+        self.hooks = None
+
+    def name(self):
+        return self.op.backward_name
+
+    def __repr__(self):
+        return f"<{self.name()} object at {id(self):#x}>"
+
+    @property
+    def next_functions(self):
+        """(node, output number) of each input; leaves appear as AccumulateGrad."""
+        return tuple(function_of(edge) for edge in self.edges)
+
+
+def shape_of(edge):
+    """Shape that the gradient sent along `edge` must have."""
+    return edge.shape if edge.__class__ is Node else edge.array.shape
+
+
+class AccumulateGrad:
+    """How a leaf appears in `next_functions`: the end of the graph, where `.grad` is written."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable):
+        self.variable = variable
+
+    def name(self):
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def next_functions(self):
+        return ()
+
+    def __repr__(self):
+        return f"<AccumulateGrad object at {id(self.variable):#x}>"
+
+    def __eq__(self, other):
+        return isinstance(other, AccumulateGrad) and self.variable is other.variable
+
+    def __hash__(self):
+        return id(self.variable)
+
+
+def _select(outputs, index):
+    return outputs[index]
+
+
+#: The op of one output of an operation with many: the engine hands its gradient to slot `saved[0]`.
+SELECT = Op(_select)
+
+
+def function_of(edge):
+    """An edge as torch shows it: (grad_fn, output number)."""
+    if edge is None:
+        return None, 0
+    if edge.__class__ is not Node:
+        return AccumulateGrad(edge), 0
+    if edge.op is SELECT:
+        return edge.edges[0], edge.saved[0]
+    return edge, 0

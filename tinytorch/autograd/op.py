@@ -1,0 +1,306 @@
+"""`@op`: makes a function on arrays into an operation that the tape can record.
+
+An op is a plain function on ndarrays with its derivative rules above it. A rule is keyed by the
+argument it differentiates, and its own parameter names say what it needs:
+
+    g       the gradient of the output
+    ans     the output
+    aux     what the forward function returned beside its output (ops with `aux=True`)
+    shape   the shape of the argument being differentiated
+    args    all arguments (joint rules)
+    NAME    the argument NAME of the op
+
+    @op(input=lambda g, other: g * other,
+        other=lambda g, input: g * input)
+    def mul(input, other): ...
+
+What a rule names is what the tape saves, and only if that rule can be asked for. Rules use
+operators and other ops alone, so one text serves two modes: backward calls them with ndarrays (an
+op called on ndarrays just runs), `create_graph=True` calls them with Tensors and they are recorded
+in turn. Broadcasting is the engine's job: a rule may return a gradient of the output's shape.
+
+Three wrappers, by what the op needs on the hot path: `op` (positional arguments), `unary` and
+`binary` (element by element, with torch's promotion and torch's public signature). They repeat the
+few lines that make a Tensor and a Node, because a call for each would cost what an op costs.
+"""
+import numpy as np
+from numpy import ndarray
+
+from .. import dtype as dt
+from ..tensor import Tensor, blank, wrap
+from .grad_mode import mode
+from .node import ANS, SELECT, Node, Op, next_order
+from .promotion import (as_operand, converted, on_arrays, promoted, to_default, unusual_binary,
+                        unusual_unary, write_out)
+from .views import in_place, refresh, track_view
+
+_new_node = Node.__new__
+_NOTHING = ()
+
+
+def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=None, **rules):
+    """Decorator: an op called with positional arguments, its tensors from position `first` on.
+
+    Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    """
+    def decorate(forward):
+        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, twin))
+    return decorate
+
+
+def unary(rule=None, name=None, to_float=False, method=True, inplace=True):
+    """Decorator for `f(input, *, out=None)`, element by element.
+
+    `to_float`: integer and bool inputs are first converted to the default dtype. Makes the Tensor
+    method `f` and its in-place form `f_` too.
+    """
+    def decorate(forward):
+        call = finish(_unary, Op(forward, name, rules=rule and {"input": rule}), to_float)
+        attach(call, method, inplace)
+        return call
+    return decorate
+
+
+def binary(name=None, to_float=False, method=True, inplace=True, **rules):
+    """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
+
+    `to_float`: integers are first converted to the default dtype.
+    """
+    def decorate(forward):
+        call = finish(_binary, Op(forward, name, rules=rules), to_float)
+        attach(call, method, inplace)
+        return call
+    return decorate
+
+
+def finish(make, o, *flags):
+    call = make(o, o.forward, *flags)
+    call.__name__ = call.__qualname__ = o.forward.__name__
+    call.__doc__, call.__module__ = o.forward.__doc__, o.forward.__module__
+    call.op = o
+    return call
+
+
+def attach(function, method=True, inplace=False):
+    """Make `function` the Tensor method of its name and, if asked, add the in-place `name_`."""
+    name = function.__name__
+    if method:
+        setattr(Tensor, name, function)
+    if inplace:
+        setattr(Tensor, name + "_", in_place(function))
+
+
+def methods(*functions, inplace=()):
+    """Make functions of a Tensor its methods; those in `inplace` get the form `name_` as well."""
+    for function in functions:
+        attach(function)
+    for function in inplace:
+        attach(function, True, True)
+
+
+# ------------------------------------------------------------------ the wrappers (hot path)
+def _unary(o, forward, to_float):
+    keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
+    differentiable = o.differentiable
+
+    def call(input, *, out=None):
+        if not isinstance(input, Tensor):
+            return on_arrays(o, input)
+        if out is not None:
+            return write_out(out, call(input))
+        array = input.array
+        if to_float and array.dtype.kind not in "fc":
+            return unusual_unary(o, call, input)
+        try:
+            result = forward(array)
+        except TypeError:
+            return unusual_unary(o, call, input)
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
+        tensor = blank(Tensor)
+        tensor.array = result
+        tensor.version = version = [0]
+        tensor.view = None
+        if input.view is not None:
+            refresh(input)
+        if differentiable and input.tracked and mode.grad:
+            node = _new_node(Node)
+            node.op = o
+            node.edges = (input.node or input,)
+            if keeps_input:
+                node.saved = (array, result if keeps_output else None, None)
+                node.versions = (input.version, input.version[0])
+                if keeps_output:
+                    node.versions += (version, 0)
+            elif keeps_output:
+                node.saved = (None, result, None)
+                node.versions = (version, 0)
+            else:
+                node.saved = node.versions = _NOTHING
+            node.order = next_order()
+            node.shape = result.shape
+            node.hooks = None
+            tensor.node = node
+            tensor.tracked = True
+        else:
+            tensor.node = None
+            tensor.tracked = False
+        return tensor
+    return call
+
+
+def _binary(o, forward, to_float):
+    differentiable = o.differentiable
+    # what to save, by which operands want gradients: (input?, other?, output?)
+    keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
+    keeps_nothing = not any(keeps[3])
+
+    def call(input, other, *, out=None):
+        if not isinstance(input, Tensor):
+            if isinstance(other, Tensor):
+                input = as_operand(o, input, other, 1)
+                return call(input, other, out=out)
+            return on_arrays(o, input, other)
+        a = input.array
+        if input.view is not None:
+            refresh(input)
+        mask = 1 if input.tracked else 0
+        if isinstance(other, Tensor):
+            b = other.array
+            if a.dtype is not b.dtype:
+                return write_out(out, call(*promoted(input, other)))
+            if other.view is not None:
+                refresh(other)
+            if other.tracked:
+                mask += 2
+        else:
+            kind = a.dtype.kind
+            if other.__class__ is float and kind == "f" or other.__class__ is int and kind in "fiu":
+                b = other
+            else:
+                return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))))
+        if to_float and a.dtype.kind not in "fc":
+            return write_out(out, call(to_default(input), to_default(other)))
+        try:
+            result = forward(a, b)
+        except (ValueError, TypeError, OverflowError) as error:
+            return write_out(out, unusual_binary(o, call, input, other, error))
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
+        tensor = blank(Tensor)
+        tensor.array = result
+        tensor.version = version = [0]
+        tensor.view = None
+        if mask and differentiable and mode.grad:
+            node = _new_node(Node)
+            node.op = o
+            if mask == 1:
+                node.edges = (input.node or input, None)
+            elif mask == 2:
+                node.edges = (None, other.node or other)
+            else:
+                node.edges = (input.node or input, other.node or other)
+            if keeps_nothing:
+                node.saved = node.versions = _NOTHING
+            else:
+                keep_a, keep_b, keep_ans = keeps[mask]
+                node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
+                versions = (input.version, input.version[0]) if keep_a else _NOTHING
+                if keep_b and b is not other:
+                    versions += (other.version, other.version[0])
+                node.versions = versions + (version, 0) if keep_ans else versions
+            node.order = next_order()
+            node.shape = result.shape
+            node.hooks = None
+            tensor.node = node
+            tensor.tracked = True
+        else:
+            tensor.node = None
+            tensor.tracked = False
+        return tensor if out is None else write_out(out, tensor)
+    return call
+
+
+def _general(o, forward):
+    first, aux, multi, keep_flag, view = o.first, o.aux, o.multi, o.keep_flag, o.view
+    differentiable = o.differentiable
+
+    def call(*args):
+        arrays = list(args)
+        edges = []
+        mask = 0
+        recording = None                       # None: no tensor among the arguments
+        for i in range(first, len(args)):
+            arg = args[i]
+            if isinstance(arg, Tensor):
+                recording = False
+                arrays[i] = arg.array
+                if arg.view is not None:
+                    refresh(arg)
+                if arg.tracked:
+                    mask |= 1 << (i - first)
+                    edges.append(arg.node or arg)
+                    continue
+            edges.append(None)
+        if mask and differentiable and mode.grad:
+            recording = True
+        result = forward(*arrays, recording is True) if keep_flag else forward(*arrays)
+        if recording is None:                  # a rule at work on plain arrays
+            return result[0] if aux else result
+        extra = None
+        if aux:
+            result, extra = result
+        if multi:
+            return _wrap_outputs(o, call, args, arrays, edges, mask, result, extra, recording)
+        tensor = wrap(result if result.__class__ is ndarray else np.asarray(result))
+        if view:
+            track_view(tensor, call, args, first, None)
+        if recording:
+            tensor.node = node = Node(o, edges, _NOTHING, _NOTHING, tensor.array.shape)
+            tensor.tracked = True
+            _save(node, args, arrays, o.kept(mask), tensor, extra)
+        return tensor
+    return call
+
+
+def _wrap_outputs(o, call, args, arrays, edges, mask, results, extra, recording):
+    """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
+    own, which hands its gradient to the op's node."""
+    outputs = tuple(wrap(np.asarray(r)) for r in results)
+    if o.view:
+        for k, output in enumerate(outputs):
+            track_view(output, call, args, o.first, k)
+    if recording:
+        node = Node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
+        _save(node, args, arrays, o.kept(mask), outputs, extra)
+        for k, output in enumerate(outputs):
+            if output.array.dtype.kind in "fcV":
+                output.node = Node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
+                output.tracked = True
+    return outputs
+
+
+def _save(node, args, arrays, kept, output, extra):
+    """Fill node.saved and node.versions with what the rules will read."""
+    saved, versions = [], []
+    for i, (arg, array) in enumerate(zip(args, arrays)):
+        if not isinstance(arg, Tensor):
+            saved.append(array)
+        elif i in kept:
+            saved.append(array)
+            versions += (arg.version, arg.version[0])
+        else:
+            saved.append(None)
+    if ANS not in kept:
+        saved.append(None)
+    elif node.op.multi:
+        saved.append(tuple(t.array for t in output))
+        for t in output:
+            versions += (t.version, t.version[0])
+    else:
+        saved.append(output.array)
+        versions += (output.version, output.version[0])
+    saved.append(extra)
+    if extra is not None and not versions:
+        versions = ([0], 0)                    # something to free: a second backward must be refused
+    node.saved, node.versions = saved, tuple(versions)

@@ -1,0 +1,142 @@
+"""What the op wrappers do off the hot path: operands of several dtypes, Python numbers that do not
+fit, bfloat16, `out=`, and torch's words for what cannot be done."""
+import numpy as np
+from numpy import ndarray
+
+from .. import dtype as dt
+from ..tensor import Tensor, wrap
+from .grad_mode import mode
+
+
+def on_arrays(o, *operands):
+    """An op called by a derivative rule on plain arrays: nothing to record."""
+    if any(isinstance(x, (ndarray, np.generic)) for x in operands):
+        return o.forward(*operands)
+    raise TypeError(f"{o.name}(): argument 'input' (position 1) must be Tensor, not {type(operands[0]).__name__}")
+
+
+def as_operand(o, value, like, position):
+    """A Python number, NumPy array or scalar beside tensor `like`, as something the op can take."""
+    if isinstance(value, (bool, int, float, complex)):
+        return wrap(np.asarray(scalar_as(value, result_dtype((like, value)).numpy))) if position == 1 else value
+    if isinstance(value, (ndarray, np.generic)):
+        return wrap(np.asarray(value))
+    name = ("input", "other")[position - 1]
+    raise TypeError(f"{o.name}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def result_dtype(operands):
+    """torch's result type of tensors and Python numbers."""
+    tiers = [None, None, None]                 # with dimensions, 0-dim, Python numbers
+    for x in operands:
+        if isinstance(x, Tensor):
+            tier, d = (0 if x.array.ndim else 1), dt.of(x.array)
+        else:
+            tier, d = 2, dt.of_scalar(x)
+        tiers[tier] = d if tiers[tier] is None else dt.promote_types(tiers[tier], d)
+    return dt.combine(*tiers)
+
+
+def result_type(tensor1, tensor2):
+    """The dtype that an operation on the two (tensors or Python numbers) computes in.
+
+    >>> import tinytorch as torch
+    >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int), 1.0)
+    torch.float32
+    """
+    return result_dtype((tensor1, tensor2))
+
+
+def promoted(*operands):
+    """The operands in their common dtype (Python numbers as 0-dim tensors of it)."""
+    d = result_dtype(operands).numpy
+    return tuple(converted(x, d) if isinstance(x, Tensor) else wrap(scalar_as(x, d)) for x in operands)
+
+
+def scalar_as(value, numpy_dtype):
+    """A Python number as a 0-dim array of a dtype; integers wrap around as in C."""
+    if numpy_dtype.kind in "iu" and isinstance(value, int):
+        bits = 8 * numpy_dtype.itemsize
+        return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
+    if numpy_dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(np.array(value, np.float32))
+    if isinstance(value, complex) and numpy_dtype.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {dt.BY_NUMPY[numpy_dtype].name} without overflow")
+    return np.array(value, numpy_dtype)
+
+
+def to_default(x):
+    """Integers and bools in the default dtype; anything else as it is."""
+    if not isinstance(x, Tensor):
+        return float(x)
+    return converted(x, dt.get_default_dtype().numpy) if x.array.dtype.kind in "biu" else x
+
+
+def converted(tensor, numpy_dtype):
+    """`tensor` in another dtype, recorded; itself if it has that dtype already."""
+    if tensor.array.dtype == numpy_dtype:
+        return tensor
+    return tensor.to(dt.BY_NUMPY[numpy_dtype])
+
+
+def in_float32(call, *operands):
+    """bfloat16 arithmetic: compute in float32, round the result."""
+    wide = [converted(x, np.dtype(np.float32)) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x
+            for x in operands]
+    result = call(*wide)
+    return converted(result, dt.BFLOAT16) if result.array.dtype == np.float32 else result
+
+
+def unusual_unary(o, call, input):
+    """An input whose dtype the forward does not take: bfloat16, an integer where a float is needed."""
+    if input.array.dtype == dt.BFLOAT16:
+        return in_float32(call, input)
+    default = dt.get_default_dtype().numpy
+    if input.array.dtype.kind in "biu" and input.array.dtype != default:
+        return call(converted(input, default))
+    raise NotImplementedError(f'"{o.name}" not implemented for \'{type_name(input)}\'')
+
+
+def unusual_binary(o, call, input, other, error):
+    """Why the forward of two operands failed: bfloat16, an integer out of range, or shapes."""
+    a = input.array
+    if a.dtype == dt.BFLOAT16:
+        return in_float32(call, input, other)
+    if isinstance(error, OverflowError) and not isinstance(other, Tensor):
+        return call(input, wrap(scalar_as(other, a.dtype)))
+    if isinstance(error, TypeError):
+        raise NotImplementedError(f'"{o.name}" not implemented for \'{type_name(input)}\'') from error
+    if isinstance(error, ValueError) and isinstance(other, Tensor):
+        check_broadcast(a.shape, other.array.shape)
+    raise error
+
+
+def check_broadcast(a, b):
+    """RuntimeError naming the sizes if shapes `a` and `b` do not broadcast."""
+    for i in range(1, min(len(a), len(b)) + 1):
+        if a[-i] != b[-i] and a[-i] != 1 and b[-i] != 1:
+            raise RuntimeError(f"The size of tensor a ({a[-i]}) must match the size of tensor b ({b[-i]}) "
+                               f"at non-singleton dimension {max(len(a), len(b)) - i}") from None
+
+
+def write_out(out, result):
+    """Store `result` in the tensor given as `out=`, by torch's rules; with None return it."""
+    if out is None:
+        return result
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+    if mode.grad and (result.tracked or out.tracked):
+        raise RuntimeError("out=... arguments don't support automatic differentiation, "
+                           "but one of the arguments requires grad.")
+    if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
+        raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
+    if out.array.shape != result.array.shape:
+        out.array = np.empty(result.array.shape, out.array.dtype)
+    out.array[...] = dt.cast(result.array, out.array.dtype)
+    out.version[0] += 1
+    return out
+
+
+def type_name(tensor):
+    """The dtype as torch's messages spell it: Float, Long ..."""
+    return dt.of(tensor.array).tensor_type[:-len("Tensor")]

@@ -1,0 +1,260 @@
+"""torch's number types on NumPy's, and torch's rules for mixing them.
+
+A tensor's dtype is that of its array: nothing else is stored. bfloat16, which NumPy lacks, is a
+one-field record of 16 bits: it can be stored, viewed, indexed and converted, and every
+arithmetic op on it computes in float32 and rounds back.
+"""
+import numpy as np
+
+
+class dtype:
+    """One of torch's number types (`torch.float32`, ...).
+
+    >>> import tinytorch as torch
+    >>> torch.float32, torch.float32.itemsize, torch.float32.is_floating_point
+    (torch.float32, 4, True)
+    """
+
+    __slots__ = ("name", "numpy", "category", "itemsize", "tensor_type", "is_signed",
+                 "is_floating_point", "is_complex")
+
+    def __init__(self, name, numpy, tensor_type):
+        self.name = name
+        self.numpy = np.dtype(numpy)
+        self.itemsize = self.numpy.itemsize
+        self.tensor_type = tensor_type
+        self.is_complex = self.numpy.kind == "c"
+        self.is_floating_point = self.numpy.kind in "fV"
+        # torch's promotion goes by category: bool < integer < floating < complex
+        self.category = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}[self.numpy.kind]
+        self.is_signed = self.numpy.kind not in "bu"
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return _by_name, (self.name,)
+
+    def to_real(self):
+        return _REAL.get(self, self)
+
+    def to_complex(self):
+        return _COMPLEX.get(self, complex64 if self.category < 3 else self)
+
+
+def _by_name(name):
+    return NAMES[name]
+
+
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
+
+bool = dtype("bool", np.bool_, "BoolTensor")
+uint8 = dtype("uint8", np.uint8, "ByteTensor")
+int8 = dtype("int8", np.int8, "CharTensor")
+int16 = dtype("int16", np.int16, "ShortTensor")
+int32 = dtype("int32", np.int32, "IntTensor")
+int64 = dtype("int64", np.int64, "LongTensor")
+uint16 = dtype("uint16", np.uint16, "UInt16Tensor")
+uint32 = dtype("uint32", np.uint32, "UInt32Tensor")
+uint64 = dtype("uint64", np.uint64, "UInt64Tensor")
+float16 = dtype("float16", np.float16, "HalfTensor")
+bfloat16 = dtype("bfloat16", BFLOAT16, "BFloat16Tensor")
+float32 = dtype("float32", np.float32, "FloatTensor")
+float64 = dtype("float64", np.float64, "DoubleTensor")
+complex64 = dtype("complex64", np.complex64, "ComplexFloatTensor")
+complex128 = dtype("complex128", np.complex128, "ComplexDoubleTensor")
+
+ALL = (bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
+       float16, bfloat16, float32, float64, complex64, complex128)
+NAMES = {d.name: d for d in ALL}
+ALIASES = {"short": int16, "int": int32, "long": int64, "half": float16, "float": float32,
+           "double": float64, "cfloat": complex64, "cdouble": complex128}
+BY_NUMPY = {d.numpy: d for d in ALL}
+_REAL = {complex64: float32, complex128: float64}
+_COMPLEX = {float32: complex64, float64: complex128}
+
+_default = float32
+
+
+def of(array):
+    """The dtype of an ndarray (TypeError for one that torch has no name for)."""
+    try:
+        return BY_NUMPY[array.dtype]
+    except KeyError:
+        native = BY_NUMPY.get(array.dtype.newbyteorder("="))
+        if native is not None:
+            return native
+        raise TypeError(
+            f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
+            "The only supported types are: float64, float32, float16, complex64, complex128, int64, "
+            "int32, int16, int8, uint64, uint32, uint16, uint8, and bool.") from None
+
+
+def get_default_dtype():
+    """The floating dtype of new tensors: float32 unless changed.
+
+    >>> import tinytorch as torch
+    >>> torch.get_default_dtype()
+    torch.float32
+    """
+    return _default
+
+
+def set_default_dtype(d, /):
+    """Make `d` the floating dtype of new tensors. TypeError if it is not a floating dtype.
+
+    >>> import tinytorch as torch
+    >>> torch.set_default_dtype(torch.float64); torch.tensor(1.5).dtype
+    torch.float64
+    >>> torch.set_default_dtype(torch.float32)
+    """
+    global _default
+    if not isinstance(d, dtype):
+        raise TypeError(f"invalid dtype object: expected a torch.dtype, got {type(d).__name__}")
+    if not d.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type, got {d}")
+    _default = d
+
+
+def default_complex():
+    return complex128 if _default is float64 else complex64
+
+
+def promote_types(type1, type2):
+    """The smallest dtype that both can be converted to, by torch's table.
+
+    >>> import tinytorch as torch
+    >>> torch.promote_types(torch.int32, torch.float32), torch.promote_types(torch.uint8, torch.int8)
+    (torch.float32, torch.int16)
+    """
+    if type1 is type2:
+        return type1
+    low, high = sorted((type1, type2), key=lambda d: d.category)
+    if low.category < high.category:
+        if high is complex64 and low is float64:
+            return complex128
+        return high
+    if bfloat16 in (low, high):
+        other = low if high is bfloat16 else high
+        return float32 if other is float16 else other
+    joint = np.promote_types(low.numpy, high.numpy)
+    if joint.kind == "f" and low.category == 1:
+        raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to "
+                           f"promote {low.name} and {high.name}")
+    return BY_NUMPY[joint]
+
+
+def of_scalar(value):
+    """The dtype that a Python number counts as: float and complex follow the default dtype."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return of(value)
+    if value is True or value is False:
+        return bool
+    if isinstance(value, int):
+        return int64
+    if isinstance(value, float):
+        return _default
+    return default_complex()
+
+
+def combine(dims, zeros, scalars):
+    """torch's three tiers: tensors with dimensions decide; 0-dim tensors and then Python numbers
+    only lift the category. Each argument is a dtype or None."""
+    return _lift(_lift(dims, zeros), scalars)
+
+
+def _lift(higher, lower):
+    if higher is None or lower is None:
+        return higher or lower
+    if higher.is_complex:
+        return higher
+    if higher.is_floating_point:
+        return higher.to_complex() if lower.is_complex else higher
+    if higher is bool or lower.category >= 2:
+        return promote_types(higher, lower)
+    return higher
+
+
+def can_cast(from_, to):
+    """Whether torch lets a result of dtype `from_` be stored into `to`: never down a category.
+
+    >>> import tinytorch as torch
+    >>> torch.can_cast(torch.double, torch.float), torch.can_cast(torch.float, torch.int)
+    (True, False)
+    """
+    if from_.category > to.category and not (from_.category == 1 and to.category == 1):
+        return False
+    return not (to is bool and from_ is not bool)
+
+
+class finfo:
+    """Limits of a floating dtype: bits, eps, max, min, tiny, smallest_normal, resolution, dtype.
+
+    >>> import tinytorch as torch
+    >>> torch.finfo(torch.float32).eps
+    1.1920928955078125e-07
+    """
+
+    def __init__(self, type=None):
+        d = _default if type is None else type
+        if not isinstance(d, dtype) or not (d.is_floating_point or d.is_complex):
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d!r}'")
+        d = d.to_real()
+        self.dtype = d.name
+        self.bits = d.itemsize * 8
+        if d is bfloat16:
+            self.eps, self.resolution = 2.0 ** -7, 0.01
+            self.max, self.tiny = 3.3895313892515355e38, 2.0 ** -126
+        else:
+            info = np.finfo(d.numpy)
+            self.eps, self.resolution = float(info.eps), float(info.resolution)
+            self.max, self.tiny = float(info.max), float(info.tiny)
+        self.min = -self.max
+        self.smallest_normal = self.tiny
+
+    def __repr__(self):
+        return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+                f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})")
+
+
+class iinfo:
+    """Limits of an integer dtype: bits, min, max, dtype.
+
+    >>> import tinytorch as torch
+    >>> torch.iinfo(torch.int8).max
+    127
+    """
+
+    def __init__(self, type):
+        if not isinstance(type, dtype) or type.category != 1:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
+        info = np.iinfo(type.numpy)
+        self.dtype, self.bits, self.min, self.max = type.name, info.bits, int(info.min), int(info.max)
+
+    def __repr__(self):
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+def to_bfloat16(array):
+    """A floating array as bfloat16 bits, rounded to nearest even (NaN stays NaN)."""
+    bits = np.asarray(array, np.float32).view(np.uint32)
+    rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
+    rounded = np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
+    return rounded.view(BFLOAT16)
+
+
+def from_bfloat16(array):
+    """bfloat16 bits as the float32 array of the same values."""
+    return (array["bfloat16"].astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def cast(array, numpy_dtype):
+    """`array.astype`, bfloat16 included; complex to real drops the imaginary part. Always a copy."""
+    if array.dtype == BFLOAT16:
+        wide = from_bfloat16(array)
+        return array.copy() if numpy_dtype == BFLOAT16 else wide.astype(numpy_dtype)
+    if numpy_dtype == BFLOAT16:
+        return to_bfloat16(array.real.astype(np.float32))
+    if array.dtype.kind == "c" and numpy_dtype.kind not in "cb":
+        array = array.real
+    return array.astype(numpy_dtype)

@@ -1,0 +1,157 @@
+"""Conversions of dtype and device, copies: to, float, long, clone, contiguous ..."""
+import numpy as np
+
+from .. import dtype as dt
+from ..autograd.op import attach, methods, op
+from ..autograd.promotion import check_broadcast, scalar_as
+from ..autograd.views import assign, check_in_place
+from ..device import check_device, device as Device
+from ..tensor import Tensor
+
+
+@op(name="to_copy", input=lambda g, numpy_dtype, source: _to_copy(g, source, numpy_dtype))
+def _to_copy(input, numpy_dtype, source):
+    return dt.cast(input, numpy_dtype)
+
+
+@op(name="clone", input=lambda g: g)
+def _clone(input, order):
+    return input.copy(order)
+
+
+@op(name="alias", view=True, input=lambda g: g)
+def alias(input):
+    return input[...]
+
+
+def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
+    """`self` in another dtype (recorded), or itself if nothing changes: to(dtype), to(device), to(device,
+    dtype), to(other).
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1.7, -2.2]).to(torch.int64)
+    tensor([ 1, -2])
+    """
+    for arg in args:
+        if isinstance(arg, dt.dtype):
+            dtype = arg
+        elif isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif isinstance(arg, bool):
+            copy = copy or (arg and arg is args[-1] and len(args) > 2)   # (.., non_blocking, copy)
+        elif arg is not None:
+            device = arg
+    check_device(device)
+    target = self.array.dtype if dtype is None else dtype.numpy
+    if target == self.array.dtype:
+        return clone(self) if copy else self
+    return _to_copy(self, target, self.array.dtype)
+
+
+def clone(input, *, memory_format=None):
+    """A copy that gradients pass through.
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor([1, 2]); y = x.clone(); y[0] = 5; x
+    tensor([1, 2])
+    """
+    return _clone(input, "C" if memory_format == "torch.contiguous_format" else "K")
+
+
+def contiguous(self, memory_format=None):
+    """Itself if it lies in memory in C order, else such a copy."""
+    return self if self.array.flags.c_contiguous else _clone(self, "C")
+
+
+def _conversion(name, target):
+    def convert(self, memory_format=None):
+        return to(self, target)
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"`self.to({target!r})`."
+    return convert
+
+
+def type_as(self, other):
+    """`self` in the dtype of `other`."""
+    return to(self, other.dtype)
+
+
+def type_(self, dtype=None, non_blocking=False):
+    """The type's name without arguments, else the tensor converted to it (a dtype or a name).
+
+    >>> import tinytorch as torch
+    >>> torch.ones(1).type()
+    'torch.FloatTensor'
+    """
+    if dtype is None:
+        return f"torch.{self.dtype.tensor_type}"
+    if isinstance(dtype, str):
+        for d in dt.ALL:
+            if dtype in (f"torch.{d.tensor_type}", f"torch.cuda.{d.tensor_type}"):
+                return to(self, d)
+        raise ValueError(f"invalid type: '{dtype}'")
+    if not isinstance(dtype, dt.dtype):
+        dtype = getattr(dtype, "dtype", None)             # a legacy type such as torch.FloatTensor
+    return to(self, dtype)
+
+
+def cpu(self, memory_format=None):
+    """Itself: every tensor is on the CPU."""
+    return self
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """AssertionError: there is no CUDA here."""
+    check_device(Device("cuda"))
+
+
+def copy_values(self, src, non_blocking=False):
+    """Write `src`, broadcast and converted to this dtype, into `self`.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
+    tensor([[1., 2.],
+            [1., 2.]])
+    """
+    check_in_place(self)
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    return assign(self, _copy(self, to(src, self.dtype)))
+
+
+@op(name="copy", input=lambda g: g * 0, src=lambda g: g)
+def _copy(input, src):
+    try:
+        return np.broadcast_to(src, input.shape).copy()
+    except ValueError:
+        check_broadcast(input.shape, src.shape)
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape "
+                           f"{list(np.broadcast_shapes(input.shape, src.shape))}") from None
+
+
+@op(name="fill", input=lambda g: g * 0, value=lambda g: g)
+def _fill(input, value):
+    return np.full_like(input, value)
+
+
+def fill_(self, value):
+    """Write `value` (a number or a 0-dim tensor) everywhere."""
+    if isinstance(value, Tensor) and value.array.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
+    check_in_place(self)
+    return assign(self, _fill(self, to(value, self.dtype) if isinstance(value, Tensor) else scalar_as(value, self.array.dtype)))
+
+
+def zero_(self):
+    """Write zeros everywhere."""
+    return fill_(self, 0)
+
+
+for _name, _dtype in [("bool", dt.bool), ("byte", dt.uint8), ("char", dt.int8), ("short", dt.int16),
+                      ("int", dt.int32), ("long", dt.int64), ("half", dt.float16), ("bfloat16", dt.bfloat16),
+                      ("float", dt.float32), ("double", dt.float64), ("cfloat", dt.complex64),
+                      ("cdouble", dt.complex128)]:
+    attach(_conversion(_name, _dtype))
+methods(fill_, zero_, to, clone, contiguous, type_as, cpu, cuda, alias)
+Tensor.type = type_
+Tensor.copy_ = copy_values

@@ -1,0 +1,302 @@
+"""class Tensor: an ndarray, its gradient, and how it was made. It knows no operation: the ops
+package puts the methods on it, autograd the ones about graphs."""
+import numpy as np
+
+from . import dtype as dt
+from .device import CPU
+
+
+class Size(tuple):
+    """A shape: a tuple with `numel()`.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2, 3).shape, torch.zeros(2, 3).shape.numel()
+    (torch.Size([2, 3]), 6)
+    """
+
+    __slots__ = ()
+
+    def numel(self):
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self):
+        return f"torch.Size({list(self)})"
+
+    def __getitem__(self, index):
+        item = tuple.__getitem__(self, index)
+        return Size(item) if isinstance(index, slice) else item
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other):
+        return Size(tuple(other) + tuple(self))
+
+    def __mul__(self, times):
+        return Size(tuple.__mul__(self, times))
+
+    def __reduce__(self):
+        return Size, (tuple(self),)
+
+
+class _Slots:
+    # In a base class of their own so that Tensor itself can give defaults to the rarer attributes.
+    # array: the numbers. node: how it was computed (None: a leaf). tracked: requires a gradient.
+    # version: [count of in-place writes], shared with views. view: View (see autograd/views.py) or None.
+    __slots__ = ("array", "node", "tracked", "version", "view", "__weakref__")
+
+
+class _TensorType(type):
+    """Lets the legacy types (`torch.FloatTensor`) and `Parameter` answer isinstance by content."""
+
+
+class Tensor(_Slots):
+    """A multi-dimensional array of one dtype that remembers how it was computed.
+
+    `Tensor(2, 3)` is uninitialised, `Tensor([1, 2])` holds data; both have the default dtype.
+    Use `torch.tensor` for data of any dtype.
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    _grad = None
+    _hooks = None
+    __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
+    is_cuda = is_sparse = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
+    is_cpu = True
+    layout = "torch.strided"
+    name = None
+
+    def __new__(cls, *args, **kwargs):
+        self = object.__new__(cls)
+        self.node, self.tracked, self.version, self.view = None, False, [0], None
+        return self
+
+    def __init__(self, *data, device=None):
+        if len(data) == 1 and not isinstance(data[0], int):
+            value = data[0]
+            if isinstance(value, Tensor):
+                self.array = value.array
+            elif isinstance(value, Size):
+                self.array = np.empty(value, dt.get_default_dtype().numpy)
+            else:
+                self.array = np.array(value, dt.get_default_dtype().numpy)
+        else:
+            self.array = np.empty(data if data else (0,), dt.get_default_dtype().numpy)
+
+    # -------------------------------------------------------------- what it is
+    @property
+    def shape(self):
+        return Size(self.array.shape)
+
+    def size(self, dim=None):
+        """The shape, or the length of dimension `dim`. IndexError if there is no such dimension."""
+        if dim is None:
+            return Size(self.array.shape)
+        return self.array.shape[check_dim(dim, self.array.ndim)]
+
+    @property
+    def dtype(self):
+        return dt.of(self.array)
+
+    @property
+    def device(self):
+        return CPU
+
+    def get_device(self):
+        return -1
+
+    @property
+    def ndim(self):
+        return self.array.ndim
+
+    def dim(self):
+        return self.array.ndim
+
+    ndimension = dim
+
+    def numel(self):
+        return self.array.size
+
+    nelement = numel
+
+    @property
+    def itemsize(self):
+        return self.array.itemsize
+
+    def element_size(self):
+        return self.array.itemsize
+
+    @property
+    def nbytes(self):
+        return self.array.nbytes
+
+    def stride(self, dim=None):
+        """Steps between neighbours along each dimension (or along `dim`), in elements."""
+        steps = tuple(s // self.array.itemsize for s in self.array.strides)
+        return steps if dim is None else steps[check_dim(dim, len(steps))]
+
+    def storage_offset(self):
+        """How many elements into the underlying memory the first one lies."""
+        root = self.array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        return (self.data_ptr() - root.__array_interface__["data"][0]) // self.array.itemsize
+
+    def data_ptr(self):
+        """Address of the first element (0 for an empty tensor)."""
+        return self.array.__array_interface__["data"][0] if self.array.size else 0
+
+    def is_floating_point(self):
+        return self.array.dtype.kind in "fV"
+
+    def is_complex(self):
+        return self.array.dtype.kind == "c"
+
+    def is_signed(self):
+        return self.dtype.is_signed
+
+    def is_pinned(self):
+        return False
+
+    def is_shared(self):
+        return False
+
+    @property
+    def _version(self):
+        return self.version[0]
+
+    # -------------------------------------------------------------- to Python and NumPy
+    def item(self):
+        """The only element as a Python number. RuntimeError if there is not exactly one."""
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        if self.array.dtype == dt.BFLOAT16:
+            return float(dt.from_bfloat16(self.array).item())
+        return self.array.item()
+
+    def tolist(self):
+        """The elements as nested lists (a number for a 0-dim tensor)."""
+        array = self.array
+        return (dt.from_bfloat16(array) if array.dtype == dt.BFLOAT16 else array).tolist()
+
+    def numpy(self, *, force=False):
+        """The ndarray that holds the numbers: shared, not copied.
+
+        RuntimeError if the tensor requires grad, unless `force`; TypeError for bfloat16.
+        """
+        if self.requires_grad and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.array.dtype == dt.BFLOAT16:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.array
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __len__(self):
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __bool__(self):
+        if self.array.size == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        if self.array.size > 1:
+            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+        return bool(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __index__(self):
+        if self.array.size != 1 or self.array.dtype.kind not in "biu":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __hash__(self):
+        return id(self)
+
+    def __format__(self, spec):
+        if self.array.ndim == 0:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+    def __repr__(self, *, tensor_contents=None):
+        from .printing import tensor_text      # printing is not needed to compute
+        return tensor_text(self)
+
+    def __deepcopy__(self, memo):
+        if id(self) in memo:
+            return memo[id(self)]
+        if not self.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the "
+                               "deepcopy protocol at the moment.  If you were attempting to deepcopy a module, "
+                               "this may be because of a torch.nn.utils.weight_norm usage, see "
+                               "https://github.com/pytorch/pytorch/pull/103001")
+        copy = type(self).__new__(type(self))
+        memo[id(self)] = copy
+        copy.array = self.array.copy(order="K")
+        copy.tracked = self.tracked
+        if self._grad is not None:
+            copy._grad = self._grad.__deepcopy__(memo)
+        return copy
+
+    def __reduce_ex__(self, protocol):
+        if not self.is_leaf:
+            raise RuntimeError("can't pickle a tensor that is not a leaf; use tensor.detach()")
+        return _rebuild, (type(self), self.array, self.tracked)
+
+    # -------------------------------------------------------------- gradient
+    @property
+    def is_leaf(self):
+        return self.grad_fn is None
+
+    @property
+    def _base(self):
+        return None if self.view is None else self.view.base
+
+    def _is_view(self):
+        return self.view is not None
+
+
+def _rebuild(cls, array, tracked):
+    self = cls.__new__(cls)
+    self.array, self.tracked = array, tracked
+    return self
+
+
+blank = object.__new__     # blank(Tensor): the caller fills every slot
+
+
+def wrap(array):
+    """A leaf tensor around an ndarray (shared) that requires no gradient."""
+    tensor = blank(Tensor)
+    tensor.array = array
+    tensor.node = None
+    tensor.tracked = False
+    tensor.version = [0]
+    tensor.view = None
+    return tensor
+
+
+def check_dim(dim, ndim):
+    """`dim` counted from the front; IndexError in torch's words if it is out of range."""
+    extent = ndim or 1
+    if not -extent <= dim < extent:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got {dim})")
+    return dim + extent if dim < 0 else dim
