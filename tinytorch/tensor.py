@@ -2,8 +2,9 @@
 package puts the methods on it, autograd the ones about graphs."""
 import numpy as np
 
-from . import dtype as dt
+from . import dtypes as dt
 from .device import CPU
+from .memory_format import strided
 
 
 class Size(tuple):
@@ -45,8 +46,8 @@ class Size(tuple):
 class _Slots:
     # In a base class of their own so that Tensor itself can give defaults to the rarer attributes.
     # array: the numbers. node: how it was computed (None: a leaf). tracked: requires a gradient.
-    # version: [count of in-place writes], shared with views. view: View (see autograd/views.py) or None.
-    __slots__ = ("array", "node", "tracked", "version", "view", "__weakref__")
+    # version: [count of in-place writes], shared with views. origin: View (see autograd/views.py) or None.
+    __slots__ = ("array", "node", "tracked", "version", "origin", "__weakref__")
 
 
 class _TensorType(type):
@@ -71,12 +72,12 @@ class Tensor(_Slots):
     __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
     is_cuda = is_sparse = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
     is_cpu = True
-    layout = "torch.strided"
+    layout = strided
     name = None
 
     def __new__(cls, *args, **kwargs):
         self = object.__new__(cls)
-        self.node, self.tracked, self.version, self.view = None, False, [0], None
+        self.node, self.tracked, self.version, self.origin = None, False, [0], None
         return self
 
     def __init__(self, *data, device=None):
@@ -238,7 +239,7 @@ class Tensor(_Slots):
 
     def __repr__(self, *, tensor_contents=None):
         from .printing import tensor_text      # printing is not needed to compute
-        return tensor_text(self)
+        return tensor_text(self, tensor_contents)
 
     def __deepcopy__(self, memo):
         if id(self) in memo:
@@ -268,10 +269,10 @@ class Tensor(_Slots):
 
     @property
     def _base(self):
-        return None if self.view is None else self.view.base
+        return None if self.origin is None else self.origin.base
 
     def _is_view(self):
-        return self.view is not None
+        return self.origin is not None
 
 
 def _rebuild(cls, array, tracked):
@@ -290,7 +291,7 @@ def wrap(array):
     tensor.node = None
     tensor.tracked = False
     tensor.version = [0]
-    tensor.view = None
+    tensor.origin = None
     return tensor
 
 

@@ -10,7 +10,7 @@ from sys import getrefcount
 
 import numpy as np
 
-from .. import dtype as dt
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
 from .node import ANS, AUX, FREED, SELECT, Node
@@ -100,7 +100,8 @@ def _fill_slot(source, k, g, pending, heap):
     if source not in pending:
         pending[source] = [None] * len(source.shape)
         heappush(heap, (source.order, source))
-    pending[source][k] = g
+    slots = pending[source]
+    slots[k] = g if slots[k] is None else slots[k] + g
 
 
 def _finish(pending, targets, inputs, accumulate, create_graph):
@@ -218,6 +219,8 @@ def _saved_tensor(node, i, s):
     count = len(node.saved)
     if i == count + AUX:
         return s if not isinstance(s, np.ndarray) else wrap(s)
+    if i == count + ANS and node.op.multi and s is not None:
+        return tuple([_saved_output(node, k, array) for k, array in enumerate(s)])
     if not isinstance(s, np.ndarray):
         return s
     t = wrap(s)
@@ -231,6 +234,14 @@ def _saved_tensor(node, i, s):
     if edge.__class__ is not Node:
         return edge
     t.node, t.tracked = edge, True
+    return t
+
+
+def _saved_output(node, k, array):
+    """Output `k` of a many-output node as a Tensor with its history."""
+    t = wrap(array)
+    if array.dtype.kind in "fcV":
+        t.node, t.tracked = Node(SELECT, (node,), (k, None, None), (), array.shape), True
     return t
 
 

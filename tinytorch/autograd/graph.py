@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from .. import dtype as dt
+from .. import dtypes as dt
 from ..tensor import Tensor, Size, wrap
 from .engine import run_backward
 from .grad_mode import mode
@@ -15,7 +15,7 @@ from .views import check_in_place, refresh
 
 def _requires_grad(self):
     """Whether gradients are computed for this tensor. Settable on leaves of floating dtype."""
-    if self.view is not None:
+    if self.origin is not None:
         refresh(self)
     return self.tracked
 
@@ -85,7 +85,7 @@ def _del_grad(self):
 
 def _grad_fn(self):
     """The node that computed this tensor (None for a leaf)."""
-    if self.view is not None:
+    if self.origin is not None:
         refresh(self)
     node = self.node
     return node.edges[0] if node is not None and node.op is SELECT else node
@@ -124,7 +124,7 @@ def detach(self):
 
 def detach_(self):
     """Take this tensor out of the graph that made it. RuntimeError for a view."""
-    if self.view is not None:
+    if self.origin is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
                            "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
                            "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
@@ -235,11 +235,14 @@ class RemovableHandle:
 
     _ids = itertools.count()
 
-    def __init__(self, hooks):
-        self.hooks, self.id = hooks, next(self._ids)
+    def __init__(self, hooks_dict, *, extra_dict=()):
+        # extra_dict: a dict or a list of dicts that may hold something under the hook's id as well
+        extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
+        self.dicts, self.id = (hooks_dict, *extra), next(self._ids)
 
     def remove(self):
-        self.hooks.pop(self.id, None)
+        for hooks in self.dicts:
+            hooks.pop(self.id, None)
 
     def __enter__(self):
         return self

@@ -80,7 +80,7 @@ class Op:
         if mask not in self._kept:
             needs = self.joint_needs if self.joint is not None else tuple(
                 i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need)
-            every = range(ANS, 64) if _ARGS in needs else ()
+            every = range(64) if _ARGS in needs else ()
             self._kept[mask] = frozenset(i for i in needs if i is not _ARGS) | frozenset(every)
         return self._kept[mask]
 

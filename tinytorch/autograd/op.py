@@ -26,11 +26,11 @@ few lines that make a Tensor and a Node, because a call for each would cost what
 import numpy as np
 from numpy import ndarray
 
-from .. import dtype as dt
+from .. import dtypes as dt
 from ..tensor import Tensor, blank, wrap
 from .grad_mode import mode
 from .node import ANS, SELECT, Node, Op, next_order
-from .promotion import (as_operand, converted, on_arrays, promoted, to_default, unusual_binary,
+from .promotion import (OPERANDS, as_operand, converted, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
                         unusual_unary, write_out)
 from .views import in_place, refresh, track_view
 
@@ -61,16 +61,23 @@ def unary(rule=None, name=None, to_float=False, method=True, inplace=True):
     return decorate
 
 
-def binary(name=None, to_float=False, method=True, inplace=True, **rules):
+def binary(name=None, to_float=False, method=True, inplace=True, numbers="both", **rules):
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
+    `numbers`: where a Python number may stand: "both", "other" or "none".
     """
     def decorate(forward):
-        call = finish(_binary, Op(forward, name, rules=rules), to_float)
+        call = finish(_binary, Op(forward, name, rules=rules), to_float, numbers)
+        call.to_float = to_float
         attach(call, method, inplace)
         return call
     return decorate
+
+
+def operator(function):
+    """`function`, made by `binary`, as a Python operator: NotImplemented for what is neither tensor nor number."""
+    return finish(_binary, function.op, function.to_float, "both", True)
 
 
 def finish(make, o, *flags):
@@ -120,8 +127,8 @@ def _unary(o, forward, to_float):
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
-        tensor.view = None
-        if input.view is not None:
+        tensor.origin = None
+        if input.origin is not None:
             refresh(input)
         if differentiable and input.tracked and mode.grad:
             node = _new_node(Node)
@@ -149,7 +156,8 @@ def _unary(o, forward, to_float):
     return call
 
 
-def _binary(o, forward, to_float):
+def _binary(o, forward, to_float, numbers, is_operator=False):
+    number_first, tensors_only = numbers == "both", numbers == "none"
     differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
@@ -158,28 +166,34 @@ def _binary(o, forward, to_float):
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
             if isinstance(other, Tensor):
+                if not number_first and not isinstance(input, (ndarray, np.generic)):
+                    raise not_a_tensor(o, input, 1)
                 input = as_operand(o, input, other, 1)
                 return call(input, other, out=out)
             return on_arrays(o, input, other)
         a = input.array
-        if input.view is not None:
+        if input.origin is not None:
             refresh(input)
         mask = 1 if input.tracked else 0
         if isinstance(other, Tensor):
             b = other.array
-            if a.dtype is not b.dtype:
+            if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 return write_out(out, call(*promoted(input, other)))
-            if other.view is not None:
+            if other.origin is not None:
                 refresh(other)
             if other.tracked:
                 mask += 2
         else:
+            if tensors_only and not isinstance(other, (ndarray, np.generic)):
+                raise not_a_tensor(o, other, 2)
             kind = a.dtype.kind
             if other.__class__ is float and kind == "f" or other.__class__ is int and kind in "fiu":
                 b = other
+            elif is_operator and not isinstance(other, OPERANDS):
+                return NotImplemented
             else:
                 return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))))
-        if to_float and a.dtype.kind not in "fc":
+        if to_float and a.dtype.kind in "biu":
             return write_out(out, call(to_default(input), to_default(other)))
         try:
             result = forward(a, b)
@@ -190,7 +204,7 @@ def _binary(o, forward, to_float):
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
-        tensor.view = None
+        tensor.origin = None
         if mask and differentiable and mode.grad:
             node = _new_node(Node)
             node.op = o
@@ -235,7 +249,7 @@ def _general(o, forward):
             if isinstance(arg, Tensor):
                 recording = False
                 arrays[i] = arg.array
-                if arg.view is not None:
+                if arg.origin is not None:
                     refresh(arg)
                 if arg.tracked:
                     mask |= 1 << (i - first)

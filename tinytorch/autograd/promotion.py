@@ -3,16 +3,19 @@ fit, bfloat16, `out=`, and torch's words for what cannot be done."""
 import numpy as np
 from numpy import ndarray
 
-from .. import dtype as dt
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
+
+#: What may stand beside a tensor in arithmetic.
+OPERANDS = (bool, int, float, complex, ndarray, np.generic)
 
 
 def on_arrays(o, *operands):
     """An op called by a derivative rule on plain arrays: nothing to record."""
     if any(isinstance(x, (ndarray, np.generic)) for x in operands):
         return o.forward(*operands)
-    raise TypeError(f"{o.name}(): argument 'input' (position 1) must be Tensor, not {type(operands[0]).__name__}")
+    raise not_a_tensor(o, operands[0], 1)
 
 
 def as_operand(o, value, like, position):
@@ -21,8 +24,22 @@ def as_operand(o, value, like, position):
         return wrap(np.asarray(scalar_as(value, result_dtype((like, value)).numpy))) if position == 1 else value
     if isinstance(value, (ndarray, np.generic)):
         return wrap(np.asarray(value))
-    name = ("input", "other")[position - 1]
-    raise TypeError(f"{o.name}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+    raise not_a_tensor(o, value, position)
+
+
+def not_a_tensor(o, value, position):
+    """The TypeError for an operand that is no tensor."""
+    name = o.name.removesuffix("_cpu")
+    return TypeError(f"{name}(): argument '{o.params[position - 1]}' (position {position}) must be Tensor, "
+                     f"not {type(value).__name__}")
+
+
+def need_tensors(function, **arguments):
+    """TypeError if one of the (leading) arguments is no tensor."""
+    for position, (name, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
+                            f"not {type(value).__name__}")
 
 
 def result_dtype(operands):

@@ -8,47 +8,62 @@ import functools
 
 import numpy as np
 
-from .. import dtype as dt
+from .. import dtypes as dt
 from ..tensor import Tensor
 from .grad_mode import mode
 from .node import ANS, Node, Op
 
 
 class View:
-    """How a view came from its base: `steps` replayed on `base` when its history was `seen`."""
+    """How a view came from its base: `steps` replayed on `base` when its history was `seen`; whether in grad mode."""
 
-    __slots__ = ("base", "steps", "seen")
+    __slots__ = ("base", "steps", "seen", "taped")
 
     def __init__(self, base, steps, seen):
-        self.base, self.steps, self.seen = base, steps, seen
+        self.base, self.steps, self.seen, self.taped = base, steps, seen, mode.grad
 
 
 def track_view(output, call, args, first, index):
     """Make `output` a view: what call(*args) (its output number `index`) gives of args[first]."""
     source = args[first]
     step = (call, args[:first], args[first + 1:], index)
-    if source.view is None:
-        output.view = View(source, (step,), source.node)
+    if source.origin is None:
+        output.origin = View(source, (step,), source.node)
     else:
-        base = source.view.base
-        output.view = View(base, source.view.steps + (step,), base.node)
+        base = source.origin.base
+        output.origin = View(base, source.origin.steps + (step,), base.node)
     output.version = source.version
 
 
 def replay(base, steps):
     """The view that `steps` make of `base` (a Tensor, or an ndarray in plain backward)."""
-    for call, before, after, index in steps:
+    for call, before, after, _ in steps:       # each gives one output: writes to the others are refused
         base = call(*before, base, *after)
-        if index is not None:
-            base = base[index]
     return base
+
+
+def _check_view(view, what="is being"):
+    """RuntimeError for a view that torch refuses writes to: made with others by one operation, or outside grad mode."""
+    for call, *_, index in view.origin.steps:
+        if index is not None:
+            raise RuntimeError(
+                f"Output {index} of {call.op.backward_name[:-9]} is a view and {what} modified inplace. This view is the output "
+                "of a function that returns multiple views. Such functions do not allow the output views to be modified "
+                "inplace. You should replace the inplace operation by an out-of-place one.")
+    if what == "is being" and not view.origin.taped:
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
+            "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
+            "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
+            "the inplace to be tracked).")
 
 
 def refresh(tensor):
     """Bring a view's history up to date after writes to its base."""
-    view = tensor.view
+    view = tensor.origin
     if view is None or view.base.node is view.seen:
         return
+    _check_view(tensor, "its base or another view of its base has been")
     before, mode.grad = mode.grad, True
     try:
         fresh = replay(view.base, view.steps)
@@ -58,25 +73,42 @@ def refresh(tensor):
     view.seen = view.base.node
 
 
-def _copy_slice(base, source, steps):
+def _copy_slice(base, source, steps, order):
     return base
 
 
-def _without_slice(g, steps):
-    """g with zeros where the view of `steps` lies."""
+def _memory_order(array):
+    """The dimensions of an array from the slowest to the fastest in memory."""
+    return tuple(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+
+
+def _laid_out(g, order):
+    """A copy of g with its dimensions in memory in that order, so that the base's views are views of it too."""
+    back = tuple(sorted(range(len(order)), key=order.__getitem__))
     if isinstance(g, Tensor):
-        g = g.clone()
+        return g.permute(order).contiguous().clone().permute(back)
+    return g.transpose(order).copy("C").transpose(back)
+
+
+def _without_slice(g, steps, order):
+    """g with zeros where the view of `steps` lies."""
+    g = _laid_out(g, order)
+    if isinstance(g, Tensor):
         replay(g, steps).zero_()
     else:
-        g = g.copy()
         replay(g, steps)[...] = 0
     return g
 
 
+def _slice_of(g, steps, order):
+    """The view of `steps` in g."""
+    if any(call.op.name == "as_strided" for call, *_ in steps):
+        g = _laid_out(g, order)                # the one view that depends on the layout
+    return replay(g, steps)
+
+
 #: base with the view of `steps` replaced by source. The write itself has been done already.
-COPY_SLICE = Op(_copy_slice, name="copy_slices", rules={
-    "base": _without_slice,
-    "source": lambda g, steps: replay(g, steps)})
+COPY_SLICE = Op(_copy_slice, name="copy_slices", rules={"base": _without_slice, "source": _slice_of})
 COPY_SLICE.backward_name = "CopySlices"
 
 
@@ -84,9 +116,11 @@ def check_in_place(self):
     """RuntimeError where torch refuses an in-place write."""
     if not mode.grad:
         return
-    if self.view is not None:
+    if self.origin is not None:
         refresh(self)
-        base = self.view.base
+        base = self.origin.base
+        if self.tracked:
+            _check_view(self)
         if base.tracked and base.node is None:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     elif self.tracked and self.node is None:
@@ -105,13 +139,31 @@ def assign(self, result):
             raise RuntimeError(f"result type {have.tensor_type[:-6]} can't be cast to the desired output type {want.tensor_type[:-6]}")
         result = result.to(want)
         array = result.array
-    if 0 in target.strides and any(s == 0 and n > 1 for s, n in zip(target.strides, target.shape)):
+    if 0 in target.strides and target.size and any(s == 0 and n > 1 for s, n in zip(target.strides, target.shape)):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
+    if result.tracked and self.origin is not None and mode.grad:
+        _check_view(self)
+    if result.node is not None and result.node.saved:
+        _keep_original(result.node, self)
     np.copyto(target, array)
     self.version[0] += 1
     rebase(self, result)
     return self
+
+
+def _keep_original(node, tensor):
+    """If backward of `node` reads `tensor`, about to be overwritten, let it have a copy."""
+    target = tensor.array
+    if not any(s is target for s in node.saved[:ANS]):
+        return
+    saved, versions = list(node.saved), list(node.versions)
+    for i, s in enumerate(saved[:ANS]):
+        if s is target:
+            saved[i] = target.copy(order="K")
+            k = next(k for k in range(0, len(versions), 2) if versions[k] is tensor.version)
+            versions[k:k + 2] = [0], 0
+    node.saved, node.versions = saved, tuple(versions)
 
 
 def rebase(self, result):
@@ -124,12 +176,12 @@ def rebase(self, result):
         saved = list(node.saved)
         saved[ANS] = self.array
         node.saved, node.versions = saved, node.versions[:-2] + (self.version, self.version[0])
-    if self.view is None:
+    if self.origin is None:
         self.node, self.tracked = node, result.tracked
         return
-    base, steps = self.view.base, self.view.steps
+    base, steps = self.origin.base, self.origin.steps
     edges = (base.node, node)
-    base.node = Node(COPY_SLICE, edges, (None, None, steps, None, None), (), base.array.shape)
+    base.node = Node(COPY_SLICE, edges, (None, None, steps, _memory_order(base.array), None, None), (), base.array.shape)
     base.tracked = True
 
 

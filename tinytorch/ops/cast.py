@@ -1,22 +1,39 @@
 """Conversions of dtype and device, copies: to, float, long, clone, contiguous ..."""
 import numpy as np
 
-from .. import dtype as dt
+from .. import dtypes as dt
 from ..autograd.op import attach, methods, op
 from ..autograd.promotion import check_broadcast, scalar_as
 from ..autograd.views import assign, check_in_place
 from ..device import check_device, device as Device
+from ..memory_format import contiguous_format, memory_order, preserve_format
 from ..tensor import Tensor
+from .shape import inverse
+
+_PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
 
 
-@op(name="to_copy", input=lambda g, numpy_dtype, source: _to_copy(g, source, numpy_dtype))
+def _converted_back(g, numpy_dtype, source):
+    """The gradient of a conversion: rounded as the output was, then in the dtype of the source."""
+    have = g.array.dtype if isinstance(g, Tensor) else g.dtype
+    if numpy_dtype == dt.BFLOAT16 and have != numpy_dtype:
+        g = _to_copy(g, numpy_dtype, have)
+    return _to_copy(g, source, numpy_dtype)
+
+
+@op(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
     return dt.cast(input, numpy_dtype)
 
 
 @op(name="clone", input=lambda g: g)
 def _clone(input, order):
-    return input.copy(order)
+    """A copy laid out as the input ("K"), in C order ("C"), or with its dimensions in the order given."""
+    if order == "K":
+        return input.copy("C" if 0 in input.strides else "K")
+    if order == "C":
+        return input.copy("C")
+    return input.transpose(order).copy("C").transpose(inverse(order))
 
 
 @op(name="alias", view=True, input=lambda g: g)
@@ -41,26 +58,46 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             copy = copy or (arg and arg is args[-1] and len(args) > 2)   # (.., non_blocking, copy)
         elif arg is not None:
             device = arg
-    check_device(device)
-    target = self.array.dtype if dtype is None else dtype.numpy
-    if target == self.array.dtype:
-        return clone(self) if copy else self
-    return _to_copy(self, target, self.array.dtype)
+    if device is not None:
+        check_device(device)
+    target = self.array.dtype if dtype is None else _PYTHON_TYPES.get(dtype, dtype).numpy
+    order = "K" if memory_format is None else memory_order(memory_format, self.array.ndim)
+    if target != self.array.dtype:
+        result = _to_copy(self, target, self.array.dtype)
+        return result if order == "K" or laid_out(result.array, order) else _clone(result, order)
+    return _clone(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
+
+
+def laid_out(array, order):
+    """Whether the array's dimensions lie densely in memory in the given order ("C" or dimensions)."""
+    return array.flags.c_contiguous if order == "C" else array.transpose(order).flags.c_contiguous
 
 
 def clone(input, *, memory_format=None):
-    """A copy that gradients pass through.
+    """A copy that gradients pass through, in the same memory layout unless told.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([1, 2]); y = x.clone(); y[0] = 5; x
     tensor([1, 2])
     """
-    return _clone(input, "C" if memory_format == "torch.contiguous_format" else "K")
+    return _clone(input, memory_order(memory_format, input.array.ndim))
 
 
-def contiguous(self, memory_format=None):
-    """Itself if it lies in memory in C order, else such a copy."""
-    return self if self.array.flags.c_contiguous else _clone(self, "C")
+def contiguous(self, memory_format=contiguous_format):
+    """Itself if it lies in memory in C order (or in that of `memory_format`), else such a copy."""
+    if memory_format is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    order = memory_order(memory_format, self.array.ndim)
+    return self if laid_out(self.array, order) else _clone(self, order)
+
+
+def is_contiguous(self, memory_format=contiguous_format):
+    """Whether the elements lie densely in C order (or in that of `memory_format`)."""
+    if memory_format is contiguous_format:
+        return self.array.flags.c_contiguous
+    if self.array.ndim != len(memory_format.order):
+        return False
+    return laid_out(self.array, memory_format.order)
 
 
 def _conversion(name, target):
@@ -152,6 +189,6 @@ for _name, _dtype in [("bool", dt.bool), ("byte", dt.uint8), ("char", dt.int8), 
                       ("float", dt.float32), ("double", dt.float64), ("cfloat", dt.complex64),
                       ("cdouble", dt.complex128)]:
     attach(_conversion(_name, _dtype))
-methods(fill_, zero_, to, clone, contiguous, type_as, cpu, cuda, alias)
+methods(fill_, zero_, to, clone, contiguous, is_contiguous, type_as, cpu, cuda, alias)
 Tensor.type = type_
 Tensor.copy_ = copy_values

@@ -1,29 +1,72 @@
-"""New tensors: tensor zeros ones full arange linspace eye ... and the legacy constructors."""
+"""New tensors: tensor zeros ones full arange linspace eye ..."""
+import math
+import warnings
+from operator import index as as_int
+
 import numpy as np
 
-from .. import dtype as dt
+from .. import dtypes as dt
 from ..autograd.graph import check_can_require_grad
+from ..autograd.op import methods
+from ..autograd.promotion import result_dtype, scalar_as, write_out
 from ..device import check_device
+from ..memory_format import check_layout, memory_order, preserve_format
 from ..tensor import Tensor, wrap
-from .shape import sizes
+from .data import array_of
+from .shape import inverse
 
-__all__ = ["arange", "from_numpy", "ones", "tensor", "zeros"]
+__all__ = ["arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "from_numpy",
+           "frombuffer", "full", "full_like", "is_tensor", "linspace", "logspace", "ones", "ones_like", "range",
+           "scalar_tensor", "tensor", "vander", "zeros", "zeros_like"]
+
+_range = range
+_PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
+
+
+def as_dtype(dtype, name):
+    """A dtype argument: a torch.dtype, None, or the Python types float, int, bool, complex."""
+    if dtype is None or isinstance(dtype, dt.dtype):
+        return dtype
+    if isinstance(dtype, type) and dtype in _PYTHON_TYPES:
+        return _PYTHON_TYPES[dtype]
+    raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
 
 
 def finish(array, dtype=None, device=None, requires_grad=False):
     """A leaf around `array`, converted to `dtype`, with torch's checks."""
-    check_device(device)
+    if device is not None:
+        check_device(device)
     if dtype is not None and array.dtype != dtype.numpy:
         array = dt.cast(array, dtype.numpy)
     result = wrap(array)
     if requires_grad:
-        check_can_require_grad(result)
-        result.tracked = True
+        _require_grad(result)
     return result
 
 
+def _require_grad(result):
+    if result.array.dtype.kind not in "fcV":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    check_can_require_grad(result)
+    result.tracked = True
+
+
+def is_tensor(obj):
+    """Whether `obj` is a Tensor.
+
+    >>> import tinytorch as torch
+    >>> torch.is_tensor(torch.zeros(1)), torch.is_tensor(1)
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+# ------------------------------------------------------------------ from data
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor with a copy of `data`: numbers, nested sequences, arrays, tensors.
+
+    Numbers get the default dtype (float), int64, bool or the default complex dtype; arrays keep theirs.
+    ValueError for ragged sequences, TypeError or RuntimeError for what is not a number.
 
     >>> import tinytorch as torch
     >>> torch.tensor([[1, 2], [3, 4]], dtype=torch.float64)
@@ -31,34 +74,481 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
             [3., 4.]], dtype=torch.float64)
     """
     if isinstance(data, Tensor):
-        return finish(data.array.copy(), dtype, device, requires_grad)
-    array = np.array(data)
-    if not isinstance(data, (np.ndarray, np.generic)) and dtype is None:
-        if array.dtype == np.float64:
-            dtype = dt.get_default_dtype()
-    return finish(array, dtype, device, requires_grad)
+        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                      "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+                      UserWarning, stacklevel=2)
+        return finish(data.array.copy(), as_dtype(dtype, "tensor"), device, requires_grad)
+    return finish(array_of(data, as_dtype(dtype, "tensor")), None, device, requires_grad)
+
+
+def as_tensor(data, dtype=None, device=None):
+    """`data` as a tensor, shared where possible: a tensor (with its history) or an array of that dtype.
+
+    >>> import tinytorch as torch
+    >>> torch.as_tensor([1, 2])
+    tensor([1, 2])
+    """
+    dtype = as_dtype(dtype, "as_tensor")
+    if isinstance(data, Tensor):
+        return data.to(device=device, dtype=dtype)
+    if isinstance(data, np.ndarray):
+        return finish(from_numpy(data).array, dtype, device)
+    return finish(array_of(data, dtype), None, device)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`.
+
+    ValueError if `copy` is False and a copy is needed.
+
+    >>> import tinytorch as torch
+    >>> torch.asarray([1., 2.])
+    tensor([1., 2.])
+    """
+    dtype = as_dtype(dtype, "asarray")
+    if isinstance(obj, Tensor):
+        result = obj.to(dtype) if dtype is not None else obj
+        shared = result is obj
+        result = result if requires_grad else result.detach()
+        if copy and shared:
+            result = result.clone()
+    elif isinstance(obj, np.ndarray):
+        result = as_tensor(obj, dtype, device)
+        shared = result.array is obj
+        if copy and shared:
+            result = wrap(obj.copy())
+    else:
+        result, shared = as_tensor(obj, dtype, device), False
+    if copy is False and not shared:
+        raise ValueError("can't alias arbitrary sequence into a tensor." if not isinstance(obj, (Tensor, np.ndarray)) else
+                         f"can't alias tensor with dtype {dt.of(np.asarray(getattr(obj, 'array', obj)))!r} into dtype {dtype!r}.")
+    if requires_grad and not result.requires_grad:
+        _require_grad(result)
+    return result
 
 
 def from_numpy(ndarray):
-    """A tensor that shares the memory of an ndarray."""
+    """A tensor that shares the memory of an ndarray. TypeError for dtypes that torch lacks.
+
+    >>> import numpy, tinytorch as torch
+    >>> torch.from_numpy(numpy.arange(3))
+    tensor([0, 1, 2])
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     dt.of(ndarray)
+    if not ndarray.dtype.isnative:
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte "
+                         "orders is currently not supported.")
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are "
+                         "not currently supported. (You can probably work around this by making a copy of your array "
+                         " with array.copy().) ")
     return wrap(ndarray)
 
 
-def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of zeros."""
-    return finish(np.zeros(sizes(size), (dtype or dt.get_default_dtype()).numpy), None, device, requires_grad)
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A vector that shares the memory of a Python buffer.
+
+    >>> import tinytorch as torch
+    >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+    tensor([1, 2], dtype=torch.int16)
+    """
+    length = memoryview(buffer).nbytes
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) "
+                         "minus 1")
+    if count < 0 and (length - offset) % dtype.itemsize:
+        raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+                         f"element size ({dtype.itemsize})")
+    if count > 0 and offset + count * dtype.itemsize > length:
+        raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must not "
+                         f"be greater than actual buffer length ({length} bytes)")
+    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), None, None, requires_grad)
 
 
-def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of ones."""
-    return finish(np.ones(sizes(size), (dtype or dt.get_default_dtype()).numpy), None, device, requires_grad)
+def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A 0-dim tensor of a number, in the default dtype unless told.
+
+    >>> import tinytorch as torch
+    >>> torch.scalar_tensor(3)
+    tensor(3.)
+    """
+    if dtype is None:
+        dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
+    return finish(scalar_as(s, dtype.numpy), None, device, requires_grad)
 
 
-def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """Numbers from start to end (without it) by step."""
+# ------------------------------------------------------------------ of one value
+def size_of(args, name):
+    """The sizes of zeros(2, 3) or zeros((2, 3)) as a tuple of ints."""
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = args[0]
+    for i, n in enumerate(args):
+        if n.__class__ is int:
+            continue
+        if isinstance(n, float) or not hasattr(n, "__index__"):
+            if isinstance(n, (tuple, list)):
+                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
+                                f"be tuple of ints,but got {type(n).__name__}\"")
+            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
+    size = tuple([as_int(n) for n in args])
+    if size and min(size) < 0:
+        raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+    return size
+
+
+def empty_in(size, numpy_dtype, order):
+    """Uninitialised memory of shape `size` with its dimensions in the given order ("C", "K" or dimensions)."""
+    if isinstance(order, str):
+        return np.empty(size, numpy_dtype)
+    return np.empty([size[d] for d in order], numpy_dtype).transpose(inverse(order))
+
+
+def _filled(name, fill, doc):
+    def create(*args, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+               memory_format=None):
+        if size is None and not args:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        if layout is not None:
+            check_layout(layout)
+        shape = size_of(args if size is None else (size,), name)
+        numpy_dtype = (as_dtype(dtype, name) or (dt.get_default_dtype() if out is None else out.dtype)).numpy
+        if memory_format is not None:
+            if memory_format is preserve_format:
+                raise RuntimeError("unsupported memory format Preserve")
+            array = empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape)))
+            array[...] = fill(array.shape, numpy_dtype)
+        else:
+            array = fill(shape, numpy_dtype)
+        return write_out(out, finish(array, None, device, requires_grad))
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = doc
+    return create
+
+
+def constant(size, value, numpy_dtype):
+    """An array full of a Python number."""
+    result = np.empty(size, numpy_dtype)
+    result[...] = scalar_as(value, numpy_dtype)
+    return result
+
+
+zeros = _filled("zeros", np.zeros, """A tensor of zeros: zeros(2, 3) or zeros((2, 3)).
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    """)
+ones = _filled("ones", lambda size, d: constant(size, 1, d), """A tensor of ones: ones(2, 3) or ones((2, 3)).
+
+    >>> import tinytorch as torch
+    >>> torch.ones(2, dtype=torch.int64)
+    tensor([1, 1])
+    """)
+empty = _filled("empty", np.empty, """A tensor of the given size whose elements are not set.
+
+    >>> import tinytorch as torch
+    >>> torch.empty(2, 3).shape
+    torch.Size([2, 3])
+    """)
+
+
+def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor full of a number, whose dtype follows the number unless told.
+
+    >>> import tinytorch as torch
+    >>> torch.full((2,), 7)
+    tensor([7, 7])
+    """
+    check_layout(layout)
+    if isinstance(size, int) or not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    if dtype is None:
+        dtype = out.dtype if out is not None else dt.of_scalar(value) if not isinstance(fill_value, Tensor) else fill_value.dtype
+    array = _converted_constant(size_of((size,), "full"), value, as_dtype(dtype, "full"))
+    return write_out(out, finish(array, None, device, requires_grad))
+
+
+def _converted_constant(size, value, dtype):
+    if dtype.category == 1 and isinstance(value, float):
+        value = int(value)
+    return constant(size, value, dtype.numpy)
+
+
+def _like(name, fill, doc):
+    def create(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+               memory_format=preserve_format):
+        return _fill_like(name, fill, input, dtype, layout, device, requires_grad, memory_format)
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = doc
+    return create
+
+
+def _fill_like(name, fill, input, dtype, layout, device, requires_grad, memory_format):
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    check_layout(layout)
+    array = input.array
+    numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy
+    order = memory_order(memory_format, array.ndim)
+    if order == "K":
+        result = np.empty_like(array, numpy_dtype, order="C" if 0 in array.strides else "K")
+    else:
+        result = empty_in(array.shape, numpy_dtype, order)
+    fill(result)
+    return finish(result, None, device, requires_grad)
+
+
+def _fill_with(value):
+    def fill(array):
+        array[...] = scalar_as(value, array.dtype)
+    return fill
+
+
+zeros_like = _like("zeros_like", _fill_with(0), """Zeros with the shape, dtype and memory layout of `input`.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros_like(torch.tensor([1, 2]))
+    tensor([0, 0])
+    """)
+ones_like = _like("ones_like", _fill_with(1), """Ones with the shape, dtype and memory layout of `input`.
+
+    >>> import tinytorch as torch
+    >>> torch.ones_like(torch.tensor([1., 2.]))
+    tensor([1., 1.])
+    """)
+empty_like = _like("empty_like", lambda array: None, """A tensor like `input` whose elements are not set.
+
+    >>> import tinytorch as torch
+    >>> torch.empty_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+    """)
+
+
+def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+              memory_format=preserve_format):
+    """A number everywhere, with the shape, dtype and memory layout of `input`.
+
+    >>> import tinytorch as torch
+    >>> torch.full_like(torch.tensor([1., 2.]), 3)
+    tensor([3., 3.])
+    """
+    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+
+    def fill(array):
+        array[...] = _converted_constant((), value, dt.of(array))
+    return _fill_like("full_like", fill, input, dtype, layout, device, requires_grad, memory_format)
+
+
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of the given size and strides (in elements) whose elements are not set.
+
+    >>> import tinytorch as torch
+    >>> torch.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    if len(size) != len(stride):
+        raise RuntimeError("dimensionality of sizes and strides must match")
+    numpy_dtype = (dtype or dt.get_default_dtype()).numpy
+    count = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
+    array = np.lib.stride_tricks.as_strided(np.empty(count, numpy_dtype), tuple(size), [s * numpy_dtype.itemsize for s in stride])
+    return finish(array, None, device, requires_grad)
+
+
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor whose elements are not set and whose dimensions lie in memory in the order `physical_layout`.
+
+    >>> import tinytorch as torch
+    >>> torch.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """
+    size, order = tuple(size), tuple(physical_layout)
+    if sorted(order) != list(_range(len(size))):
+        raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+                           f"{len(size)} is not equal to len(physical_layout) = {len(order)}" if len(order) != len(size)
+                           else "Duplicate dim not allowed in physical_layout")
+    return finish(empty_in(size, (dtype or dt.get_default_dtype()).numpy, order), None, device, requires_grad)
+
+
+# ------------------------------------------------------------------ sequences of numbers
+def _number(x):
+    return x.item() if isinstance(x, (Tensor, np.generic)) else x
+
+
+def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+           pin_memory=False):
+    """Numbers from start to end (without it) by step: arange(end), arange(start, end), arange(start, end, step).
+
+    int64 if all are integers, else the default dtype. RuntimeError for a step of zero or in the wrong direction.
+
+    >>> import tinytorch as torch
+    >>> torch.arange(1, 2.5, 0.5)
+    tensor([1.0000, 1.5000, 2.0000])
+    """
+    if len(args) == 1 and end is None:
+        end, = args
+    elif args:
+        start, end, step = (*args, *(start, end, step)[len(args):])
+    given = (start, end, step)
+    start, end, step = map(_number, given)
+    if dtype is None:
+        dtype = out.dtype if out is not None else (
+            dt.int64 if all(isinstance(v, int) for v in (start, end, step)) else
+            _floating(given) if any(isinstance(v, Tensor) for v in given) else dt.get_default_dtype())
+    dtype = as_dtype(dtype, "arange")
+    if dtype is dt.int64:
+        start, end, step = int(start), int(end), int(step)
+    _check_range(start, end, step)
+    count = max(math.ceil((end - start) / step), 0)
+    return write_out(out, finish(_steps(start, step, count, dtype), None, device, requires_grad))
+
+
+def _floating(given):
+    d = result_dtype([v for v in given if isinstance(v, Tensor)])
+    return d if d.is_floating_point else dt.get_default_dtype()
+
+
+def _check_range(start, end, step):
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+def _steps(start, step, count, dtype):
+    if dtype.category == 1:
+        return (np.arange(count, dtype=np.int64) * int(step) + int(start)).astype(dtype.numpy)
+    return dt.cast(np.arange(count, dtype=np.float64) * step + start, dtype.numpy)
+
+
+def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """Numbers from start to end (with it) by step. Deprecated: use `arange`.
+
+    >>> import tinytorch as torch
+    >>> torch.range(0, 2)
+    tensor([0., 1., 2.])
+    """
+    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent "
+                  "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+                  UserWarning, stacklevel=2)
     if end is None:
         start, end = 0, start
-    if dtype is None:
-        dtype = dt.int64 if all(isinstance(v, int) for v in (start, end, step)) else dt.get_default_dtype()
-    return finish(np.arange(start, end, step).astype(dtype.numpy), None, device, requires_grad)
+    _check_range(start, end, step)
+    count = int((end - start) / step) + 1
+    return write_out(out, finish(_steps(start, step, count, dtype or dt.get_default_dtype()), None, device, requires_grad))
+
+
+def _spaced(start, end, steps, d):
+    """`steps` numbers from start to end, each half counted from its own end, in dtype `d`."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    work = d.numpy if d.category >= 2 and d.itemsize > 2 else np.dtype(np.float32)
+    if d.category == 1:
+        work, start, end = np.dtype(np.float64), int(start), int(end)
+    first, last = np.asarray(start, work), np.asarray(end, work)
+    if steps == 1:
+        return first.reshape(1)
+    step = (last - first) / work.type(max(steps - 1, 1))
+    places = np.arange(steps).astype(work)
+    return np.where(np.arange(steps) < steps // 2, first + step * places, last - step * places[::-1])
+
+
+def _spaced_dtype(start, end, dtype, out):
+    if dtype is not None:
+        return as_dtype(dtype, "linspace")
+    if out is not None:
+        return out.dtype
+    return dt.default_complex() if isinstance(start, complex) or isinstance(end, complex) else dt.get_default_dtype()
+
+
+def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """`steps` evenly spaced numbers from start to end, both included.
+
+    >>> import tinytorch as torch
+    >>> torch.linspace(0, 1, 3)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    start, end = _number(start), _number(end)
+    d = _spaced_dtype(start, end, dtype, out)
+    return write_out(out, finish(dt.cast(_spaced(start, end, steps, d), d.numpy), None, device, requires_grad))
+
+
+def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """`steps` numbers from base**start to base**end, evenly spaced in the exponent.
+
+    >>> import tinytorch as torch
+    >>> torch.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    start, end = _number(start), _number(end)
+    d = _spaced_dtype(start, end, dtype, out)
+    exponents = _spaced(start, end, steps, d)
+    return write_out(out, finish(dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy), None, device, requires_grad))
+
+
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """The n x m matrix (n x n without m) with ones on the diagonal.
+
+    >>> import tinytorch as torch
+    >>> torch.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    m = n if m is None else m
+    for name, count in (("n", n), ("m", m)):
+        if count < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
+    d = as_dtype(dtype, "eye") or (dt.get_default_dtype() if out is None else out.dtype)
+    return write_out(out, finish(dt.cast(np.eye(n, m, dtype=bool), d.numpy), None, device, requires_grad))
+
+
+def vander(x, N=None, *, increasing=False):
+    """The Vandermonde matrix of a vector: its powers as columns, highest first unless `increasing`.
+
+    >>> import tinytorch as torch
+    >>> torch.vander(torch.tensor([1, 2, 3]), 3, increasing=True).tolist()
+    [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+    """
+    if x.array.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x.array.size if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    powers = _range(n) if increasing else _range(n - 1, -1, -1)
+    d = x.array.dtype if x.array.dtype.kind in "fcV" else np.dtype(np.int64)
+    return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(np.array(powers, np.int64))
+
+
+# ------------------------------------------------------------------ methods: like self
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    """`torch.tensor(data)` in the dtype of `self`."""
+    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+def _new(name, create):
+    def method(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+        return create(size_of(args if size is None else (size,), name), dtype=dtype or self.dtype, layout=layout, device=device,
+                      requires_grad=requires_grad)
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`torch.{name[4:]}(size)` in the dtype of `self`."
+    return method
+
+
+def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.full(size, fill_value)` in the dtype of `self`."""
+    return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.empty_strided(size, stride)` in the dtype of `self`."""
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+methods(new_tensor, new_full, new_empty_strided, _new("new_zeros", zeros), _new("new_ones", ones), _new("new_empty", empty))

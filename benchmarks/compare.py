@@ -1,0 +1,128 @@
+"""Times tinytorch and torch side by side, in alternating processes, and prints medians and ratios.
+
+    python benchmarks/compare.py [--threads N] [--json FILE] [--only REGEX] [--rounds 3] [--seconds 1]
+
+A ratio below one means that tinytorch is faster (or smaller). Run it on a machine that does
+nothing else.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = ("tinytorch", "torch")
+
+
+def times_of(job, seconds):
+    """Times of single steps, in seconds, after a warm-up. `job`: step, or (untimed preparation, step)."""
+    prepare, run = job if isinstance(job, tuple) else (None, job)
+
+    def once():
+        given = (prepare(),) if prepare else ()
+        start = time.perf_counter()
+        run(*given)
+        return time.perf_counter() - start
+    end = time.perf_counter() + seconds / 3
+    while time.perf_counter() < end:
+        once()
+    found, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(found) < 5:
+        found.append(once())
+    return found
+
+
+def worker(library, only, seconds, threads):
+    """Median time of each workload, in a process of its own."""
+    torch = __import__(library)
+    if library == "torch":
+        import torch.utils.data  # noqa: F401
+        if threads:
+            torch.set_num_threads(threads)
+    from workloads import WORKLOADS
+    torch.manual_seed(0)
+    for name, build in WORKLOADS.items():
+        if re.search(only, name):
+            print(json.dumps([name, statistics.median(times_of(build(torch), seconds))]), flush=True)
+
+
+def peak(library, name, steps=100):
+    """Peak resident memory, in MB, of importing the library and training one seed model."""
+    import resource
+    if name != "import":
+        from workloads import SEEDS
+        step = SEEDS[name](__import__(library))
+        for _ in range(steps):
+            step()
+    else:
+        __import__(library)
+    print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+
+
+def child(arguments, threads):
+    """Lines that this script prints when run with `arguments` in a fresh process."""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
+    if threads:
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            environment[name] = str(threads)
+    done = subprocess.run([sys.executable, __file__, *arguments], env=environment, cwd=HERE,
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def import_seconds(library, repeats=5):
+    """Median wall time of a process that imports the library, less that of one that does nothing."""
+    def wall(code):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], cwd=HERE.parent, check=True)
+        return time.perf_counter() - start
+    wall(f"import {library}")
+    return statistics.median(wall(f"import {library}") for _ in range(repeats)) - statistics.median(
+        wall("pass") for _ in range(repeats))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=0, help="threads of BLAS and torch (default: theirs)")
+    parser.add_argument("--json", help="write the figures to this file too")
+    parser.add_argument("--only", default="", help="workloads whose name matches this")
+    parser.add_argument("--rounds", type=int, default=3, help="processes of each library (3)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="measuring time per workload and process (1)")
+    parser.add_argument("--worker", choices=LIBRARIES, help=argparse.SUPPRESS)
+    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker:
+        return worker(args.worker, args.only, args.seconds, args.threads)
+    if args.peak:
+        return peak(*args.peak)
+
+    samples = {}
+    for _ in range(args.rounds):
+        for library in LIBRARIES:
+            options = ["--worker", library, "--only", args.only, "--seconds", str(args.seconds),
+                       "--threads", str(args.threads)]
+            for name, median in child(options, args.threads):
+                samples.setdefault(name, {}).setdefault(library, []).append(median)
+    rows = [(name, "ms", *(1000 * statistics.median(found[library]) for library in LIBRARIES))
+            for name, found in samples.items()]
+    if not args.only:
+        from workloads import SEEDS
+        rows.append(("import", "ms", *(1000 * import_seconds(library) for library in LIBRARIES)))
+        rows += [(f"peak memory: {name}", "MB", *(child(["--peak", library, name], args.threads)[0] for library in LIBRARIES))
+                 for name in ("import", *SEEDS)]
+    print(f"threads: {args.threads or 'default'}; medians of {args.rounds} alternating processes each\n")
+    print(f"{'workload':28} {'tinytorch':>12} {'torch':>12} {'ratio':>7}")
+    for name, unit, ours, theirs in rows:
+        print(f"{name:28} {ours:9.3f} {unit} {theirs:9.3f} {unit} {ours / theirs:7.2f}")
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump({"threads": args.threads, "rows": rows}, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""What the examples share: command line, data, the training loop, the closing table and picture."""
+import argparse
+import os
+import time
+
+import tinytorch as torch
+from tinytorch.utils.data import DataLoader, TensorDataset
+from tinytorch.vision import datasets
+
+try:
+    from tqdm import tqdm
+except ImportError:                # a progress bar is a nicety
+    def tqdm(batches, **kwargs):
+        return batches
+
+
+def arguments(description, epochs, argv=None, **more):
+    """The options that every example has; `more` are (default, help) by name."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", default=os.environ.get("TINYTORCH_DATA"), help="where the data set lies")
+    parser.add_argument("--epochs", type=int, default=epochs, help=f"passes over the training data ({epochs})")
+    parser.add_argument("--seed", type=int, default=0, help="of the weights and the shuffling (0)")
+    parser.add_argument("--limit", type=int, help="use no more training examples than this")
+    parser.add_argument("--plot", metavar="FILE", help="save a picture of accuracy and loss (needs matplotlib)")
+    for name, (default, text) in more.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} ({default})")
+    return parser.parse_args(argv)
+
+
+def mnist(args):
+    """((images, labels) for training, the same for test): images (N, 28, 28) in [0, 1].
+
+    From args.data; without it from ./data, downloaded if need be; if that cannot be done, digits drawn
+    by tinytorch itself.
+    """
+    parts = []
+    for train in (True, False):
+        if args.data:
+            part = datasets.MNIST(args.data, train=train)
+        else:
+            try:
+                part = datasets.MNIST("data", train=train, download=True)
+            except RuntimeError as error:
+                print(f"MNIST is not to be had ({str(error)[:60]}...): training on drawn digits instead")
+                part = datasets.SyntheticDigits(train=train)
+        images = torch.from_numpy(part.data.numpy()).to(torch.get_default_dtype()) / 255
+        parts.append((images, torch.from_numpy(part.targets.numpy())))
+    return limited(args, *parts)
+
+
+def limited(args, train, test):
+    """The two parts cut down to `--limit` training examples and as many for test."""
+    if not args.limit:
+        return train, test
+    return tuple(tuple(t[:args.limit] for t in part) for part in (train, test))
+
+
+def accuracy(model, inputs, targets, predict):
+    """Share of `inputs` that the model gets right."""
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for i in range(0, len(inputs), 1000):
+            right += (predict(model(inputs[i:i + 1000])) == targets[i:i + 1000]).sum().item()
+    model.train()
+    return right / len(inputs)
+
+
+def classes(logits):
+    return logits.argmax(1)
+
+
+def train(args, model, optimizer, loss_function, train_data, test_data, batch_size, predict=classes,
+          scheduler=None):
+    """Train for args.epochs. Returns the losses of all steps and a row (epoch, mean loss, accuracy,
+    seconds) per epoch; prints the table and saves the picture."""
+    loader = DataLoader(TensorDataset(*train_data), batch_size=batch_size, shuffle=True)
+    losses, rows = [], []
+    for epoch in range(1, args.epochs + 1):
+        start, first = time.perf_counter(), len(losses)
+        for inputs, targets in tqdm(loader, desc=f"epoch {epoch}/{args.epochs}", leave=False):
+            optimizer.zero_grad()
+            loss = loss_function(model(inputs), targets)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        if scheduler is not None:
+            scheduler.step()
+        seconds = time.perf_counter() - start
+        mean = sum(losses[first:]) / (len(losses) - first)
+        rows.append((epoch, mean, accuracy(model, *test_data, predict), seconds))
+    print("epoch    loss  test accuracy  seconds")
+    for epoch, mean, right, seconds in rows:
+        print(f"{epoch:5} {mean:7.4f} {right:14.4f} {seconds:8.2f}")
+    if args.plot:
+        picture(args.plot, rows)
+    return losses, rows
+
+
+def picture(path, rows):
+    """Save loss and accuracy over the epochs."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    epochs, losses, accuracies, _ = zip(*rows)
+    figure, left = pyplot.subplots()
+    left.plot(epochs, losses, "o-", color="tab:blue")
+    left.set_xlabel("epoch")
+    left.set_xticks(epochs)
+    left.set_ylabel("training loss", color="tab:blue")
+    right = left.twinx()
+    right.plot(epochs, accuracies, "s-", color="tab:red")
+    right.set_ylabel("test accuracy", color="tab:red")
+    figure.savefig(path)
+    print(f"saved {path}")

@@ -1,0 +1,59 @@
+"""torch.nn.utils: gradient clipping, parameters as vectors."""
+import pytest
+
+import tinytorch as torch
+from tinytorch.nn import utils
+
+
+def with_grad(*values):
+    p = torch.zeros(len(values), requires_grad=True)
+    p.grad = torch.tensor(values)
+    return p
+
+
+@pytest.mark.parametrize("norm_type, norm", [(2, 5.), (1, 7.), (float("inf"), 4.), ("inf", 4.)])
+def test_clip_grad_norm(norm_type, norm):
+    a, b, without = with_grad(3.), with_grad(0., -4.), torch.zeros(1, requires_grad=True)
+    assert utils.clip_grad_norm_([a, b, without], norm / 2, norm_type).item() == pytest.approx(norm)
+    assert a.grad.tolist() == pytest.approx([1.5], rel=1e-5) and b.grad.tolist() == pytest.approx([0., -2.], rel=1e-5)
+    assert without.grad is None
+
+
+def test_small_gradients_are_left_alone():
+    a = with_grad(3., 4.)
+    utils.clip_grad_norm_(a, 10.)
+    assert a.grad.tolist() == [3., 4.]
+
+
+def test_nonfinite_norm():
+    a = with_grad(float("nan"), 1.)
+    with pytest.raises(RuntimeError, match="The total norm of order 2.0 for gradients from `parameters` is non-finite"):
+        utils.clip_grad_norm_(a, 1., error_if_nonfinite=True)
+    assert utils.clip_grad_norm_(a, 1.).isnan()
+
+
+def test_no_gradients():
+    assert utils.clip_grad_norm_([], 1.).item() == 0.
+    with pytest.warns(UserWarning, match="empty generator"):
+        utils.clip_grad_norm_((p for p in []), 1.)
+
+
+def test_clipping_is_not_recorded():
+    a = with_grad(3., 4.)
+    a.grad.requires_grad_(False)
+    utils.clip_grad_norm_(a, 1.)
+    utils.clip_grad_value_(a, 0.5)
+    assert a.grad.grad_fn is None and a.grad.tolist() == pytest.approx([0.5, 0.5])
+
+
+def test_parameters_as_a_vector_and_back():
+    layer = torch.nn.Linear(2, 3)
+    vector = utils.parameters_to_vector(layer.parameters())
+    assert vector.shape == (9,) and vector.requires_grad
+    new = torch.arange(9.)
+    utils.vector_to_parameters(new, layer.parameters())
+    assert layer.weight.tolist() == [[0., 1.], [2., 3.], [4., 5.]] and layer.bias.tolist() == [6., 7., 8.]
+    new[8] = 50
+    assert layer.bias[2].item() == 50. and isinstance(layer.bias, torch.nn.Parameter)
+    with pytest.raises(TypeError, match="expected torch.Tensor, but got: list"):
+        utils.vector_to_parameters([1.], layer.parameters())

@@ -1,0 +1,27 @@
+"""How glibc hands out the memory of arrays.
+
+By default glibc gives every block over 128 KiB back to the kernel when it is freed, so each temporary
+array is faulted in page by page again. Keeping freed blocks makes a small CNN's training step more
+than twice as fast. Arrays over 32 MiB are still returned at once, and the free top of the heap
+beyond 512 MiB is trimmed.
+
+The setting is made once, at import, for the whole process. TINYTORCH_MALLOC=0 in the environment
+leaves it alone; where there is no glibc nothing is done.
+"""
+import os
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3     # glibc's malloc.h
+MMAP_THRESHOLD, TRIM_THRESHOLD = 32 << 20, 512 << 20
+
+
+def keep_freed_memory():
+    """Set glibc's thresholds. Returns whether it was done."""
+    if os.environ.get("TINYTORCH_MALLOC") == "0" or os.name != "posix":
+        return False
+    import ctypes
+    try:
+        libc = ctypes.CDLL(None)
+        libc.gnu_get_libc_version      # other C libraries have a mallopt that does not know these numbers
+        return bool(libc.mallopt(_M_MMAP_THRESHOLD, MMAP_THRESHOLD) and libc.mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD))
+    except (OSError, AttributeError):
+        return False

@@ -1,0 +1,2 @@
+"""torch.backends: what the machine can do. The settings of GPU libraries can be set, and change nothing."""
+from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp

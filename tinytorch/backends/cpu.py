@@ -1,0 +1,6 @@
+"""What instructions the CPU offers."""
+
+
+def get_cpu_capability():
+    """'DEFAULT': NumPy picks its instructions itself."""
+    return "DEFAULT"

@@ -1,0 +1,199 @@
+"""Convolution of N-d images: forward, and the gradients of input and weight (ndarray -> ndarray).
+
+Every window of the input becomes a column, and one matrix product per image does the rest. Columns
+are filled for as many images as fit the cache, then used at once; their rows are ordered (channel,
+last kernel axis, other kernel axes), because they are filled in two steps: windows along the last
+axis first, whose rows are short, then along the others, which copies long runs.
+
+Shapes: input (N, C, *size), weight (O, C / groups, *kernel), output (N, O, *out). `padding` holds a
+(before, after) pair for each axis; stride, dilation one number for each.
+"""
+import numpy as np
+from numpy import ndarray
+
+_CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
+_SMALL = 1 << 15          # elements below which two steps cost more than they save
+
+
+def output_size(size, kernel, stride, padding, dilation):
+    """Windows along each axis."""
+    return tuple([(n + lo + hi - d * (k - 1) - 1) // s + 1
+                  for n, k, s, (lo, hi), d in zip(size, kernel, stride, padding, dilation)])
+
+
+def pad(x, padding):
+    """`x` contiguous with zeros around its spatial axes."""
+    if not any([lo or hi for lo, hi in padding]):
+        return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    result = np.zeros(_around(x.shape, padding), x.dtype)
+    result[_inside(x.shape[2:], padding)] = x
+    return result
+
+
+def _around(shape, padding):
+    return shape[:2] + tuple([n + lo + hi for n, (lo, hi) in zip(shape[2:], padding)])
+
+
+def _inside(size, padding):
+    return (slice(None), slice(None)) + tuple([slice(lo, lo + n) for n, (lo, _) in zip(size, padding)])
+
+
+def _fill(columns, x, kernel, stride, dilation, out):
+    """Write the windows of contiguous `x` into columns (N, C, kernel[-1], *kernel[:-1], *out)."""
+    steps = x.strides[2:]
+    reach = tuple([t * d for t, d in zip(steps, dilation)])
+    hop = tuple([t * s for t, s in zip(steps, stride)])
+    if len(kernel) == 1 or columns.size < _SMALL or max(kernel[:-1]) == 1:
+        columns[...] = ndarray(columns.shape, x.dtype, x, 0, x.strides[:2] + reach[-1:] + reach[:-1] + hop)
+        return
+    rows = np.ascontiguousarray(ndarray(x.shape[:2] + kernel[-1:] + x.shape[2:-1] + out[-1:], x.dtype, x, 0,
+                                        x.strides[:2] + reach[-1:] + steps[:-1] + hop[-1:]))
+    steps = rows.strides[3:-1]
+    columns[...] = ndarray(columns.shape, x.dtype, rows, 0,
+                           rows.strides[:3] + tuple([t * d for t, d in zip(steps, dilation)])
+                           + tuple([t * s for t, s in zip(steps, stride)]) + rows.strides[-1:])
+
+
+def _add_tap(result, tap, part, kernel, stride, dilation, out):
+    """Add to `result` (N, C, *size) what one place `tap` of the last kernel axis sends back: `part`
+    (N, C, *kernel[:-1], *out). The other axes first, in long runs; then once along the last axis."""
+    start = tap * dilation[-1]
+    target = result[..., start:start + (out[-1] - 1) * stride[-1] + 1:stride[-1]]
+    if len(kernel) > 1:
+        every = (slice(None), slice(None))
+        rows = np.zeros(target.shape, target.dtype)
+        for others in np.ndindex(kernel[:-1]):
+            place = rows[every + tuple([slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in
+                                        zip(others, dilation, out, stride)])]
+            place += part[every + others]
+        part = rows
+    target += part
+
+
+def _images_at_a_time(count, image_bytes):
+    return max(1, min(count, _CACHE // max(image_bytes, 1)))
+
+
+def _as_matrices(weight, groups):
+    """Weight (O, C / groups, *kernel) as (groups, O / groups, rows of a column)."""
+    n = weight.ndim
+    if n > 3:
+        weight = weight.transpose((0, 1, n - 1) + tuple(range(2, n - 1)))
+    return np.ascontiguousarray(weight).reshape(groups, weight.shape[0] // groups, _product(weight.shape[1:]))
+
+
+def _product(sizes):
+    n = 1
+    for size in sizes:
+        n *= size
+    return n
+
+
+def _column_blocks(x, kernel, out, stride, padding, dilation, groups):
+    """Yield (first image, one past the last, their columns (n, groups, rows, outputs)). The memory of
+    the columns is used again for the next block."""
+    count, channels = x.shape[:2]
+    rows, length = channels // groups * _product(kernel), _product(out)
+    direct = max(kernel) == 1 and max(stride) == 1        # the image is its own columns
+    step = _images_at_a_time(count, groups * rows * length * x.itemsize)
+    memory = None if direct else np.empty((step, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype)
+    for first in range(0, count, step):
+        last = min(first + step, count)
+        part = pad(x[first:last], padding)
+        if not direct:
+            _fill(memory[:last - first], part, kernel, stride, dilation, out)
+            part = memory[:last - first]
+        yield first, last, part.reshape(last - first, groups, rows, length)
+
+
+def forward(x, weight, bias, out, stride, padding, dilation, groups):
+    """Convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None. Of the
+    windows along each axis the first `out` are used."""
+    kernel = weight.shape[2:]
+    result = np.empty((len(x), len(weight)) + out, x.dtype)
+    flat = result.reshape(len(x), groups, len(weight) // groups, _product(out))
+    if bias is not None:
+        bias = bias.reshape(groups, len(weight) // groups, 1)
+    weight = _as_matrices(weight, groups)
+    for first, last, columns in _column_blocks(x, kernel, out, stride, padding, dilation, groups):
+        block = np.matmul(weight, columns, out=flat[first:last])
+        if bias is not None:
+            block += bias
+    return result
+
+
+def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
+    """What the weight receives when the output receives `grad`."""
+    outputs, out = grad.shape[1] // groups, grad.shape[2:]
+    flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, _product(out)).swapaxes(2, 3)
+    channels = x.shape[1] // groups
+    total = np.zeros((groups, channels * _product(kernel), outputs), x.dtype)
+    for first, last, columns in _column_blocks(x, kernel, out, stride, padding, dilation, groups):
+        products = np.matmul(columns, flat[first:last])
+        total += products[0] if last - first == 1 else np.add.reduce(products, axis=0)
+    total = total.swapaxes(1, 2).reshape((groups * outputs, channels) + kernel[-1:] + kernel[:-1])
+    return np.ascontiguousarray(np.moveaxis(total, 2, -1))
+
+
+def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
+    """What the input, of spatial `size`, receives when the output receives `grad`: the transposed
+    convolution of `grad`. `bias` (C,) is added if it is not None."""
+    kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
+    before = [d * (k - 1) - lo for d, k, (lo, _) in zip(dilation, kernel, padding)]
+    after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
+    if max(stride) == 1 and 2 * outputs <= channels and min(before) >= 0 and min(after) >= 0:
+        # Few outputs: their windows are fewer columns than the windows of the input.
+        flipped = weight.reshape((groups, outputs) + weight.shape[1:])[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
+        flipped = flipped.swapaxes(1, 2).reshape((groups * channels, outputs) + kernel)
+        return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)
+    return _scattered(grad, weight, bias, size, stride, padding, dilation, groups)
+
+
+def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
+    """input_grad by way of the columns of the input: for each place of the last kernel axis, one matrix
+    product for those of all the others, added up while it is in the cache."""
+    kernel, out = weight.shape[2:], grad.shape[2:]
+    channels, length = weight.shape[1] * groups, _product(out)
+    rows = weight.shape[1] * _product(kernel[:-1])
+    count, padded = len(grad), any([lo or hi for lo, hi in padding])
+    result = np.empty((count, channels) + size, grad.dtype) if padded else np.zeros((count, channels) + size, grad.dtype)
+    flat = np.ascontiguousarray(grad).reshape(count, groups, len(weight) // groups, length)
+    weight = np.ascontiguousarray(np.moveaxis(weight, -1, 0)).reshape(kernel[-1], groups, len(weight) // groups, rows)
+    step = _images_at_a_time(count, groups * rows * length * grad.itemsize)
+    memory = np.empty((step, groups, rows, length), grad.dtype)
+    product = np.matmul if weight.shape[2] > 1 else np.multiply      # depthwise: outer products
+    if bias is not None:
+        bias = bias.reshape((channels,) + (1,) * len(size))
+    for first in range(0, count, step):
+        block, part = result[first:first + step], flat[first:first + step]
+        around = np.zeros(_around(block.shape, padding), grad.dtype) if padded else block
+        for tap in range(kernel[-1]):
+            columns = product(weight[tap].swapaxes(1, 2), part, out=memory[:len(block)])
+            _add_tap(around, tap, columns.reshape(block.shape[:2] + kernel[:-1] + out), kernel, stride, dilation, out)
+        if padded:
+            block[...] = around[_inside(size, padding)]
+        if bias is not None:
+            block += bias
+    return result
+
+
+def im2col(x, kernel, stride, padding, dilation):
+    """Windows of images (N, C, H, W) as (N, C * kH * kW, H_out * W_out)."""
+    out = output_size(x.shape[2:], kernel, stride, padding, dilation)
+    x = pad(x, padding)
+    steps = x.strides[2:]
+    windows = ndarray(x.shape[:2] + kernel + out, x.dtype, x, 0,
+                      x.strides[:2] + tuple([t * d for t, d in zip(steps, dilation)])
+                      + tuple([t * s for t, s in zip(steps, stride)]))
+    return np.array(windows, order="C").reshape(len(x), x.shape[1] * _product(kernel), _product(out))
+
+
+def col2im(columns, size, kernel, stride, padding, dilation):
+    """The adjoint of im2col: columns added up into images (N, C, *size)."""
+    out = output_size(size, kernel, stride, padding, dilation)
+    channels = columns.shape[1] // _product(kernel)
+    columns = columns.reshape((len(columns), channels) + kernel + out)
+    around = np.zeros(_around((len(columns), channels) + size, padding), columns.dtype)
+    for tap in range(kernel[-1]):
+        _add_tap(around, tap, columns[:, :, :, tap], kernel, stride, dilation, out)
+    return np.ascontiguousarray(around[_inside(size, padding)])

@@ -1,0 +1,37 @@
+"""Embedding lookups on ndarrays."""
+import numpy as np
+
+from .scatter import add_flat
+
+
+def lookup(weight, index):
+    """weight[index] by rows. IndexError if one does not exist."""
+    if index.size and (index.min() < 0 or index.max() >= len(weight)):
+        raise IndexError("index out of range in self")
+    return weight.take(index, axis=0, mode="clip")
+
+
+def lookup_backward(g, index, count, padding, by_frequency):
+    """The sum of the gradients of each row; the row `padding` (-1: none) gets none. `by_frequency` divides by how often
+    a row was looked up."""
+    width = g.shape[-1]
+    index = index.reshape(-1).astype(np.int64, copy=False)
+    g = g.reshape(-1, width) if g.size else g.reshape(index.size, width)
+    if by_frequency:
+        g = g / np.bincount(index, minlength=count)[index].astype(g.dtype)[:, None]
+    result = np.zeros((count, width), g.dtype)
+    # one flat index is several times as fast as adding rows
+    add_flat(result, (index * width)[:, None] + np.arange(width), g)
+    if padding >= 0:
+        result[padding] = 0
+    return result
+
+
+def limit_norms(weight, index, max_norm, norm_type):
+    """Scale the rows in use that are longer than `max_norm` down to it, in place."""
+    rows = np.unique(index)
+    if rows.size and (rows[0] < 0 or rows[-1] >= len(weight)):
+        raise IndexError("index out of range in self")
+    norms = (np.abs(weight[rows]) ** norm_type).sum(1) ** (1 / norm_type)
+    long = norms > max_norm
+    weight[rows[long]] *= (max_norm / (norms[long] + 1e-7))[:, None].astype(weight.dtype)

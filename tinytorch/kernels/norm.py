@@ -1,0 +1,130 @@
+"""Batch and layer normalisation on ndarrays. Deviations are computed again in backward rather than kept."""
+import math
+
+import numpy as np
+
+
+def _by_channel(x):
+    """x (N, C, *) as (N, C, S), or (N, C) as it is; and the shape that spreads a channel vector over it."""
+    if x.ndim == 2:
+        return x, (1, -1)
+    return np.ascontiguousarray(x).reshape(x.shape[0], x.shape[1], math.prod(x.shape[2:])), (1, -1, 1)
+
+
+def _row_sum(x):
+    """Sum over the last axis: BLAS is several times as fast as np.add.reduce."""
+    return x.dot(np.ones(x.shape[-1], x.dtype))
+
+
+def _column_sum(x):
+    return np.ones(len(x), x.dtype).dot(x)
+
+
+def _channel_sum(x):
+    return _column_sum(x) if x.ndim == 2 else np.add.reduce(_row_sum(x), axis=0)
+
+
+def _channel_dot(a, b):
+    return _column_sum(a * b) if a.ndim == 2 else np.add.reduce(np.vecdot(a, b), axis=0)
+
+
+def batch_norm(x, weight, bias, eps):
+    """x less its mean over all but axis 1, over its deviation, times weight plus bias; and (mean, variance, 1 over
+    the deviation), each by channel."""
+    rows, spread = _by_channel(x)
+    count = rows.size // (rows.shape[1] or 1) or math.nan
+    mean = _channel_sum(rows) / count
+    result = rows - mean.reshape(spread)
+    variance = _channel_dot(result, result) / count
+    rate = 1 / np.sqrt(variance + eps)
+    result *= (rate if weight is None else rate * weight).reshape(spread)
+    if bias is not None:
+        result += bias.reshape(spread)
+    return result.reshape(x.shape), (mean, variance, rate)
+
+
+def batch_norm_backward(g, wanted, x, weight, mean, rate):
+    """Gradients of input, weight and bias; those not `wanted` are None."""
+    g, spread = _by_channel(g)
+    rows, _ = _by_channel(x)
+    count = rows.size // (rows.shape[1] or 1) or math.nan
+    g_input = np.empty(x.shape, x.dtype)       # not a view: a leaf can take it over as it is
+    result = g_input.reshape(rows.shape)
+    np.subtract(rows, mean.reshape(spread), out=result)
+    total, dot = _channel_sum(g), _channel_dot(g, result)
+    g_weight = dot * rate if wanted[1] else None
+    if not wanted[0]:
+        return None, g_weight, total
+    scale = rate if weight is None else rate * weight
+    result *= (dot * rate * rate / -count).reshape(spread)
+    result += g
+    result -= (total / count).reshape(spread)
+    result *= scale.reshape(spread)
+    return g_input, g_weight, total
+
+
+def scale_shift(x, weight, bias, mean, rate):
+    """Batch norm with given statistics."""
+    rows, spread = _by_channel(x)
+    scale = rate if weight is None else rate * weight
+    result = rows * scale.reshape(spread)
+    shift = -mean * scale if bias is None else bias - mean * scale
+    result += shift.reshape(spread)
+    return result.reshape(x.shape)
+
+
+def scale_shift_backward(g, wanted, x, weight, mean, rate):
+    g, spread = _by_channel(g)
+    rows, _ = _by_channel(x)
+    g_input = g_weight = None
+    if wanted[0]:
+        g_input = (g * (rate if weight is None else rate * weight).reshape(spread)).reshape(x.shape)
+    if wanted[1]:
+        g_weight = _channel_dot(g, rows - mean.reshape(spread)) * rate
+    return g_input, g_weight, _channel_sum(g) if wanted[2] else None
+
+
+def layer_norm(x, weight, bias, width, eps, center):
+    """Rows of `width` elements, less their mean if `center`, over their root mean square; times weight plus bias.
+    And (mean, 1 over the root mean square), by row."""
+    rows = x.reshape(-1, width) if x.size else x.reshape(0, width)
+    mean = None
+    if center:
+        mean = _row_sum(rows)[:, None] / (width or math.nan)
+        result = rows - mean
+        square = np.vecdot(result, result)
+    else:
+        square = np.vecdot(rows, rows)
+    rate = (1 / np.sqrt(square / (width or math.nan) + eps)).astype(x.dtype, copy=False)[:, None]
+    result = np.multiply(result if center else rows, rate, out=result if center else None)
+    if weight is not None:
+        result *= weight.reshape(-1)
+    if bias is not None:
+        result += bias.reshape(-1)
+    return result.reshape(x.shape), (mean, rate)
+
+
+def layer_norm_backward(g, wanted, x, weight, width, mean, rate):
+    """Gradients of input, weight and bias; those not `wanted` are None."""
+    g, rows = (a.reshape(-1, width) if a.size else a.reshape(0, width) for a in (g, x))
+    g_bias = _column_sum(g) if wanted[2] else None
+    g_weight = None
+    g_input = np.empty(x.shape, x.dtype)       # not a view: a leaf can take it over as it is
+    result = g_input.reshape(rows.shape)
+    if mean is None:
+        np.multiply(rows, rate, out=result)
+    else:
+        np.subtract(rows, mean, out=result)
+        result *= rate
+    if wanted[1]:
+        g_weight = _column_sum(g * result)
+    if not wanted[0]:
+        return None, g_weight, g_bias
+    if weight is not None:
+        g = g * weight.reshape(-1)
+    result *= np.vecdot(g, result)[:, None] / -(width or math.nan)
+    result += g
+    if mean is not None:
+        result -= _row_sum(g)[:, None] / (width or math.nan)
+    result *= rate
+    return g_input, g_weight, g_bias

@@ -1,0 +1,210 @@
+"""Pooling of N-d images: windows are never gathered; the output is built up tap by tap, a tap being the
+strided slice of the input that one place of the kernel sees. Arrays are (M, *size), M images in all.
+"""
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+_CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
+_EVERY = slice(None)
+
+
+@lru_cache(1024)
+def _axis_taps(n, kernel, stride, before, dilation, out):
+    """For each place of the kernel along one axis: (outputs it reaches, inputs it sees there) as slices,
+    or None if it only ever sees padding."""
+    taps = []
+    for k in range(kernel):
+        offset = k * dilation - before
+        first = max(0, -(offset // stride))
+        last = min(out - 1, (n - 1 - offset) // stride)
+        taps.append((slice(first, last + 1), slice(offset + first * stride, offset + last * stride + 1, stride))
+                    if first <= last else None)
+    return taps
+
+
+@lru_cache(256)
+def _taps(size, out, kernel, stride, padding, dilation):
+    """(outputs, inputs) index tuples of every place of the kernel, in row-major order."""
+    per_axis = [_axis_taps(*settings) for settings in zip(size, kernel, stride, padding, dilation, out)]
+    return [((_EVERY,) + tuple([t[0] for t in tap]), (_EVERY,) + tuple([t[1] for t in tap]))
+            for tap in product(*per_axis) if None not in tap]
+
+
+def _chunks(x):
+    """Slices of the first axis of `x`, each about as large as the cache."""
+    count = len(x)
+    step = max(1, _CACHE * count // max(x.nbytes, 1))
+    return [slice(first, min(first + step, count)) for first in range(0, count, step)]
+
+
+def lowest(dtype):
+    """What max pooling pads with."""
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _along(x, axis, combine, start, *settings):
+    """`combine` (np.maximum, np.add) over windows along one axis; `start` is its neutral element."""
+    taps = [t for t in _axis_taps(*settings) if t is not None]
+    out = settings[-1]
+    lead = (_EVERY,) * axis
+    if len(taps) > 1 and all([to.stop - to.start == out for to, _ in taps[:2]]):
+        result = combine(x[lead + taps[0][1:]], x[lead + taps[1][1:]])
+        taps = taps[2:]
+    else:
+        result = np.full(x.shape[:axis] + (out,) + x.shape[axis + 1:], start, x.dtype)
+    for to, source in taps:
+        target = result[lead + (to,)]
+        combine(target, x[lead + (source,)], out=target)
+    return result
+
+
+def _windowed(x, out, combine, start, kernel, stride, padding, dilation):
+    """`combine` over windows, an axis at a time; the first axis first, whose slices are the longest runs."""
+    parts = _chunks(x)
+    result = np.empty((len(x),) + out, x.dtype) if len(parts) != 1 else None
+    for part in parts:
+        block = x[part]
+        for axis, settings in enumerate(zip(x.shape[1:], kernel, stride, padding, dilation, out), 1):
+            block = _along(block, axis, combine, start, *settings)
+        if result is None:
+            return block
+        result[part] = block
+    return result
+
+
+def max_pool(x, out, kernel, stride, padding, dilation):
+    """The largest element of each window (NaN if there is one)."""
+    return _windowed(x, out, np.maximum, lowest(x.dtype), kernel, stride, padding, dilation)
+
+
+def sum_pool(x, out, kernel, stride, padding):
+    """The sum of each window."""
+    return _windowed(x, out, np.add, 0, kernel, stride, padding, (1,) * len(out))
+
+
+def counts(size, out, kernel, stride, padding, include_pad):
+    """How many elements each window averages: a number if the same for all, else an array."""
+    divisor = np.ones((), np.int64)
+    for n, m, k, s, p in zip(size, out, kernel, stride, padding):
+        start = np.arange(m) * s - p
+        stop = np.minimum(start + k, n + p)
+        if not include_pad:
+            start, stop = np.maximum(start, 0), np.minimum(stop, n)
+        divisor = divisor[..., None] * (stop - start)
+    return int(divisor.flat[0]) if (divisor == divisor.flat[0]).all() else divisor
+
+
+def sum_pool_grad(g, size, kernel, stride, padding):
+    """Every element of `g` added to all of its window: the adjoint of sum_pool, an axis at a time."""
+    for axis, (n, k, s, p) in enumerate(zip(size, kernel, stride, padding), 1):
+        lead = (_EVERY,) * axis
+        result = np.zeros(g.shape[:axis] + (n,) + g.shape[axis + 1:], g.dtype)
+        for tap in _axis_taps(n, k, s, p, 1, g.shape[axis]):
+            if tap is not None:
+                result[lead + tap[1:]] += g[lead + tap[:1]]
+        g = result
+    return g
+
+
+def max_indices(x, ans, kernel, stride, padding, dilation):
+    """Where in its image the maximum `ans` of each window is: the first of equals, the last NaN."""
+    size, out = x.shape[1:], ans.shape[1:]
+    positions = np.arange(int(np.prod(size))).reshape((1,) + size)
+    result = np.zeros(ans.shape, np.int64)
+    taps = _taps(size, out, kernel, stride, padding, dilation)
+    for to, source in reversed(taps):
+        np.copyto(result[to], positions[source], where=x[source] == ans[to])
+    if x.dtype.kind == "f" and np.isnan(ans.max(initial=0)):
+        for to, source in taps:
+            np.copyto(result[to], positions[source], where=np.isnan(x[source]))
+    return result
+
+
+def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
+    """Each element of `g` at the first maximum of its window in `x`, whose max pooling is `ans`."""
+    if x.dtype.kind == "f" and np.isnan(ans.max(initial=0)):
+        return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
+    taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
+    apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])
+    covered = not any(padding) and all([n == k * m == s * m for n, k, s, m in
+                                        zip(x.shape[1:], kernel, stride, ans.shape[1:])])
+    result = np.empty(x.shape, g.dtype) if covered else np.zeros(x.shape, g.dtype)
+    bits = np.dtype(f"i{g.itemsize}")
+    for part in _chunks(x):
+        # What is left of g: a tap takes its share away as bits, so that no later equal finds it.
+        rest, block, largest, target = g[part].copy(), x[part], ans[part], result[part]
+        for number, (to, source) in enumerate(taps, 1):
+            left = rest[to].view(bits)
+            if number == len(taps) and covered:
+                target[source] = rest
+                break
+            share = left * (block[source] == largest[to])
+            left ^= share
+            if apart:
+                target[source] = share.view(g.dtype)
+            else:
+                target[source] += share.view(g.dtype)
+    return result
+
+
+def max_pool_pick(x, ans, values, kernel, stride, padding, dilation):
+    """The element of `values` at the first maximum of each window in `x`: the adjoint of max_pool_grad."""
+    return gather(max_indices(x, ans, kernel, stride, padding, dilation), values)
+
+
+def scatter(indices, g, size):
+    """`g` (M, ...) added up at flat positions `indices` of images of `size`."""
+    result = np.zeros((len(g), int(np.prod(size))), g.dtype)
+    rows = np.arange(len(g)).reshape((-1,) + (1,) * (g.ndim - 1))
+    np.add.at(result, (rows, indices), g)
+    return result.reshape((len(g),) + tuple(size))
+
+
+def gather(indices, values):
+    """The elements of images `values` (M, *size) at flat positions `indices` (M, ...)."""
+    flat = values.reshape(len(values), -1)
+    return np.take_along_axis(flat, indices.reshape(len(indices), -1), 1).reshape(indices.shape)
+
+
+def put(indices, x, size):
+    """Zero images of `size` with `x` (M, ...) written at flat positions `indices`."""
+    result = np.zeros((len(x), int(np.prod(size))), x.dtype)
+    np.put_along_axis(result, indices.reshape(len(x), -1), x.reshape(len(x), -1), 1)
+    return result.reshape((len(x),) + tuple(size))
+
+
+# ------------------------------------------------------------------ windows of uneven length
+def _bounds(n, out):
+    """First and one past the last input of each of `out` windows that divide `n` inputs."""
+    i = np.arange(out)
+    return i * n // out, -(-(i + 1) * n // out)
+
+
+def adaptive_indices(x, out):
+    """Flat position of the largest element of each uneven window: the first of equals, the last NaN."""
+    size = x.shape[1:]
+    bounds = [_bounds(n, m) for n, m in zip(size, out)]
+    lengths = [int((stop - start).max(initial=0)) for start, stop in bounds]
+    positions = np.arange(int(np.prod(size))).reshape(size)
+    best = chosen = None
+    for offsets in np.ndindex(*lengths):
+        # Windows shorter than the longest look at their last element again, which changes nothing.
+        grid = np.ix_(*[np.minimum(start + o, stop - 1) for o, (start, stop) in zip(offsets, bounds)])
+        values = x[(_EVERY,) + grid]
+        if best is None:
+            best, chosen = values, np.broadcast_to(positions[grid], values.shape).copy()
+        else:
+            better = (values > best) | np.isnan(values)
+            best = np.where(better, values, best)
+            np.copyto(chosen, positions[grid], where=better)
+    return np.zeros((len(x),) + tuple(out), np.int64) if best is None else chosen
+
+
+def averaging(n, out, dtype):
+    """Matrix (out, n) whose rows average the windows that divide `n` inputs."""
+    start, stop = _bounds(n, out)
+    i = np.arange(n)
+    inside = (i >= start[:, None]) & (i < stop[:, None])
+    return (inside / np.maximum(stop - start, 1)[:, None]).astype(dtype)

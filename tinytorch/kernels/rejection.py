@@ -1,0 +1,211 @@
+"""PyTorch's CPU samplers that reject candidates: Poisson, gamma, Dirichlet, binomial, bit for bit.
+
+How many random numbers each value takes depends on the numbers, so these run value by value in Python
+(about a microsecond each). `r` rounds to the dtype of the parameters, in which PyTorch does part of the
+arithmetic; Python's own arithmetic is its float64.
+"""
+import math
+
+import numpy as np
+
+from .normal import normal_pair
+
+
+class Stream:
+    """Uniform and normal float64 numbers one at a time; on exit, what was drawn ahead is put back."""
+
+    _BLOCK = 1024
+
+    def __init__(self, generator):
+        self.generator = generator
+
+    def __enter__(self):
+        self.mark = self.generator.mark()
+        self.block, self.position, self.used = [], 0, 0
+        return self
+
+    def uniform(self):
+        if self.position == len(self.block):
+            self.block, self.position = self.generator.uniform64(self._BLOCK).tolist(), 0
+        self.position += 1
+        self.used += 1
+        return self.block[self.position - 1]
+
+    def normal(self):
+        z = self.generator.cached_normal
+        if z is not None:
+            self.generator.cached_normal = None
+            return z
+        z, self.generator.cached_normal = normal_pair(self.uniform(), self.uniform())
+        return z
+
+    def __exit__(self, *exc_info):
+        self.generator.rewind(self.mark, 2 * self.used)
+
+
+def _rounding(dtype):
+    return float if dtype == np.float64 else lambda v: float(np.float32(v))
+
+
+def _floats(array):
+    return array.astype(np.float64).ravel().tolist()
+
+
+def _as_array(values, like):
+    return np.array(values, np.float64).reshape(like.shape).astype(like.dtype)
+
+
+# ------------------------------------------------------------------ Poisson
+def poisson(rate, generator):
+    """Counts of rate `rate` (an array), in its dtype and in C order."""
+    with Stream(generator) as stream:
+        counts = [_poisson(r, stream) for r in _floats(rate)]
+    return _as_array(counts, rate)
+
+
+def _poisson(rate, stream):
+    if rate == 0:
+        return 0
+    if rate < 10:                                            # multiply uniforms down to exp(-rate)
+        limit, count, product = math.exp(-rate), 0, 1.0
+        while True:
+            product *= stream.uniform()
+            if product <= limit:
+                return count
+            count += 1
+    # W. Hoermann, The transformed rejection method for generating Poisson random variables (1993): PTRS
+    log_rate = math.log(rate)
+    b = 0.931 + 2.53 * math.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    log_inverse_alpha = math.log(1.1239 + 1.1328 / (b - 3.4))
+    quick = 0.9277 - 3.6224 / (b - 2)
+    while True:
+        u = stream.uniform() - 0.5
+        v = stream.uniform()
+        us = 0.5 - abs(u)
+        count = math.floor((2 * a / us + b) * u + rate + 0.43)
+        if us >= 0.07 and v <= quick:
+            return count
+        if count < 0 or (us < 0.013 and v > us):
+            continue
+        if (math.log(v) + log_inverse_alpha - math.log(a / (us * us) + b)
+                <= -rate + count * log_rate - math.lgamma(count + 1.0)):
+            return count
+
+
+# ------------------------------------------------------------------ gamma, Dirichlet
+def standard_gamma(shape, generator):
+    """Gamma numbers of rate 1, of the shapes in array `shape`, in its dtype."""
+    r = _rounding(shape.dtype)
+    with Stream(generator) as stream:
+        values = [_gamma(a, stream, r) for a in _floats(shape)]
+    return np.maximum(_as_array(values, shape), np.finfo(shape.dtype).tiny)
+
+
+def dirichlet(concentration, generator):
+    """Rows of non-negative numbers that sum to 1; the last dimension is the categories."""
+    smallest = np.finfo(np.float64).tiny
+    with Stream(generator) as stream:
+        values = [max(smallest, _gamma(a, stream, float)) for a in _floats(concentration)]
+    values = np.array(values).reshape(concentration.shape)
+    values = (values / values.sum(-1, keepdims=True)).astype(concentration.dtype)
+    one = values.dtype.type(1)
+    return np.clip(values, np.finfo(values.dtype).tiny, np.nextafter(one, one - one))
+
+
+_THIRD = float(np.float32(1) / np.float32(3))
+_SQUEEZE = float(np.float32(0.0331))
+
+
+def _gamma(shape, stream, r):
+    # G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables (2000)
+    scale = 1.0
+    if shape < 1.0:
+        if shape == 0.0:
+            return 0.0
+        scale = math.pow(1 - stream.uniform(), r(1.0 / shape))
+        shape = r(shape + 1.0)
+    d = r(shape - _THIRD)
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        y = 0.0
+        while y <= 0:
+            x = stream.normal()
+            y = 1.0 + c * x
+        v = y * y * y
+        u = 1 - stream.uniform()
+        square = x * x
+        if (u < 1.0 - _SQUEEZE * square * square
+                or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v))):
+            return scale * d * v
+
+
+# ------------------------------------------------------------------ binomial
+def binomial(count, prob, generator):
+    """Successes among `count` trials of probability `prob` (arrays of one shape and dtype)."""
+    r = _rounding(count.dtype)
+    with Stream(generator) as stream:
+        values = [_binomial(n, p, stream, r) for n, p in zip(_floats(count), _floats(prob))]
+    return _as_array(values, count)
+
+
+def _binomial(n, p, stream, r):
+    if n <= 0 or p <= 0:
+        return 0
+    if p >= 1:
+        return n
+    rare = p if p <= 0.5 else r(1.0 - p)
+    hits = _binomial_rejection(n, rare, stream, r) if r(n * rare) >= 10.0 else _binomial_waits(n, rare, stream, r)
+    return hits if p <= 0.5 else n - hits
+
+
+def _binomial_waits(n, p, stream, r):
+    """Add up geometric waiting times until they pass n."""
+    denominator, total, hits = r(math.log1p(-p)), 0.0, 0
+    while True:
+        u = stream.uniform()
+        total += math.ceil(math.log(u) / denominator) if u > 0 else math.inf
+        if total > n:
+            return hits
+        hits += 1
+
+
+_TAILS = (0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
+          0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287)
+
+
+def _stirling_tail(k):
+    """log k! minus Stirling's approximation of it."""
+    if k < 10:
+        return _TAILS[int(k)]
+    square = (k + 1) * (k + 1)
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
+
+
+def _binomial_rejection(n, p, stream, r):
+    # W. Hoermann, The generation of binomial random variates (1993): BTRS
+    deviation = r(math.sqrt(r(r(n * p) * r(1 - p))))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    c = r(n * p) + 0.5
+    quick = 0.92 - 4.2 / b
+    odds = r(p / r(1 - p))
+    alpha = (2.83 + 5.1 / b) * deviation
+    mode = math.floor(r(r(n + 1) * p))
+    while True:
+        u = stream.uniform() - 0.5
+        v = stream.uniform()
+        us = 0.5 - abs(u)
+        k = r(math.floor((2 * a / us + b) * u + c))
+        if k < 0 or k > n:
+            continue
+        if us >= 0.07 and v <= quick:
+            return k
+        v = math.log(v * alpha / (a / (us * us) + b))
+        misses = r(r(n - k) + 1)
+        bound = ((mode + 0.5) * math.log((mode + 1) / (odds * (n - mode + 1)))
+                 + r(n + 1) * math.log((n - mode + 1) / misses)
+                 + (k + 0.5) * math.log(odds * misses / r(k + 1))
+                 + _stirling_tail(mode) + _stirling_tail(n - mode) - _stirling_tail(k) - _stirling_tail(r(n - k)))
+        if v <= bound:
+            return k

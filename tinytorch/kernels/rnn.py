@@ -1,0 +1,177 @@
+"""Recurrent layers on arrays: what all three kinds share, and the plain (Elman) one.
+
+A kernel runs one direction of one layer over a whole batch of sequences. The rows of all time steps
+lie under each other, earliest step first (`spans` says which rows are a step's, in the order of
+processing), so that a padded batch and a packed one are the same thing.
+
+One matrix product does all of a step's linear algebra: its rows are [x | 1 | h], the weights are
+packed once to match, the biases ride on the ones. An input wider than the hidden state is left out
+of the rows and projected for all steps beforehand. Backward gathers the gradients of the
+pre-activations of all steps, so that every weight gradient is one product too.
+"""
+import os
+from itertools import accumulate
+
+import numpy as np
+
+#: OpenBLAS takes a faster way for products of up to a million multiplications (by a tenth), but on
+#: one thread: larger ones are cut up where there is no second thread to lose.
+_SMALL = 1_000_000
+_ONE_THREAD = (os.environ.get("OPENBLAS_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count())) == "1"
+
+
+def spans(sizes, reverse):
+    """(first row, last row + 1) of each step, in the order of processing; `sizes` counts the rows."""
+    stops = list(accumulate(sizes))
+    found = list(zip([0] + stops[:-1], stops))
+    return found[::-1] if reverse else found
+
+
+def rows(x, hidden, width):
+    """The left operand of all steps: (rows [x | 1 | h], x if it is wide, columns of x in the rows).
+
+    `x` is (steps, batch, features) or (rows, features), `hidden` its narrowness limit, `width` the
+    number of columns to leave for the state.
+    """
+    features = x.shape[-1]
+    count = x.size // features
+    n = features if features < hidden else 0
+    joined = np.empty((count, n + 1 + width), x.dtype)
+    joined[:, n] = 1
+    if n:
+        joined.reshape(x.shape[:-1] + joined.shape[1:])[..., :n] = x
+        return joined, None, n
+    return joined, np.ascontiguousarray(x).reshape(count, features), 0
+
+
+def packed(gates, w_x, biases, w_h, scale=None):
+    """Weights (gates * hidden, ...) as (gates, rows of [w_x ; biases ; w_h], hidden); w_x or w_h may be None."""
+    some = w_x if w_h is None else w_h
+    hidden = some.shape[0] // gates
+    n = 0 if w_x is None else w_x.shape[1]
+    out = np.empty((gates, n + 1 + (0 if w_h is None else w_h.shape[1]), hidden), some.dtype)
+    if n:
+        out[:, :n] = w_x.reshape(gates, hidden, n).swapaxes(1, 2)
+    if biases[0] is None:
+        out[:, n] = 0
+    else:
+        out[:, n] = np.add.reduce(biases).reshape(gates, hidden)
+    if w_h is not None:
+        out[:, n + 1:] = w_h.reshape(gates, hidden, -1).swapaxes(1, 2)
+    if scale is not None:
+        out *= scale
+    return out
+
+
+def projected(wide, gates, w_ih, scale=None):
+    """All steps' input projections (gates, rows, hidden) of a wide input; None for a narrow one."""
+    if wide is None:
+        return None
+    weights = w_ih.reshape(gates, -1, w_ih.shape[1])
+    if scale is not None:
+        weights = weights * scale
+    return np.matmul(wide, weights.swapaxes(1, 2))
+
+
+def block_width(rows, depth, width):
+    """How many columns of the right operand a step's product should take at a time."""
+    n = width
+    while _ONE_THREAD and n % 32 == 0 and rows * depth * n > _SMALL:
+        n //= 2
+    return n if rows * depth * n <= _SMALL else width
+
+
+def in_blocks(a, n):
+    """A view (..., blocks, rows, n) of a matrix (..., rows, columns); itself if it is one block."""
+    if n == a.shape[-1]:
+        return a
+    return a.reshape(a.shape[:-1] + (a.shape[-1] // n, n)).swapaxes(-2, -3)
+
+
+def start(state, batch, width, dtype):
+    """The initial state (batch, width): zeros if none was given."""
+    return np.zeros((batch, width), dtype) if state is None else state.reshape(batch, width)
+
+
+def columns(state, n, width):
+    """How many columns of its rows the first step needs: those of a zero state can be left out."""
+    return n + 1 if state is None else n + 1 + width
+
+
+def carried(new, old):
+    """The state after a step on the first rows: sequences that have ended, or not begun, keep theirs."""
+    return new if len(new) == len(old) else np.concatenate((new, old[len(new):]))
+
+
+def gradient_of_state(g, batch, width, dtype):
+    """A buffer (batch, width) that starts with the gradient of the final state."""
+    return np.zeros((batch, width), dtype) if g is None else g.reshape(batch, width).copy()
+
+
+def weight_gradients(wanted, joined, wide, n, d):
+    """Gradients of (w_ih, w_hh, bias) from those of the pre-activations, `d` (rows, gates * hidden)."""
+    if not any(wanted):
+        return None, None, None
+    all_of = np.dot(joined.T, d)
+    if wide is None:
+        w_ih = np.ascontiguousarray(all_of[:n].T)
+    else:
+        w_ih = np.dot(d.T, wide) if wanted[0] else None
+    return w_ih, np.ascontiguousarray(all_of[n + 1:].T), all_of[n]
+
+
+def rnn_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
+    """(outputs (rows, hidden), final state (batch, hidden), what backward needs)."""
+    hidden = w_hh.shape[1]
+    batch = min(order)[1]                     # the rows of the first step
+    joined, wide, n = rows(x, hidden, hidden)
+    weights = packed(1, None if n == 0 else w_ih, (b_ih, b_hh), w_hh)[0]
+    inputs = projected(wide, 1, w_ih)
+    out = np.empty((len(joined), hidden), x.dtype)
+    slope = np.empty_like(out) if keep else None
+    h = start(hx, batch, hidden, x.dtype)
+    used = columns(hx, n, hidden)
+    block = block_width(batch, joined.shape[1], hidden)
+    weights = in_blocks(weights, block)
+    for lo, hi in order:
+        step, o = joined[lo:hi], out[lo:hi]
+        step[:, n + 1:] = h[:hi - lo]
+        np.matmul(step[:, :used], weights[..., :used, :], out=in_blocks(o, block))
+        used = n + 1 + hidden
+        if inputs is not None:
+            o += inputs[0, lo:hi]
+        if nonlinearity == "tanh":
+            np.tanh(o, out=o)
+        else:
+            np.maximum(o, 0, out=o)
+        if keep:
+            s = slope[lo:hi]
+            if nonlinearity == "tanh":
+                np.multiply(o, o, out=s)
+                np.subtract(1, s, out=s)
+            else:
+                np.sign(o, out=s)
+        h = carried(o, h)
+    return out, h.copy(), (joined, wide, n, slope)
+
+
+def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
+    """Gradients of (x, hx, w_ih, w_hh, bias); `g_out` lists the outputs' by step in the order of
+    processing, or is None; `wanted` says which of x, hx, w_ih, w_hh, bias are."""
+    joined, wide, n, slope = saved
+    hidden = w_hh.shape[1]
+    batch = min(order)[1]                     # the rows of the first step
+    dh = gradient_of_state(g_h, batch, hidden, slope.dtype)
+    d = np.empty_like(slope)
+    block = block_width(batch, hidden, hidden)
+    weights = in_blocks(w_hh, block)
+    for k in range(len(order) - 1, -1, -1):
+        lo, hi = order[k]
+        now = dh[:hi - lo]
+        if g_out is not None:
+            now += g_out[k]
+        np.multiply(now, slope[lo:hi], out=d[lo:hi])
+        if k or wanted[1]:
+            np.matmul(d[lo:hi], weights, out=in_blocks(now, block))
+    dx = np.dot(d, w_ih) if wanted[0] else None
+    return dx, dh, *weight_gradients(wanted[2:], joined, wide, n, d)

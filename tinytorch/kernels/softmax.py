@@ -1,0 +1,134 @@
+"""Softmax and cross entropy on ndarrays."""
+import numpy as np
+
+
+def softmax(x, axis):
+    """exp(x) / sum(exp(x)) along `axis`."""
+    if x.size == 0:
+        return x.copy()
+    result = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
+    np.exp(result, out=result)
+    result /= np.add.reduce(result, axis=axis, keepdims=True)
+    return result
+
+
+def softmax_backward(g, y, axis):
+    result = g * y
+    total = np.add.reduce(result, axis=axis, keepdims=True)
+    result -= y * total
+    return result
+
+
+def log_softmax(x, axis):
+    """log(softmax(x)) along `axis`."""
+    if x.size == 0:
+        return x.copy()
+    result = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
+    total = np.add.reduce(np.exp(result), axis=axis, keepdims=True)
+    result -= np.log(total, out=total)
+    return result
+
+
+def log_softmax_backward(g, y, axis):
+    result = np.exp(y)
+    result *= np.add.reduce(g, axis=axis, keepdims=True)
+    return np.subtract(g, result, out=result)
+
+
+def pick(target, classes, ignored):
+    """Where a C-contiguous array (N, C, *) keeps the element of its class: (flat index, kept), each shaped like
+    `target` (N, *). `kept` is None if nothing is ignored. IndexError for a class that does not exist."""
+    kept = None
+    if target.dtype != np.int64:
+        target = target.astype(np.int64)
+    if target.size:
+        low, high = target.min(), target.max()
+        if low < 0 or high >= classes or 0 <= ignored:
+            kept = target != ignored
+            target = np.where(kept, target, 0)
+            wrong = (target < 0) | (target >= classes)
+            if wrong.any():
+                raise IndexError(f"Target {target[wrong][0]} is out of bounds.")
+    if target.ndim == 1:
+        return np.arange(0, target.size * classes, classes) + target, kept
+    inner = target[0].size if len(target) else 1
+    start = np.arange(len(target)).reshape((-1,) + (1,) * (target.ndim - 1)) * (classes * inner)
+    return start + target * inner + np.arange(inner).reshape(target.shape[1:]), kept
+
+
+def share(target, weight, kept, dtype, mean):
+    """(what each target counts, or None for 1; their sum if `mean`, else 1)."""
+    counts = None
+    if weight is not None:
+        counts = weight.take(target if kept is None else np.where(kept, target, 0))
+        if kept is not None:
+            counts *= kept
+    elif kept is not None:
+        counts = kept.astype(dtype)
+    if not mean:
+        return counts, 1
+    return counts, target.size if counts is None else counts.sum()
+
+
+def total(losses, counts, norm, reduction):
+    """Weighted and reduced losses."""
+    if counts is not None:
+        losses *= counts
+        losses[counts == 0] = 0                # also where the ignored loss is infinite
+    if reduction == "none":
+        return losses
+    result = np.add.reduce(losses, axis=None)
+    return result / norm if reduction == "mean" else result
+
+
+def nll(log_p, target, weight, ignored, reduction):
+    """-log_p of the target classes, weighted and reduced. `log_p` (N, C, *), `target` (N, *)."""
+    where, kept = pick(target, log_p.shape[1], ignored)
+    losses = np.negative(log_p.reshape(-1).take(where))
+    counts, norm = share(target, weight, kept, log_p.dtype, reduction == "mean")
+    return total(losses, counts, norm if norm else np.nan, reduction).astype(log_p.dtype, copy=False)
+
+
+def nll_backward(g, target, weight, shape, ignored, reduction):
+    where, kept = pick(target, shape[1], ignored)
+    counts, norm = share(target, weight, kept, g.dtype, reduction == "mean")
+    result = np.zeros(shape, g.dtype)
+    value = -g if counts is None else -g * counts
+    if reduction == "mean":
+        value = value / (norm if norm else np.nan)
+    flat = result.reshape(-1)
+    if kept is None:
+        flat[where] = value
+    else:
+        flat[where[kept]] = np.broadcast_to(value, where.shape)[kept]
+    return result
+
+
+def cross_entropy(x, target, weight, ignored, reduction, keep):
+    """nll of log_softmax(x) along axis 1, and what its backward needs: exponentials, their sums, places, counts,
+    norm."""
+    where, kept = pick(target, x.shape[1], ignored)
+    e = np.subtract(x, np.maximum.reduce(x, axis=1, keepdims=True), out=np.empty(x.shape, x.dtype))
+    flat = e.reshape(-1)
+    picked = flat.take(where)
+    np.exp(e, out=e)
+    sums = np.add.reduce(e, axis=1)
+    losses = np.log(sums)
+    losses -= picked
+    counts, norm = share(target, weight, kept, x.dtype, reduction == "mean")
+    norm = norm if norm else np.nan
+    result = total(losses, counts, norm, reduction).astype(x.dtype, copy=False)
+    return result, (e, sums, where, counts, norm) if keep else None
+
+
+def cross_entropy_backward(g, saved, reduction):
+    """g * (softmax - one hot), weighted and reduced as in the forward."""
+    e, sums, where, counts, norm = saved
+    scale = g / norm if reduction == "mean" else g
+    if counts is not None:
+        scale = scale * counts
+    scale = np.asarray(scale, e.dtype)
+    result = e * np.expand_dims(scale / sums, 1)
+    flat = result.reshape(-1)
+    flat[where] -= scale
+    return result

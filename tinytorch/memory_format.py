@@ -1,0 +1,62 @@
+"""torch.memory_format: in which order dimensions lie in memory. torch.layout: there is one, strided."""
+
+
+class memory_format:
+    """One of torch's memory formats (`torch.channels_last`, ...).
+
+    >>> import tinytorch as torch
+    >>> torch.channels_last
+    torch.channels_last
+    """
+
+    __slots__ = ("name", "order")
+
+    def __init__(self, name, order=None):
+        self.name, self.order = name, order    # order: the dimensions from the slowest to the fastest
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return self.name
+
+
+class layout:
+    """How elements are stored: `torch.strided`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return self.name
+
+
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last", (0, 2, 3, 1))
+channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
+strided = layout("strided")
+
+
+def memory_order(format, ndim):
+    """How to lay out a tensor of `ndim` dimensions: "K" (as its source), "C", or the order of its dimensions."""
+    if format is None or format is preserve_format:
+        return "K"
+    if format is contiguous_format:
+        return "C"
+    if not isinstance(format, memory_format):
+        raise TypeError(f"argument 'memory_format' must be torch.memory_format, not {type(format).__name__}")
+    if ndim != len(format.order):
+        raise RuntimeError(f"required rank {len(format.order)} tensor to use {format.name} format")
+    return format.order
+
+
+def check_layout(given):
+    """NotImplementedError for a layout other than strided."""
+    if given is not None and given is not strided:
+        raise NotImplementedError(f"tinytorch has strided tensors only: no tensor can have layout {given}")

@@ -1,0 +1,356 @@
+"""Convolution layers: Conv1d Conv2d Conv3d, ConvTranspose1d ..., their lazy forms, Fold and Unfold."""
+import math
+
+from ...autograd.grad_mode import no_grad
+from ...ops.create import empty
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyModuleMixin
+from .module import Module
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Fold", "LazyConv1d",
+           "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d", "Unfold"]
+
+_PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+def _repeated(value, n):
+    """An int as `n` of it; several as a tuple."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+
+
+class _ConvNd(Module):
+    """What all convolutions share: settings, parameters and how they start."""
+
+    __constants__ = ["stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
+                     "out_channels", "kernel_size"]
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding,
+                 groups, bias, padding_mode, device=None, dtype=None):
+        super().__init__()
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        if in_channels % groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        if out_channels % groups != 0:
+            raise ValueError("out_channels must be divisible by groups")
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
+            if padding == "same" and any(s != 1 for s in stride):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        if padding_mode not in _PADDING_MODES:
+            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'")
+        self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, kernel_size
+        self.stride, self.padding, self.dilation, self.transposed = stride, padding, dilation, transposed
+        self.output_padding, self.groups, self.padding_mode = output_padding, groups, padding_mode
+        self._reversed_padding_repeated_twice = self._pads()
+        shape = self._weight_shape(in_channels)
+        self.weight = Parameter(empty(shape, device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_channels, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def _pads(self):
+        """The padding as F.pad wants it: (before, after) of each axis, the last axis first."""
+        if not isinstance(self.padding, str):
+            return tuple([p for p in reversed(self.padding) for _ in (0, 1)])
+        pads = []
+        for d, k in zip(reversed(self.dilation), reversed(self.kernel_size)):
+            total = d * (k - 1) if self.padding == "same" else 0
+            pads += [total // 2, total - total // 2]
+        return pads
+
+    def _weight_shape(self, in_channels):
+        if self.transposed:
+            return (in_channels, self.out_channels // self.groups) + self.kernel_size
+        return (self.out_channels, in_channels // self.groups) + self.kernel_size
+
+    def reset_parameters(self):
+        """Draw the parameters anew: uniform in +-1/sqrt(in_channels / groups * size of the kernel)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            if fan_in != 0:
+                bound = 1 / math.sqrt(fan_in)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self):
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        if self.padding != (0,) * len(self.kernel_size):
+            text += f", padding={self.padding}"
+        if self.dilation != (1,) * len(self.kernel_size):
+            text += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * len(self.kernel_size):
+            text += f", output_padding={self.output_padding}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias is None:
+            text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
+
+
+class _Conv(_ConvNd):
+    """A convolution of `_n` axes by the function `_convolve`."""
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 padding_mode="zeros", device=None, dtype=None):
+        n = self._n
+        super().__init__(in_channels, out_channels, _repeated(kernel_size, n), _repeated(stride, n),
+                         padding if isinstance(padding, str) else _repeated(padding, n), _repeated(dilation, n), False,
+                         (0,) * n, groups, bias, padding_mode, device, dtype)
+
+    def _conv_forward(self, input, weight, bias):
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), 0
+        return self._convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+    def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+class Conv1d(_Conv):
+    """1-D convolution: input (N, in_channels, L) or (in_channels, L), output (N, out_channels, L_out).
+
+    weight (out_channels, in_channels / groups, kernel_size), bias (out_channels). See F.conv1d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Conv1d(16, 33, 3, stride=2)(torch.ones(20, 16, 50)).shape
+    torch.Size([20, 33, 24])
+    """
+
+    _n, _convolve = 1, staticmethod(F.conv1d)
+
+
+class Conv2d(_Conv):
+    """2-D convolution: input (N, in_channels, H, W) or (in_channels, H, W), output (N, out_channels, H_out, W_out).
+
+    weight (out_channels, in_channels / groups, kH, kW), bias (out_channels). See F.conv2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Conv2d(3, 6, (3, 5), padding="same")(torch.ones(2, 3, 8, 8)).shape
+    torch.Size([2, 6, 8, 8])
+    """
+
+    _n, _convolve = 2, staticmethod(F.conv2d)
+
+
+class Conv3d(_Conv):
+    """3-D convolution: input (N, in_channels, D, H, W) or without N. See F.conv3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Conv3d(3, 4, 2)(torch.ones(1, 3, 4, 4, 4)).shape
+    torch.Size([1, 4, 3, 3, 3])
+    """
+
+    _n, _convolve = 3, staticmethod(F.conv3d)
+
+
+class _ConvTranspose(_ConvNd):
+    """A transposed convolution of `_n` axes by the function `_convolve`."""
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
+                 bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        n = self._n
+        super().__init__(in_channels, out_channels, _repeated(kernel_size, n), _repeated(stride, n),
+                         _repeated(padding, n), _repeated(dilation, n), True, _repeated(output_padding, n), groups, bias,
+                         padding_mode, device, dtype)
+
+    def _output_padding(self, input, output_size):
+        """What must be added to reach `output_size`. ValueError if it is out of reach."""
+        if output_size is None:
+            return self.output_padding
+        n = self._n
+        wanted = tuple(output_size)
+        if len(wanted) not in (n, input.dim()):
+            raise ValueError(f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {input.dim()} "
+                             f"elements (got {len(wanted)})")
+        wanted = wanted[-n:]
+        size = input.size()[-n:]
+        least = [(m - 1) * s - 2 * p + d * (k - 1) + 1 for m, s, p, d, k in
+                 zip(size, self.stride, self.padding, self.dilation, self.kernel_size)]
+        most = [m + s - 1 for m, s in zip(least, self.stride)]
+        if any(not low <= m <= high for low, m, high in zip(least, wanted, most)):
+            raise ValueError(f"requested an output size of {output_size}, but valid sizes range from {least} to {most} "
+                             f"(for an input of {size})")
+        return tuple([m - low for m, low in zip(wanted, least)])
+
+    def forward(self, input, output_size=None):
+        return self._convolve(input, self.weight, self.bias, self.stride, self.padding,
+                              self._output_padding(input, output_size), self.groups, self.dilation)
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Transposed 1-D convolution: input (N, in_channels, L) or (in_channels, L). See F.conv_transpose1d.
+
+    weight (in_channels, out_channels / groups, kernel_size), bias (out_channels).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConvTranspose1d(16, 33, 3, stride=2)(torch.ones(20, 16, 50)).shape
+    torch.Size([20, 33, 101])
+    """
+
+    _n, _convolve = 1, staticmethod(F.conv_transpose1d)
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Transposed 2-D convolution: input (N, in_channels, H, W) or (in_channels, H, W). See F.conv_transpose2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConvTranspose2d(3, 6, 3, stride=2)(torch.ones(2, 3, 4, 4), output_size=(10, 10)).shape
+    torch.Size([2, 6, 10, 10])
+    """
+
+    _n, _convolve = 2, staticmethod(F.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Transposed 3-D convolution: input (N, in_channels, D, H, W) or without N. See F.conv_transpose3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConvTranspose3d(3, 4, 2)(torch.ones(1, 3, 2, 2, 2)).shape
+    torch.Size([1, 4, 3, 3, 3])
+    """
+
+    _n, _convolve = 3, staticmethod(F.conv_transpose3d)
+
+
+class _LazyConv(LazyModuleMixin):
+    """A convolution that takes its in_channels from the first input."""
+
+    def _make_lazy(self, out_channels, bias, device, dtype):
+        self.out_channels = out_channels
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self):
+        """Draw the parameters anew, once they have shapes."""
+        if not self.has_uninitialized_params() and self.in_channels != 0:
+            super().reset_parameters()
+
+    def _channels(self, input):
+        n = self._n
+        if input.dim() not in (n + 1, n + 2):
+            raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {type(self).__name__}, "
+                               f"but got input of size: {input.shape}")
+        return input.shape[-n - 1]
+
+    def initialize_parameters(self, input, *args, **kwargs):
+        """Take the channels of `input` for in_channels."""
+        if not self.has_uninitialized_params():
+            return
+        self.in_channels = self._channels(input)
+        if self.in_channels % self.groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        with no_grad():
+            self.weight.materialize(self._weight_shape(self.in_channels))
+            if self.bias is not None:
+                self.bias.materialize((self.out_channels,))
+            self.reset_parameters()
+
+
+class _LazyForward(_LazyConv):
+    def __init__(self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 padding_mode="zeros", device=None, dtype=None):
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
+        self._make_lazy(out_channels, bias, device, dtype)
+
+
+class _LazyTranspose(_LazyConv):
+    def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+                 padding_mode="zeros", device=None, dtype=None):
+        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode,
+                         device, dtype)
+        self._make_lazy(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyForward, Conv1d):
+    """A Conv1d that takes its in_channels from the first input."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyForward, Conv2d):
+    """A Conv2d that takes its in_channels from the first input.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyConv2d(4, 3); y = layer(torch.ones(2, 3, 8, 8)); layer
+    Conv2d(3, 4, kernel_size=(3, 3), stride=(1, 1))
+    """
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyForward, Conv3d):
+    """A Conv3d that takes its in_channels from the first input."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyTranspose, ConvTranspose1d):
+    """A ConvTranspose1d that takes its in_channels from the first input."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyTranspose, ConvTranspose2d):
+    """A ConvTranspose2d that takes its in_channels from the first input."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyTranspose, ConvTranspose3d):
+    """A ConvTranspose3d that takes its in_channels from the first input."""
+
+    cls_to_become = ConvTranspose3d
+
+
+class Fold(Module):
+    """Adds sliding blocks up into images of `output_size`; see F.fold.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Fold((4, 5), (2, 2))(torch.ones(1, 12, 12)).shape
+    torch.Size([1, 3, 4, 5])
+    """
+
+    __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
+
+    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
+        super().__init__()
+        self.output_size, self.kernel_size = output_size, kernel_size
+        self.dilation, self.padding, self.stride = dilation, padding, stride
+
+    def forward(self, input):
+        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self):
+        return (f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
+                f"padding={self.padding}, stride={self.stride}")
+
+
+class Unfold(Module):
+    """The sliding blocks of images, a column each; see F.unfold.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Unfold((2, 3))(torch.ones(2, 5, 3, 4)).shape
+    torch.Size([2, 30, 4])
+    """
+
+    __constants__ = ["kernel_size", "dilation", "padding", "stride"]
+
+    def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
+        super().__init__()
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+
+    def forward(self, input):
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self):
+        return (f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+                f"stride={self.stride}")

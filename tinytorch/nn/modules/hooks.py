@@ -1,0 +1,236 @@
+"""Hooks of modules: the global ones, and how a call with hooks runs."""
+import warnings
+from collections import OrderedDict
+
+import numpy as np
+
+from ...autograd.graph import RemovableHandle
+from ...autograd.grad_mode import mode
+from ...autograd.op import op
+from ...tensor import Tensor, wrap
+
+#: Hooks of all modules together, by handle.
+buffer_registration, module_registration, parameter_registration = OrderedDict(), OrderedDict(), OrderedDict()
+forward_pre, forward, forward_with_kwargs, forward_always = OrderedDict(), OrderedDict(), OrderedDict(), OrderedDict()
+backward_pre, backward = OrderedDict(), OrderedDict()
+
+
+def add(hooks, hook, *marks, prepend=False):
+    """Put `hook` into the ordered dict `hooks` and return its handle.
+
+    marks    (dict, bool): whether to note the hook's id in that dict
+    """
+    handle = RemovableHandle(hooks, extra_dict=[d for d, _ in marks])
+    hooks[handle.id] = hook
+    for d, wanted in marks:
+        if wanted:
+            d[handle.id] = True
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def registered(hooks, module, name, value):
+    """`value` as the global registration hooks leave it."""
+    for hook in hooks.values():
+        result = hook(module, name, value)
+        if result is not None:
+            value = result
+    return value
+
+
+# ------------------------------------------------------------------ a call with hooks
+def call(module, args, kwargs):
+    """module.forward(*args, **kwargs) between all hooks of the module and the global ones."""
+    if not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
+            or forward or forward_pre or backward or backward_pre):
+        return module.forward(*args, **kwargs)             # they have all been removed
+    state = _Call(module, args, kwargs)
+    try:
+        return state.run()
+    except Exception:
+        state.run_always_called()
+        raise
+
+
+class _Call:
+    """One call of a module: what it was given, what came out, which always-called hooks have run."""
+
+    def __init__(self, module, args, kwargs):
+        self.module, self.args, self.kwargs = module, args, kwargs
+        self.result, self.done = None, set()
+
+    def run(self):
+        module = self.module
+        self.run_pre_hooks()
+        hook = None
+        if module._backward_hooks or module._backward_pre_hooks or backward or backward_pre:
+            hook = _BackwardHook(module)
+            self.args = hook.on_inputs(self.args)
+        self.result = module.forward(*self.args, **self.kwargs)
+        for id, f in [*forward.items(), *module._forward_hooks.items()]:
+            self.done.add(id)
+            self.run_hook(id, f)
+        if hook is not None:
+            self.result = hook.on_output(self.result)
+        return self.result
+
+    def run_pre_hooks(self):
+        module = self.module
+        for id, f in [*forward_pre.items(), *module._forward_pre_hooks.items()]:
+            if id in module._forward_pre_hooks_with_kwargs:
+                result = f(module, self.args, self.kwargs)
+                if result is None:
+                    continue
+                if not (isinstance(result, tuple) and len(result) == 2):
+                    raise RuntimeError("forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                                       f"but got {result}.")
+                self.args, self.kwargs = result
+            else:
+                result = f(module, self.args)
+                if result is not None:
+                    self.args = result if isinstance(result, tuple) else (result,)
+
+    def run_hook(self, id, f):
+        if id in self.module._forward_hooks_with_kwargs or id in forward_with_kwargs:
+            result = f(self.module, self.args, self.kwargs, self.result)
+        else:
+            result = f(self.module, self.args, self.result)
+        if result is not None:
+            self.result = result
+
+    def run_always_called(self):
+        """After an error: the hooks with always_call that have not run. Their errors become warnings."""
+        module = self.module
+        for kind, hooks, always in [("global module", forward, forward_always),
+                                    ("module", module._forward_hooks, module._forward_hooks_always_called)]:
+            for id, f in list(hooks.items()):
+                if id in always and id not in self.done:
+                    try:
+                        self.run_hook(id, f)
+                    except Exception as error:
+                        warnings.warn(f"{kind} forward hook with ``always_call=True`` raised an exception that was "
+                                      f"silenced as another error was raised in forward: {error}", stacklevel=4)
+
+
+# ------------------------------------------------------------------ backward hooks
+@op(name="backward_hook_function", first=1, multi=True, joint=lambda g, wanted, hook: hook(g))
+def _pass_through(hook, *tensors):
+    return [array[...] for array in tensors]
+
+
+class _BackwardHook:
+    """Runs a module's backward hooks: watches the gradients of its output and of its inputs."""
+
+    def __init__(self, module):
+        self.module = module
+        self.pre_hooks = [*backward_pre.values(), *module._backward_pre_hooks.values()]
+        self.hooks = [*backward.values(), *module._backward_hooks.values()]
+        self.grad_outputs = None
+        self.inputs, self.inputs_watched = (), ()
+
+    def on_inputs(self, args):
+        # All that is needed later of the arguments: what zeros of their shape are, for those that are tensors
+        self.inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
+        args, self.inputs_watched = self.watch(args, self.inputs_done)
+        return args
+
+    def on_output(self, result):
+        if not isinstance(result, (Tensor, tuple)):
+            warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors "
+                          f"but received {type(result)}", stacklevel=4)
+            return result
+        outputs = result if isinstance(result, tuple) else (result,)
+        outputs, self.outputs_watched = self.watch(outputs, self.outputs_done)
+        self.output_count = len(outputs)
+        return outputs if isinstance(result, tuple) else outputs[0]
+
+    def watch(self, values, done):
+        """`values` (a tuple) with those tensors in it that want gradients passed through an op whose rule
+        is done(gradients); and their places."""
+        places = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
+        if not places or not mode.grad:
+            return values, ()
+        watched = [values[i] for i in places]
+        fresh = list(values)
+        for i, tensor, source in zip(places, _pass_through(done, *watched), watched):
+            tensor.version = source.version    # same memory: in-place writes to one are writes to the other
+            fresh[i] = tensor
+        kept_type = type(values)
+        return (tuple(fresh) if kept_type is tuple else kept_type(*fresh)), places
+
+    def outputs_done(self, g):
+        grads = _spread(g, self.outputs_watched, self.output_count)
+        for hook in self.pre_hooks:
+            result = hook(self.module, grads)
+            if result is None:
+                continue
+            if len(result) != len(grads):
+                raise RuntimeError("Backward pre hook returned an invalid number of grad_output, "
+                                   f"got {len(result)}, but expected {len(grads)}")
+            grads = result
+        if self.inputs_watched:
+            self.grad_outputs = grads
+        else:
+            self.without_inputs(grads)
+        return _like(g, [grads[i] for i in self.outputs_watched])
+
+    def without_inputs(self, grads):
+        if not self.hooks:
+            return
+        warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs since "
+                      "no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
+                      "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.",
+                      stacklevel=6)
+        for hook in self.hooks:
+            result = hook(self.module, (None,) * len(self.inputs), grads)
+            if result is not None and not (isinstance(result, tuple) and all(r is None for r in result)):
+                raise RuntimeError("Backward hook for Modules where no input requires gradient should always return "
+                                   "None or None for all gradients.")
+
+    def inputs_done(self, g):
+        if self.grad_outputs is None:          # the output was bypassed: no gradient came through it
+            return g
+        grads = _spread(g, self.inputs_watched, len(self.inputs))
+        grads = tuple(wrap(np.zeros(*like)) if d is None and like else d for d, like in zip(grads, self.inputs))
+        for hook in self.hooks:
+            result = hook(self.module, grads, self.grad_outputs)
+            if result is None:
+                continue
+            if len(result) != len(grads):
+                raise RuntimeError("Backward hook returned an invalid number of grad_input, "
+                                   f"got {len(result)}, but expected {len(grads)}")
+            grads = result
+        self.grad_outputs = None
+        return _like(g, [grads[i] for i in self.inputs_watched])
+
+
+def _spread(g, places, count):
+    """A tuple of `count` gradients, as Tensors: those of `g` at their places, None elsewhere."""
+    grads = [None] * count
+    for i, d in zip(places, g):
+        grads[i] = wrap(np.asarray(d)) if d is not None and not isinstance(d, Tensor) else d
+    return tuple(grads)
+
+
+def _like(g, grads):
+    """Gradients in the kind (ndarrays or Tensors) that the engine works in."""
+    if any(isinstance(d, Tensor) for d in g):
+        return grads
+    return [d.array if isinstance(d, Tensor) else d for d in grads]
+
+
+# ------------------------------------------------------------------ torch.nn.modules.module.register_module_*
+def register_module_buffer_registration_hook(hook):
+    """Call hook(module, name, buffer) whenever a buffer is registered; what it returns replaces the buffer."""
+    return add(buffer_registration, hook)
+
+
+def register_module_module_registration_hook(hook):
+    """Call hook(module, name, submodule) whenever a submodule is registered; what it returns replaces it."""
+    return add(module_registration, hook)
+
+
+def register_module_parameter_registration_hook(hook):
+    """Call hook(module, name, parameter) whenever a parameter is registered; what it returns replaces it."""
+    return add(parameter_registration, hook)

@@ -1,0 +1,518 @@
+"""class Module: registers the parameters, buffers and modules that are assigned to it."""
+import warnings
+from collections import OrderedDict
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import no_grad
+from ...device import check_device
+from ...runtime import typename
+from ...tensor import Tensor
+from ..parameter import Buffer, Parameter
+from . import hooks
+from .hooks import (register_module_buffer_registration_hook, register_module_module_registration_hook,
+                    register_module_parameter_registration_hook)
+from .state import Stateful, _IncompatibleKeys
+
+__all__ = ["Module", "register_module_buffer_registration_hook", "register_module_forward_hook",
+           "register_module_forward_pre_hook", "register_module_full_backward_hook",
+           "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
+           "register_module_parameter_registration_hook"]
+
+_REGISTRIES = ("_parameters", "_buffers", "_modules")
+_HOOKS = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
+          "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+          "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+
+
+class Module(Stateful):
+    """Base of every layer and model: write `__init__` (calling super().__init__() first) and `forward`.
+
+    Parameters, Buffers and Modules assigned to attributes are registered, and so found by `parameters()`,
+    `state_dict()`, `to()` and the like. Calling the module runs `forward` and its hooks.
+
+    >>> import tinytorch as torch
+    >>> class Twice(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.weight = torch.nn.Parameter(torch.tensor(2.))
+    ...     def forward(self, x):
+    ...         return self.weight * x
+    >>> Twice()(torch.tensor(3.)).item(), [name for name, _ in Twice().named_parameters()]
+    (6.0, ['weight'])
+    """
+
+    dump_patches = False
+    _version = 1
+    call_super_init = False
+    _hooked = False            # whether a call may have hooks to run; set on an instance, or here for global hooks
+
+    def __init__(self, *args, **kwargs):
+        if not self.call_super_init:
+            if kwargs:
+                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                                f"'{next(iter(kwargs))}'")
+            if args:
+                raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} "
+                                "were given")
+        state = self.__dict__
+        state["training"] = True
+        state["_parameters"], state["_buffers"], state["_modules"] = {}, {}, {}
+        state["_non_persistent_buffers_set"] = set()
+        for name in _HOOKS:
+            state[name] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def forward(self, *input):
+        """To override: what the module computes."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args, **kwargs):
+        if self._hooked:
+            return hooks.call(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def compile(self, *args, **kwargs):
+        """Nothing: there is no compiler here, the module runs as it is."""
+
+    # -------------------------------------------------------------- attributes
+    def __getattr__(self, name):
+        state = self.__dict__
+        for registry in _REGISTRIES:
+            if registry in state and name in state[registry]:
+                return state[registry][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name, value):
+        state = self.__dict__
+        parameters, modules, buffers = state.get("_parameters"), state.get("_modules"), state.get("_buffers")
+        if isinstance(value, Parameter):
+            if parameters is None:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, "_buffers", "_modules")
+            self.register_parameter(name, value)
+        elif parameters is not None and name in parameters:
+            if value is not None:
+                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' "
+                                "(torch.nn.Parameter or None expected)")
+            self.register_parameter(name, None)
+        elif isinstance(value, Module):
+            if modules is None:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, "_parameters", "_buffers")
+            modules[name] = hooks.registered(hooks.module_registration, self, name, value)
+        elif modules is not None and name in modules:
+            if value is not None:
+                raise TypeError(f"cannot assign '{typename(value)}' as child module '{name}' "
+                                "(torch.nn.Module or None expected)")
+            modules[name] = hooks.registered(hooks.module_registration, self, name, None)
+        elif isinstance(value, Buffer) or buffers is not None and name in buffers:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"cannot assign '{typename(value)}' as buffer '{name}' "
+                                "(torch.nn.Buffer, torch.Tensor or None expected)")
+            persistent = (value.persistent if isinstance(value, Buffer)
+                          else name not in self._non_persistent_buffers_set)
+            self.register_buffer(name, value, persistent)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _forget(self, name, *registries):
+        """Remove an attribute about to be registered from where else it may be."""
+        self.__dict__.pop(name, None)
+        for registry in registries:
+            self.__dict__[registry].pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __delattr__(self, name):
+        for registry in _REGISTRIES:
+            if name in self.__dict__[registry]:
+                del self.__dict__[registry][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self):
+        names = dir(type(self)) + list(self.__dict__)
+        for registry in _REGISTRIES:
+            names += self.__dict__[registry]
+        return sorted(name for name in names if not name[0].isdigit())
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
+        self.__dict__["_hooked"] = any(self.__dict__[name] for name in _HOOKS)
+
+    # -------------------------------------------------------------- registering
+    def _check_name(self, kind, name, registry):
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in registry:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_parameter(self, name, param):
+        """Make `param` (a Parameter or None) the parameter `name`. KeyError for a bad or taken name."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("parameter", name, self._parameters)
+        if param is not None:
+            if not isinstance(param, Parameter):
+                raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' "
+                                "(torch.nn.Parameter or None required)")
+            if param.grad_fn is not None:
+                raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+                                 f"created explicitly. To express '{name}' as a function of another Tensor, compute "
+                                 "the value in the forward() method.")
+            param = hooks.registered(hooks.parameter_registration, self, name, param)
+        self._parameters[name] = param
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Make `tensor` (or None) the buffer `name`: state that is not learned. It is in the state_dict if
+        `persistent`. KeyError for a bad or taken name."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
+                            "(torch Tensor or None required)")
+        self._buffers[name] = hooks.registered(hooks.buffer_registration, self, name, tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name, module):
+        """Make `module` (or None) the submodule `name`. KeyError for a bad or taken name."""
+        if not isinstance(module, Module) and module is not None:
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        self._check_name("module", name, self._modules)
+        self._modules[name] = hooks.registered(hooks.module_registration, self, name, module)
+
+    def register_module(self, name, module):
+        """Same as `add_module`."""
+        self.add_module(name, module)
+
+    # -------------------------------------------------------------- finding by dotted name
+    def get_submodule(self, target):
+        """The submodule with the dotted name `target` ("" is the module itself). AttributeError if there is none."""
+        module = self
+        for name in target.split(".") if target else ():
+            module = module._member(name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def _member(self, name):
+        if not hasattr(self, name):
+            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
+        return getattr(self, name)
+
+    def set_submodule(self, target, module, strict=False):
+        """Put `module` at the dotted name `target`; with `strict` there must be one already."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if (strict or hasattr(parent, name)) and not isinstance(parent._member(name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target):
+        """The parameter with the dotted name `target`. AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        param = self.get_submodule(path)._member(name)
+        if not isinstance(param, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return param
+
+    def get_buffer(self, target):
+        """The buffer with the dotted name `target`. AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        buffer = module._member(name)
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return buffer
+
+    # -------------------------------------------------------------- iterating
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """(dotted name, module) of this module and all below it, each once unless `remove_duplicate` is off."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self, remove_duplicate=True):
+        """This module and all below it."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_children(self):
+        """(name, module) of the direct submodules, each module once."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self):
+        """The direct submodules."""
+        for _, module in self.named_children():
+            yield module
+
+    def _named_members(self, members_of, prefix="", recurse=True, remove_duplicate=True):
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        seen = set()
+        for path, module in modules:
+            for name, member in members_of(module):
+                if member is None or member in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(member)
+                yield f"{path}.{name}" if path else name, member
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """(dotted name, parameter) of this module and, with `recurse`, of all below it."""
+        return self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse=True):
+        """The parameters of this module and, with `recurse`, of all below it: what optimizers take."""
+        for _, param in self.named_parameters(recurse=recurse):
+            yield param
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """(dotted name, buffer) of this module and, with `recurse`, of all below it."""
+        return self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        """The buffers of this module and, with `recurse`, of all below it."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    # -------------------------------------------------------------- converting all tensors
+    def _apply(self, fn, recurse=True):
+        """Replace the content of every parameter, gradient and buffer by what `fn` makes of it."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for param in self._parameters.values():
+            if param is not None:
+                grad = param.grad
+                with no_grad():
+                    param.data = fn(param)
+                    if grad is not None:
+                        grad.data = fn(grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def apply(self, fn):
+        """Call fn(module) on every module below this one and then on it; returns self."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, *args, dtype=None, device=None, non_blocking=False, memory_format=None):
+        """Convert floating and complex parameters and buffers in place: to(dtype), to(device, dtype), to(tensor).
+
+        memory_format    for those of 4 and 5 dimensions
+        TypeError for a dtype that is neither floating nor complex. Returns self.
+        """
+        for arg in args:
+            if isinstance(arg, Tensor):
+                dtype = arg.dtype
+            elif isinstance(arg, dt.dtype):
+                dtype = arg
+            elif arg is not None and not isinstance(arg, bool):
+                device = arg
+        check_device(device)
+        if dtype is None and memory_format is None:
+            return self
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development whose design may change, and some "
+                "modules might not work as expected when using complex tensors as parameters or buffers. Please file "
+                "an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex "
+                "module does not work as expected.", stacklevel=2)
+        elif dtype is not None and not dtype.is_floating_point:
+            raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                            f"dtype={dtype}")
+
+        def convert(t):
+            target = dtype if t.is_floating_point() or t.is_complex() else None
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(dtype=target, memory_format=memory_format)
+            return t.to(dtype=target)
+        return self._apply(convert)
+
+    def to_empty(self, *, device, recurse=True):
+        """Give every parameter and buffer new memory whose content is not set."""
+        check_device(device)
+        return self._apply(lambda t: t.clone(), recurse)
+
+    def type(self, dst_type):
+        """Convert all parameters and buffers to a dtype (or its name), integers included."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def half(self):
+        """Floating parameters and buffers to float16."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self):
+        """Floating parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def float(self):
+        """Floating parameters and buffers to float32."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self):
+        """Floating parameters and buffers to float64."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def cpu(self):
+        """Itself: every tensor is on the CPU."""
+        return self
+
+    def cuda(self, device=None):
+        """AssertionError if there is a tensor to move: there is no CUDA here."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def share_memory(self):
+        """Move all tensors to shared memory (see Tensor.share_memory_)."""
+        return self._apply(lambda t: t.share_memory_())
+
+    # -------------------------------------------------------------- modes and gradients
+    def train(self, mode=True):
+        """Put this module and all below it in training mode (`mode=False`: evaluation). Returns self."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        """`train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        """Set `requires_grad` of all parameters. Returns self."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        """Drop the gradients of all parameters, or fill them with zeros."""
+        for param in self.parameters():
+            grad = param.grad
+            if grad is None:
+                continue
+            if set_to_none:
+                param.grad = None
+            else:
+                grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
+                grad.zero_()
+
+    # -------------------------------------------------------------- hooks
+    def _add_hook(self, registry, hook, *marks, prepend=False):
+        self.__dict__["_hooked"] = True
+        return hooks.add(registry, hook, *marks, prepend=prepend)
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Call hook(module, args) before `forward`; what it returns replaces the arguments.
+
+        with_kwargs    hook(module, args, kwargs) -> None or (args, kwargs)
+        prepend        run it before the hooks registered so far
+        Returns a handle with `remove()`.
+        """
+        return self._add_hook(self._forward_pre_hooks, hook, (self._forward_pre_hooks_with_kwargs, with_kwargs),
+                              prepend=prepend)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Call hook(module, args, output) after `forward`; what it returns replaces the output.
+
+        with_kwargs    hook(module, args, kwargs, output)
+        prepend        run it before the hooks registered so far
+        always_call    run it even if `forward` raises
+        Returns a handle with `remove()`.
+        """
+        return self._add_hook(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),
+                              (self._forward_hooks_always_called, always_call), prepend=prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """Call hook(module, grad_output) when the gradients of the output are known; what it returns (a tuple)
+        replaces them."""
+        return self._add_hook(self._backward_pre_hooks, hook, prepend=prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known; what it returns
+        (a tuple) replaces grad_input."""
+        return self._add_hook(self._backward_hooks, hook, prepend=prepend)
+
+    def register_backward_hook(self, hook):
+        """NotImplementedError: this deprecated hook saw only the last operation; use register_full_backward_hook."""
+        raise NotImplementedError("register_backward_hook is not supported: use register_full_backward_hook")
+
+    # -------------------------------------------------------------- text
+    def _get_name(self):
+        return type(self).__name__
+
+    def extra_repr(self):
+        """To override: the module's settings, for repr."""
+        return ""
+
+    def __repr__(self):
+        extra = self.extra_repr()
+        if not self._modules and "\n" not in extra:
+            return f"{self._get_name()}({extra})"
+        lines = extra.split("\n") if extra else []
+        lines += [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def indented(text, spaces=2):
+    """`text` with all lines but the first moved right."""
+    first, *rest = text.split("\n")
+    return "\n".join([first] + [" " * spaces + line if line.strip() else "" for line in rest])
+
+
+# ------------------------------------------------------------------ hooks of all modules
+def _add_global_hook(registry, hook, *marks):
+    Module._hooked = True
+    return hooks.add(registry, hook, *marks)
+
+
+def register_module_forward_pre_hook(hook):
+    """Call hook(module, args) before the forward of every module (see Module.register_forward_pre_hook)."""
+    return _add_global_hook(hooks.forward_pre, hook)
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    """Call hook(module, args, output) after the forward of every module (see Module.register_forward_hook)."""
+    return _add_global_hook(hooks.forward, hook, (hooks.forward_with_kwargs, with_kwargs),
+                            (hooks.forward_always, always_call))
+
+
+def register_module_full_backward_pre_hook(hook):
+    """Call hook(module, grad_output) in the backward of every module."""
+    return _add_global_hook(hooks.backward_pre, hook)
+
+
+def register_module_full_backward_hook(hook):
+    """Call hook(module, grad_input, grad_output) after the backward of every module."""
+    return _add_global_hook(hooks.backward, hook)

@@ -1,0 +1,156 @@
+"""Padding as layers. `padding` is one width for all borders, or (left, right, top, bottom, front, back)."""
+from .. import functional as F
+from .module import Module
+
+__all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",
+           "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+           "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"]
+
+
+class _Pad(Module):
+    """`_dims` dimensions are padded by F.pad in mode `_mode`."""
+
+    __constants__ = ["padding"]
+    _dims, _mode = 1, "constant"
+
+    def __init__(self, padding):
+        super().__init__()
+        self.padding = (padding,) * (2 * self._dims) if isinstance(padding, int) else tuple(padding)
+
+    def forward(self, input):
+        return F.pad(input, self.padding, self._mode)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    __constants__ = ["padding", "value"]
+
+    def __init__(self, padding, value):
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input):
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self):
+        return f"padding={self.padding}, value={self.value}"
+
+
+class _CircularPad(_Pad):
+    _mode = "circular"
+
+    def forward(self, input):
+        if input.dim() not in (self._dims + 1, self._dims + 2):
+            raise ValueError(f"expected {self._dims + 1}D or {self._dims + 2}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
+
+class ConstantPad1d(_ConstantPad):
+    """Borders of `value` of the last dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConstantPad1d(1, 7.)(torch.tensor([[1., 2., 3.]]))
+    tensor([[7., 1., 2., 3., 7.]])
+    """
+
+
+class ConstantPad2d(_ConstantPad):
+    """Borders of `value` of the last 2 dimensions."""
+
+    _dims = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """Borders of `value` of the last 3 dimensions."""
+
+    _dims = 3
+
+
+class ZeroPad1d(_Pad):
+    """Borders of 0 of the last dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ZeroPad1d(1)(torch.tensor([[1., 2., 3.]]))
+    tensor([[0., 1., 2., 3., 0.]])
+    """
+
+
+class ZeroPad2d(_Pad):
+    """Borders of 0 of the last 2 dimensions."""
+
+    _dims = 2
+
+
+class ZeroPad3d(_Pad):
+    """Borders of 0 of the last 3 dimensions."""
+
+    _dims = 3
+
+
+class ReflectionPad1d(_Pad):
+    """Mirrored borders of the last dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReflectionPad1d(1)(torch.tensor([[1., 2., 3.]]))
+    tensor([[2., 1., 2., 3., 2.]])
+    """
+
+    _mode = "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """Mirrored borders of the last 2 dimensions."""
+
+    _dims, _mode = 2, "reflect"
+
+
+class ReflectionPad3d(_Pad):
+    """Mirrored borders of the last 3 dimensions."""
+
+    _dims, _mode = 3, "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """Borders that repeat the edge of the last dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[1., 2., 3.]]))
+    tensor([[1., 1., 2., 3., 3.]])
+    """
+
+    _mode = "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """Borders that repeat the edge of the last 2 dimensions."""
+
+    _dims, _mode = 2, "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """Borders that repeat the edge of the last 3 dimensions."""
+
+    _dims, _mode = 3, "replicate"
+
+
+class CircularPad1d(_CircularPad):
+    """Borders from the other side of the last dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CircularPad1d(1)(torch.tensor([[1., 2., 3.]]))
+    tensor([[3., 1., 2., 3., 1.]])
+    """
+
+
+class CircularPad2d(_CircularPad):
+    """Borders from the other side of the last 2 dimensions."""
+
+    _dims = 2
+
+
+class CircularPad3d(_CircularPad):
+    """Borders from the other side of the last 3 dimensions."""
+
+    _dims = 3

@@ -1,0 +1,282 @@
+"""Pooling layers: MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool LPPool MaxUnpool, of 1 to 3 axes."""
+from .. import functional as F
+from .module import Module
+
+__all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+           "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d",
+           "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
+
+
+def _repeated(value, n):
+    """An int as `n` of it; several as a tuple."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+
+
+class _MaxPoolNd(Module):
+    """Largest element of each window, by the function `_pool`."""
+
+    __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
+
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, input):
+        return self._pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+                          self.return_indices)
+
+    def extra_repr(self):
+        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+                f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
+
+
+class MaxPool1d(_MaxPoolNd):
+    """Largest element of each window of (N, C, L) or (C, L); see F.max_pool1d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MaxPool1d(2)(torch.tensor([[1., 3., 2., 0.]]))
+    tensor([[3., 2.]])
+    """
+
+    _pool = staticmethod(F.max_pool1d)
+
+
+class MaxPool2d(_MaxPoolNd):
+    """Largest element of each window of (N, C, H, W) or (C, H, W); see F.max_pool2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MaxPool2d(2)(torch.ones(1, 3, 4, 6)).shape
+    torch.Size([1, 3, 2, 3])
+    """
+
+    _pool = staticmethod(F.max_pool2d)
+
+
+class MaxPool3d(_MaxPoolNd):
+    """Largest element of each window of (N, C, D, H, W) or (C, D, H, W); see F.max_pool3d."""
+
+    _pool = staticmethod(F.max_pool3d)
+
+
+class _MaxUnpoolNd(Module):
+    """Puts pooled elements back where they came from, by the function `_unpool` of `_n` axes."""
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        n = self._n
+        self.kernel_size, self.padding = _repeated(kernel_size, n), _repeated(padding, n)
+        self.stride = self.kernel_size if stride is None else _repeated(stride, n)
+
+    def forward(self, input, indices, output_size=None):
+        return self._unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Zeros with the elements of a pooled input at `indices`; see F.max_unpool1d."""
+
+    _n, _unpool = 1, staticmethod(F.max_unpool1d)
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Zeros with the elements of a pooled input at `indices`; see F.max_unpool2d.
+
+    >>> import tinytorch as torch
+    >>> y, places = torch.nn.MaxPool2d(2, return_indices=True)(torch.arange(4.).view(1, 2, 2))
+    >>> torch.nn.MaxUnpool2d(2)(y, places)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
+
+    _n, _unpool = 2, staticmethod(F.max_unpool2d)
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Zeros with the elements of a pooled input at `indices`; see F.max_unpool3d."""
+
+    _n, _unpool = 3, staticmethod(F.max_unpool3d)
+
+
+class AvgPool1d(Module):
+    """Mean of each window of (N, C, L) or (C, L); see F.avg_pool1d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AvgPool1d(2)(torch.tensor([[1., 3., 2., 0.]]))
+    tensor([[2., 1.]])
+    """
+
+    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        super().__init__()
+        self.kernel_size = _repeated(kernel_size, 1)
+        self.stride = self.kernel_size if stride is None else _repeated(stride, 1)
+        self.padding = _repeated(padding, 1)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input):
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _AvgPoolNd(Module):
+    """Mean of each window, by the function `_pool`."""
+
+    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+                 divisor_override=None):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def forward(self, input):
+        return self._pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                          self.divisor_override)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(_AvgPoolNd):
+    """Mean of each window of (N, C, H, W) or (C, H, W); see F.avg_pool2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AvgPool2d(2)(torch.ones(1, 3, 4, 6)).shape
+    torch.Size([1, 3, 2, 3])
+    """
+
+    _pool = staticmethod(F.avg_pool2d)
+
+
+class AvgPool3d(_AvgPoolNd):
+    """Mean of each window of (N, C, D, H, W) or (C, D, H, W); see F.avg_pool3d."""
+
+    _pool = staticmethod(F.avg_pool3d)
+
+
+class _AdaptiveAvgPoolNd(Module):
+    """Means of the windows that divide the input into `output_size`, by the function `_pool`."""
+
+    __constants__ = ["output_size"]
+
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input):
+        return self._pool(input, self.output_size)
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """Means of `output_size` windows of (N, C, L) or (C, L); see F.adaptive_avg_pool1d."""
+
+    _pool = staticmethod(F.adaptive_avg_pool1d)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """Means of the windows that divide (N, C, H, W) or (C, H, W) into `output_size`; see F.adaptive_avg_pool2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AdaptiveAvgPool2d((1, None))(torch.ones(1, 3, 4, 6)).shape
+    torch.Size([1, 3, 1, 6])
+    """
+
+    _pool = staticmethod(F.adaptive_avg_pool2d)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """Means of the windows that divide the input into `output_size`; see F.adaptive_avg_pool3d."""
+
+    _pool = staticmethod(F.adaptive_avg_pool3d)
+
+
+class _AdaptiveMaxPoolNd(Module):
+    """Maxima of the windows that divide the input into `output_size`, by the function `_pool`."""
+
+    __constants__ = ["output_size", "return_indices"]
+
+    def __init__(self, output_size, return_indices=False):
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def forward(self, input):
+        return self._pool(input, self.output_size, self.return_indices)
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """Maxima of `output_size` windows of (N, C, L) or (C, L); see F.adaptive_max_pool1d."""
+
+    _pool = staticmethod(F.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """Maxima of the windows that divide (N, C, H, W) or (C, H, W) into `output_size`; see F.adaptive_max_pool2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AdaptiveMaxPool2d(2)(torch.ones(1, 3, 5, 7)).shape
+    torch.Size([1, 3, 2, 2])
+    """
+
+    _pool = staticmethod(F.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """Maxima of the windows that divide the input into `output_size`; see F.adaptive_max_pool3d."""
+
+    _pool = staticmethod(F.adaptive_max_pool3d)
+
+
+class _LPPoolNd(Module):
+    """(sum of x ** norm_type) ** (1 / norm_type) over each window, by the function `_pool`."""
+
+    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
+
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def forward(self, input):
+        return self._pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self):
+        return (f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+                f"ceil_mode={self.ceil_mode}")
+
+
+class LPPool1d(_LPPoolNd):
+    """Power-average pooling of (N, C, L) or (C, L); see F.lp_pool1d."""
+
+    _pool = staticmethod(F.lp_pool1d)
+
+
+class LPPool2d(_LPPoolNd):
+    """Power-average pooling of (N, C, H, W) or (C, H, W); see F.lp_pool2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.LPPool2d(2, 2)(torch.ones(1, 2, 2))
+    tensor([[[2.]]])
+    """
+
+    _pool = staticmethod(F.lp_pool2d)
+
+
+class LPPool3d(_LPPoolNd):
+    """Power-average pooling of (N, C, D, H, W) or (C, D, H, W); see F.lp_pool3d."""
+
+    _pool = staticmethod(F.lp_pool3d)

@@ -1,0 +1,241 @@
+"""state_dict and load_state_dict of modules."""
+import warnings
+import weakref
+from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
+
+from ...autograd.grad_mode import no_grad
+from ...tensor import Tensor
+from ..parameter import Parameter, is_lazy
+from . import hooks
+
+_EXTRA = "_extra_state"
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """What load_state_dict found to be missing and unexpected."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return super().__repr__()
+
+    __str__ = __repr__
+
+
+class _WithModule:
+    """A hook that is handed its module first, without keeping it alive."""
+
+    def __init__(self, hook, module):
+        self.hook, self.module = hook, weakref.ref(module)
+
+    def __call__(self, *args):
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args)
+
+    def __reduce__(self):
+        return _WithModule, (self.hook, self.module())
+
+
+class Stateful:
+    """The part of Module that turns its parameters and buffers into a dict and back."""
+
+    def get_extra_state(self):
+        """To override: anything picklable that shall be in the state_dict besides tensors."""
+        raise RuntimeError(
+            "Reached a code path in Module.get_extra_state() that should never be called. "
+            "Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml "
+            "to report this bug.")
+
+    def set_extra_state(self, state):
+        """To override with get_extra_state: takes what that returned, when a state_dict is loaded."""
+        raise RuntimeError(
+            "Reached a code path in Module.set_extra_state() that should never be called. "
+            "Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml "
+            "to report this bug.")
+
+    # -------------------------------------------------------------- hooks
+    def _register_state_dict_hook(self, hook):
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError("Cannot register the same function as the state dict post hook that was previously "
+                               "registered via register_state_dict_post_hook")
+        return hooks.add(self._state_dict_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook):
+        """Call hook(module, state_dict, prefix, local_metadata) after `state_dict`; it may change the dict in place."""
+        hook._from_public_api = True
+        return hooks.add(self._state_dict_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook):
+        """Call hook(module, prefix, keep_vars) before `state_dict`."""
+        return hooks.add(self._state_dict_pre_hooks, hook)
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        return hooks.add(self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook)
+
+    def register_load_state_dict_pre_hook(self, hook):
+        """Call hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        before this module's part of a state_dict is loaded."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def register_load_state_dict_post_hook(self, hook):
+        """Call hook(module, incompatible_keys) after loading; it may change the two lists in place."""
+        return hooks.add(self._load_state_dict_post_hooks, hook)
+
+    # -------------------------------------------------------------- saving
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        """Put this module's own parameters and persistent buffers into `destination`."""
+        for name, tensor in self._parameters.items():
+            if tensor is not None:
+                destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        for name, tensor in self._buffers.items():
+            if tensor is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        if type(self).get_extra_state is not Stateful.get_extra_state:
+            destination[prefix + _EXTRA] = self.get_extra_state()
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        """All parameters and persistent buffers by their full names, sharing memory with the module's.
+
+        prefix       put before every name
+        keep_vars    give the parameters themselves, not detached tensors
+
+        >>> import tinytorch as torch
+        >>> list(torch.nn.Linear(2, 1).state_dict())
+        ['weight', 'bias']
+        """
+        if args:
+            warnings.warn("Positional args are being deprecated, use kwargs instead. Refer to https://pytorch.org/docs/"
+                          "main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                          FutureWarning, stacklevel=2)
+            given = dict(zip(("destination", "prefix", "keep_vars"), args))
+            destination = given["destination"] if destination is None else destination
+            prefix = prefix or given.get("prefix", "")
+            keep_vars = keep_vars or given.get("keep_vars", False)
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = metadata
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in self._state_dict_hooks.values():
+            result = hook(self, destination, prefix, metadata)
+            if result is None:
+                continue
+            if getattr(hook, "_from_public_api", False):
+                raise RuntimeError("state_dict post-hook must return None")
+            destination = result
+        return destination
+
+    # -------------------------------------------------------------- loading
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                              error_msgs):
+        """Load this module's own tensors; what goes wrong is appended to the three lists."""
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        own = {name: t for name, t in self._parameters.items() if t is not None}
+        own.update((name, t) for name, t in self._buffers.items()
+                   if t is not None and name not in self._non_persistent_buffers_set)
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        for name, tensor in own.items():
+            key = prefix + name
+            if key in state_dict:
+                error = self._load_tensor(name, tensor, key, state_dict[key], assign)
+                if error:
+                    error_msgs.append(error)
+            elif strict:
+                missing_keys.append(key)
+        extra_key = prefix + _EXTRA
+        if type(self).set_extra_state is not Stateful.set_extra_state:
+            if extra_key in state_dict:
+                self.set_extra_state(state_dict[extra_key])
+            elif strict:
+                missing_keys.append(extra_key)
+        elif strict and extra_key in state_dict:
+            unexpected_keys.append(extra_key)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != extra_key:
+                    head, dot, _ = key[len(prefix):].partition(".")
+                    if head not in (self._modules if dot else own):
+                        unexpected_keys.append(key)
+
+    def _load_tensor(self, name, tensor, key, value, assign):
+        """Load one tensor; the text of what is wrong with `value`, if anything."""
+        if not isinstance(value, Tensor):
+            return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                    f"checkpoint but received {type(value)}")
+        if not is_lazy(tensor):
+            if not tensor.shape and value.shape == (1,):
+                value = value[0]               # 0-dim tensors were once saved with one dimension
+            if value.shape != tensor.shape:
+                return (f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape "
+                        f"in current model is {tensor.shape}.")
+        try:
+            with no_grad():
+                if not assign:
+                    tensor.copy_(value)
+                    return None
+                if isinstance(tensor, Parameter):
+                    if isinstance(value, Parameter):
+                        value.requires_grad_(tensor.requires_grad)
+                    else:
+                        value = Parameter(value, requires_grad=tensor.requires_grad)
+                setattr(self, name, value)
+        except Exception as error:
+            return (f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and '
+                    f"whose dimensions in the checkpoint are {value.size()}, an exception occurred : {error.args}.")
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Copy the tensors of `state_dict` into this module and its descendants.
+
+        strict    RuntimeError unless the keys are exactly those of `self.state_dict()`
+        assign    put the tensors themselves into the module in place of its own
+
+        Returns the missing and the unexpected keys. RuntimeError lists every wrong shape.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing, unexpected, errors = [], [], []
+        metadata = getattr(state_dict, "_metadata", None)
+        state_dict = OrderedDict(state_dict)
+        if metadata is not None:
+            state_dict._metadata = metadata
+        _load(self, state_dict, "", metadata or {}, assign, missing, unexpected, errors)
+        if strict:
+            for title, keys in [("Unexpected", unexpected), ("Missing", missing)]:
+                if keys:
+                    names = ", ".join(f'"{k}"' for k in keys)
+                    errors.insert(0, f"{title} key(s) in state_dict: {names}. ")
+        if errors:
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+        return _IncompatibleKeys(missing, unexpected)
+
+
+def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, errors):
+    """Load `module` and its descendants from the keys of `state_dict` that begin with `prefix`."""
+    local = metadata.get(prefix[:-1], {})
+    if assign:
+        local["assign_to_params_buffers"] = assign
+    module._load_from_state_dict(state_dict, prefix, local, True, missing, unexpected, errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            inner = f"{prefix}{name}."
+            part = {k: v for k, v in state_dict.items() if k.startswith(inner)}
+            _load(child, part, inner, metadata, assign, missing, unexpected, errors)
+    keys = _IncompatibleKeys(missing, unexpected)
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, keys) is not None:
+            raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
+                                 "return new values, if incompatible_keys need to be modified, it should be done "
+                                 "inplace.")

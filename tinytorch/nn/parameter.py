@@ -1,0 +1,225 @@
+"""Parameter and Buffer: the tensors that a Module registers when they are assigned to it; and their
+uninitialised forms, whose shape a lazy module finds out at its first call."""
+import numpy as np
+
+from .. import dtypes as dt
+from ..device import CPU, check_device
+from ..tensor import Tensor, wrap
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+
+
+def _share(cls, data, requires_grad):
+    """A leaf of class `cls` on the memory of `data`."""
+    if requires_grad and data.array.dtype.kind not in "fcV":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    self = object.__new__(cls)
+    self.array, self.version = data.array, data.version
+    self.node, self.tracked, self.origin = None, bool(requires_grad), None
+    return self
+
+
+class _ParameterType(type):
+    """Makes a tensor of the user's own class a Parameter too, once it has been passed through Parameter()."""
+
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance) or (
+            cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False))
+
+
+class Parameter(Tensor, metaclass=_ParameterType):
+    """A tensor that a Module counts among its parameters when it is assigned to an attribute of it.
+
+    Shares the memory of `data` and is a leaf; `requires_grad` holds whatever the grad mode. Data of a
+    user's own Tensor class keeps its class. RuntimeError for an integer tensor with `requires_grad`.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Parameter(torch.tensor([1., 2.]))
+    Parameter containing:
+    tensor([1., 2.], requires_grad=True)
+    """
+
+    def __new__(cls, data=None, requires_grad=True):
+        if data is None:
+            data = wrap(np.empty(0, dt.get_default_dtype().numpy))
+        if type(data) is Tensor or type(data) is Parameter:
+            return _share(cls, data, requires_grad)
+        data.detach                            # AttributeError for what is no tensor, as in torch
+        self = _share(type(data), data, requires_grad)
+        self.__dict__.update(data.__dict__, _grad=None, _is_param=True)
+        return self
+
+    def __init__(self, data=None, requires_grad=True):
+        """All is done in __new__."""
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(wrap(self.array.copy(order="K")), self.requires_grad)
+        return memo[id(self)]
+
+    def __repr__(self):
+        return "Parameter containing:\n" + super().__repr__()
+
+    def __reduce_ex__(self, protocol):
+        return _rebuild_parameter, (type(self), self.array, self.tracked), self.__dict__ and _state(self)
+
+
+def _state(parameter):
+    """What the user has hung on a parameter; gradient and hooks are not pickled."""
+    return {k: v for k, v in parameter.__dict__.items() if k not in ("_grad", "_hooks", "_post_accumulate_hooks")}
+
+
+def _rebuild_parameter(cls, array, requires_grad):
+    return _share(cls, wrap(array), requires_grad)
+
+
+class _BufferType(type):
+    """A Buffer is a plain Tensor with a mark."""
+
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance) or (
+            cls is Buffer and isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False))
+
+
+class Buffer(Tensor, metaclass=_BufferType):
+    """A tensor that a Module counts among its buffers (state that is not learned) when assigned to it.
+
+    persistent    whether it is part of the module's state_dict
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Buffer(torch.tensor([1., 2.]))
+    tensor([1., 2.])
+    """
+
+    def __new__(cls, data=None, *, persistent=True):
+        if data is None:
+            data = wrap(np.empty(0, dt.get_default_dtype().numpy))
+        buffer = _share(type(data), data, data.requires_grad)
+        buffer.persistent, buffer._is_buffer = persistent, True
+        return buffer
+
+
+class _Uninitialized:
+    """A tensor whose shape is not known yet: it has a dtype and can be converted, nothing else."""
+
+    @property
+    def array(self):
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in an operation. This error happens when you are using a "
+            "`LazyModule` or explicitly manipulating "
+            f"`torch.nn.parameter.{type(self).__name__}` objects. When using LazyModules Call `forward` with a dummy "
+            "batch to initialize the parameters before calling torch functions")
+
+    @property
+    def shape(self):
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes.")
+
+    @property
+    def dtype(self):
+        return self.lazy_dtype
+
+    @property
+    def data(self):
+        return self
+
+    @data.setter
+    def data(self, other):
+        self.__dict__["lazy_dtype"] = other.dtype
+
+    device = CPU
+
+    def is_floating_point(self):
+        return self.lazy_dtype.is_floating_point
+
+    def is_complex(self):
+        return self.lazy_dtype.is_complex
+
+    def _of(self, dtype):
+        return type(self)(self.tracked, None, dtype)
+
+    def to(self, *args, dtype=None, **kwargs):
+        """An uninitialised tensor of another dtype."""
+        for arg in args:
+            dtype = arg if isinstance(arg, dt.dtype) else arg.dtype if isinstance(arg, Tensor) else dtype
+        return self if dtype is None else self._of(dtype)
+
+    def half(self):
+        return self._of(dt.float16)
+
+    def bfloat16(self):
+        return self._of(dt.bfloat16)
+
+    def float(self):
+        return self._of(dt.float32)
+
+    def double(self):
+        return self._of(dt.float64)
+
+    def detach(self):
+        return self
+
+    def share_memory_(self):
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`.")
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Become an ordinary tensor of this shape, its elements not set."""
+        check_device(device)
+        dtype = dtype or self.__dict__.pop("lazy_dtype")
+        self.__dict__.pop("lazy_dtype", None)
+        self.__class__ = self.cls_to_become
+        self.array = np.empty(tuple(shape), dtype.numpy)
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = self._of(self.lazy_dtype)
+        return memo[id(self)]
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.tracked, None, self.lazy_dtype)
+
+
+def _uninitialized(cls, requires_grad, device, dtype):
+    check_device(device)
+    self = object.__new__(cls)
+    self.node, self.tracked, self.version, self.origin = None, bool(requires_grad), [0], None
+    self.__dict__["lazy_dtype"] = dtype or dt.get_default_dtype()
+    return self
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A Parameter whose shape is not known yet; `materialize(shape)` makes it an ordinary one."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return _uninitialized(cls, requires_grad, device, dtype)
+
+    def __init__(self, requires_grad=True, device=None, dtype=None):
+        """All is done in __new__."""
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer whose shape is not known yet; `materialize(shape)` makes it an ordinary tensor."""
+
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        self = _uninitialized(cls, requires_grad, device, dtype)
+        self.persistent, self._is_buffer = persistent, True
+        return self
+
+    def __init__(self, requires_grad=False, device=None, dtype=None, persistent=True):
+        """All is done in __new__."""
+
+
+def is_lazy(param):
+    """Whether a parameter or buffer is still uninitialised."""
+    return isinstance(param, _Uninitialized)

@@ -1,0 +1,107 @@
+"""Gradient clipping, in place."""
+import types
+import warnings
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import no_grad
+from ...ops.create import tensor
+from ...ops.distance import vector_norm
+from ...ops.join import stack
+from ...tensor import Tensor
+
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+
+def _listed(tensors):
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _gradients(parameters):
+    return [p.grad for p in parameters if p.grad is not None]
+
+
+def _write(grad, ufunc, number):
+    """grad = ufunc(grad, number) in place, past the tape: this runs in every training step."""
+    array = grad.array
+    if array.dtype == dt.BFLOAT16:
+        array[...] = dt.to_bfloat16(ufunc(dt.from_bfloat16(array), number))
+    else:
+        ufunc(array, number, out=array)
+    grad.version[0] += 1
+
+
+@no_grad()
+def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """The norm of the norms of all `tensors`: as if they were one vector. A 0-dim tensor.
+
+    norm_type             the order p; inf for the greatest absolute value
+    error_if_nonfinite    RuntimeError if the result is nan or infinite
+    foreach               changes nothing
+
+    >>> import tinytorch as torch
+    >>> torch.nn.utils.get_total_norm([torch.tensor([3.]), torch.tensor([4.])])
+    tensor(5.)
+    """
+    tensors, norm_type = _listed(tensors), float(norm_type)
+    if not tensors:
+        return tensor(0.0)
+    total = vector_norm(stack([vector_norm(t, norm_type) for t in tensors]), norm_type)
+    if error_if_nonfinite and not total.isfinite():
+        raise RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
+                           "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
+                           "anyway, set `error_if_nonfinite=False`")
+    return total
+
+
+@no_grad()
+def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+    """Scale the gradients of `parameters`, whose norm together is `total_norm` (a tensor), down to `max_norm`."""
+    scale = min((float(max_norm) / (total_norm + 1e-6)).item(), 1.0)       # nan stays nan
+    if scale != 1.0:
+        for grad in _gradients(_listed(parameters)):
+            _write(grad, np.multiply, scale)
+
+
+@no_grad()
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """Scale the gradients of `parameters` so that their norm together is at most `max_norm`.
+
+    Returns the norm there was (see `get_total_norm` for the other arguments).
+
+    >>> import tinytorch as torch
+    >>> p = torch.zeros(2, requires_grad=True); p.grad = torch.tensor([3., 4.])
+    >>> torch.nn.utils.clip_grad_norm_(p, 1.0), p.grad
+    (tensor(5.), tensor([0.6000, 0.8000]))
+    """
+    listed = _listed(parameters)
+    if isinstance(parameters, types.GeneratorType) and not listed:
+        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(listed, max_norm, total, foreach)
+    return total
+
+
+def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """The old name of `clip_grad_norm_`."""
+    warnings.warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+                  FutureWarning, stacklevel=2)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+@no_grad()
+def clip_grad_value_(parameters, clip_value, foreach=None):
+    """Limit every element of the gradients of `parameters` to +-clip_value.
+
+    >>> import tinytorch as torch
+    >>> p = torch.zeros(2, requires_grad=True); p.grad = torch.tensor([3., -4.])
+    >>> torch.nn.utils.clip_grad_value_(p, 1.0); p.grad
+    tensor([ 1., -1.])
+    """
+    limit = float(clip_value)
+    for grad in _gradients(_listed(parameters)):
+        if grad.is_complex():
+            raise NotImplementedError("clamp is not supported for complex types")
+        _write(grad, np.maximum, -limit)
+        _write(grad, np.minimum, limit)

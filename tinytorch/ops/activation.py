@@ -1,0 +1,522 @@
+"""Activations, element by element: relu gelu silu softplus hardtanh prelu ... and glu."""
+import math
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..autograd.op import methods, op, unary
+from ..autograd.promotion import in_float32, type_name
+from ..autograd.views import in_place
+from ..kernels.erf import erf
+from ..random import default_generator
+from ..tensor import check_dim, wrap
+from .arithmetic import conj
+from .math import tanh
+from .special_math import sigmoid
+
+__all__ = ["celu", "celu_", "hardshrink", "prelu", "relu", "relu_", "rrelu", "rrelu_", "selu", "selu_",
+           "sigmoid_", "threshold", "threshold_"]
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+_HALF_SQRT, _TANH_SCALE, _TANH_CUBE = math.sqrt(0.5), math.sqrt(2 / math.pi), 0.044715
+
+
+def floating(kernel, primitive, input, *settings):
+    """primitive(input, *settings) for floating `input`; torch's error, which names its `kernel`, for others."""
+    kind = input.array.dtype.kind
+    if kind == "f":
+        return primitive(input, *settings)
+    if kind == "V":
+        return in_float32(lambda x: primitive(x, *settings), input)
+    raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_name(input)}'")
+
+
+def real(name, input):
+    """Refuse bools and complex numbers, where a clamp is meant."""
+    if input.array.dtype.kind == "b":
+        raise RuntimeError(f"{name[0]} inputs not supported for {name[1]}")
+    if input.array.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
+# ------------------------------------------------------------------ relu and its piecewise linear kin
+@unary(lambda g, ans: g * (ans > 0), name="relu", method=False, inplace=False)
+def _relu(input):
+    return np.maximum(input, 0)
+
+
+def relu(input, inplace=False):
+    """max(input, 0); its derivative at 0 is 0. RuntimeError for bool.
+
+    >>> import tinytorch as torch
+    >>> torch.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
+    if inplace:
+        return relu_(input)
+    if input.array.dtype.kind in "bc":
+        real(("Boolean", "relu"), input)
+    return _relu(input)
+
+
+@op(name="hardtanh", input=lambda g, input, low, high: g * ((input > low) * (input < high)))
+def _hardtanh(input, low, high):
+    return np.minimum(np.maximum(input, low), high)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside.
+
+    ValueError if min_val > max_val, RuntimeError for bool.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if inplace:
+        return hardtanh_(input, min_val, max_val)
+    real(("Bool", "hardtanh"), input)
+    if input.array.dtype.kind == "V":
+        return in_float32(lambda x: _hardtanh(x, min_val, max_val), input)
+    if input.array.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+        if min_val < 0 and input.array.dtype.kind == "u":
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    return _hardtanh(input, min_val, max_val)
+
+
+def relu6(input, inplace=False):
+    """min(max(input, 0), 6).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.relu6(torch.tensor([-1., 7.]))
+    tensor([0., 6.])
+    """
+    return hardtanh(input, 0, 6, inplace)
+
+
+@op(name="leaky_relu_backward",
+    grad=lambda g, input, slope: _leak(g, input, slope),
+    slope=lambda g, grad, input: g * grad * (input <= 0))
+def _leak(grad, input, slope):
+    """The gradient `grad`, times `slope` (a number or an array) where input is not positive."""
+    # masks are multiplied rather than selected by: np.where is slow where the branches alternate
+    positive = input > 0
+    if slope.__class__ is float and 0 <= slope <= 1:
+        factor = np.maximum(positive, np.asarray(slope, grad.dtype))
+    else:
+        factor = ~positive * np.asarray(slope, grad.dtype)
+        factor += positive
+    return grad * factor
+
+
+@op(name="leaky_relu", input=lambda g, input, slope: _leak(g, input, slope))
+def _leaky_relu(input, slope):
+    if slope.__class__ is float and 0 < slope < 1:
+        return np.maximum(input, input * slope)
+    return _prelu.op.forward(input, slope)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """`input` where positive, else input * negative_slope. NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.5)
+    tensor([-0.5000,  2.0000])
+    """
+    if inplace:
+        return leaky_relu_(input, negative_slope)
+    return floating("leaky_relu_cpu", _leaky_relu, input, negative_slope)
+
+
+@op(name="prelu_kernel",
+    input=lambda g, input, weight: _leak(g, input, weight),
+    weight=lambda g, input: g * (input * (input <= 0)))
+def _prelu(input, weight):
+    return np.maximum(input, 0) + np.minimum(input, 0) * weight
+
+
+def prelu(input, weight):
+    """`input` where positive, else input * weight. `weight` has one element, or one for each channel (dimension 1).
+
+    RuntimeError if the numbers of channels differ or `weight` is no vector.
+
+    >>> import tinytorch as torch
+    >>> torch.prelu(torch.tensor([-4., 2.]), torch.tensor(0.25))
+    tensor([-1.,  2.])
+    """
+    if input.array.dtype != weight.array.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {str(input.dtype)[6:].title()} "
+                           f"and {str(weight.dtype)[6:].title()}")
+    if weight.array.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.array.ndim}")
+    if weight.array.size != 1:
+        if input.array.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input.array.shape[1] if input.array.ndim > 1 else 1
+        if channels != weight.array.size:
+            raise RuntimeError("Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                               f"{weight.array.size} and channel size = {channels}.")
+    if input.array.ndim == 0:
+        weight = weight.reshape(())
+    elif weight.array.ndim:
+        weight = weight.reshape((1, -1) + (1,) * (input.array.ndim - 2) if input.array.ndim > 1 else (1,))
+    return floating("prelu", _prelu, input, weight)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else is the middle.
+
+    >>> import tinytorch as torch
+    >>> torch.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
+    tensor([-8.,  2.])
+    """
+    if inplace:
+        return rrelu_(input, lower, upper, training)
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2)
+    noise = np.ones_like(input.array)
+    negative = input.array <= 0                # only these draw a number
+    noise[negative] = lower + default_generator.uniform64(np.count_nonzero(negative)) * (upper - lower)
+    return floating("rrelu_with_noise_out_cpu", _leaky_relu, input, wrap(noise))
+
+
+@op(name="threshold", input=lambda g, input, threshold: g * ~(input <= threshold))
+def _threshold(input, threshold, value):
+    return np.where(input <= threshold, np.asarray(value, input.dtype), input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """`input` where it is above `threshold`, else `value`.
+
+    >>> import tinytorch as torch
+    >>> torch.threshold(torch.tensor([0.5, 2.]), 1, 20)
+    tensor([20.,  2.])
+    """
+    if inplace:
+        return threshold_(input, threshold, value)
+    if input.array.dtype.kind in "bc":
+        raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{type_name(input)}'")
+    return _threshold(input, threshold, value)
+
+
+@op(name="hardshrink", input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
+def _hardshrink(input, lambd):
+    return input * ~((input >= -lambd) & (input <= lambd))
+
+
+def hardshrink(input, lambd=0.5):
+    """`input` outside [-lambd, lambd], 0 inside.
+
+    >>> import tinytorch as torch
+    >>> torch.hardshrink(torch.tensor([0.25, -2.]))
+    tensor([ 0., -2.])
+    """
+    return floating("hardshrink_cpu", _hardshrink, input, lambd)
+
+
+@op(name="softshrink", input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
+def _softshrink(input, lambd):
+    return input - np.minimum(np.maximum(input, -lambd), lambd)
+
+
+def softshrink(input, lambd=0.5):
+    """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]. RuntimeError if `lambd` is negative.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.softshrink(torch.tensor([0.25, -2.]))
+    tensor([ 0.0000, -1.5000])
+    """
+    if lambd < 0 and input.array.dtype.kind in "fV":
+        raise RuntimeError(f"lambda must be in range [0, {dt.finfo(input.dtype).max:g}] for input dtype "
+                           f"{type_name(input)}, but found {lambd:g}")
+    return floating("softshrink_check", _softshrink, input, lambd)
+
+
+@op(name="hardsigmoid", input=lambda g, input: g * ((input > -3) * (input < 3)) / 6)
+def _hardsigmoid(input):
+    return np.minimum(np.maximum(input + 3, 0), 6) / 6
+
+
+def hardsigmoid(input, inplace=False):
+    """min(max(input + 3, 0), 6) / 6.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hardsigmoid(torch.tensor([-4., 0.]))
+    tensor([0.0000, 0.5000])
+    """
+    return _finish(floating("hardsigmoid_cpu", _hardsigmoid, input), input, inplace)
+
+
+def _hardswish_gradient(g, input):
+    inside = g * ((input > -3) * (input < 3))
+    return inside * (_hardtanh(input, -3.0, 3.0) / 3 + 0.5) + g * (input >= 3)
+
+
+@op(name="hardswish", input=_hardswish_gradient)
+def _hardswish(input):
+    return input * (np.minimum(np.maximum(input + 3, 0), 6) / 6)
+
+
+def hardswish(input, inplace=False):
+    """input * hardsigmoid(input).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
+    tensor([-0.,  3.])
+    """
+    return _finish(floating("hardswish_cpu", _hardswish, input), input, inplace)
+
+
+def _finish(result, input, inplace):
+    """`result`, written into `input` if the function was called in place."""
+    return in_place(lambda self: result)(input) if inplace else result
+
+
+# ------------------------------------------------------------------ the smooth ones
+def _silu_gradient(g, input):
+    s = sigmoid(input)
+    return g * conj(s * (1 + input * (1 - s)))
+
+
+@op(name="silu", input=_silu_gradient)
+def _silu(input):
+    return input * sigmoid.op.forward(input)
+
+
+def silu(input, inplace=False):
+    """input * sigmoid(input), also called swish.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.silu(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7311])
+    """
+    result = _silu(input) if input.array.dtype.kind == "c" else floating("silu_cpu", _silu, input)
+    return _finish(result, input, inplace)
+
+
+def _log1p_exp(x):
+    """log(1 + exp(x)) of an array, without overflow."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def _mish_gradient(g, input):
+    t = tanh(_softplus(input, 1.0, 20.0))
+    return g * (t + input * sigmoid(input) * (1 - t * t))
+
+
+@op(name="mish", input=_mish_gradient)
+def _mish(input):
+    return input * np.tanh(_log1p_exp(input))
+
+
+def mish(input, inplace=False):
+    """input * tanh(softplus(input)).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.mish(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8651])
+    """
+    return _finish(floating("mish_cpu", _mish, input), input, inplace)
+
+
+def _softplus_gradient(g, input, beta, threshold):
+    linear = input * beta > threshold
+    return g * linear + g * sigmoid(input * beta) * ~linear
+
+
+@op(name="softplus", input=_softplus_gradient)
+def _softplus(input, beta, threshold):
+    scaled = input * beta
+    result = _log1p_exp(scaled) / beta
+    if scaled.size and scaled.max() > threshold:
+        result = np.where(scaled > threshold, input, result)
+    return result
+
+
+def softplus(input, beta=1, threshold=20):
+    """log(1 + exp(beta * input)) / beta; `input` itself where beta * input > threshold.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.softplus(torch.tensor([0., 30.]))
+    tensor([ 0.6931, 30.0000])
+    """
+    return floating("softplus_cpu", _softplus, input, beta, threshold)
+
+
+@op(name="log_sigmoid", input=lambda g, input: g * sigmoid(-input))
+def _log_sigmoid(input):
+    return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
+
+
+def logsigmoid(input):
+    """log(sigmoid(input)), without underflow.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.logsigmoid(torch.tensor([0., -1000.]))
+    tensor([-6.9315e-01, -1.0000e+03])
+    """
+    return floating("log_sigmoid_cpu", _log_sigmoid, input)
+
+
+@op(name="elu_backward",
+    grad=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate),
+    input=lambda g, grad, input, alpha, scale, rate: _elu_backward(g * grad * rate, input, alpha, scale, rate)
+    * (input <= 0))
+def _elu_backward(grad, input, alpha, scale, rate):
+    at_zero = alpha * scale * rate
+    slope = np.exp(np.minimum(input, 0) * rate) * at_zero
+    if scale != at_zero:
+        slope = slope + (input > 0) * np.asarray(scale - at_zero, input.dtype)
+    return grad * slope
+
+
+@op(name="elu", input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
+def _elu(input, alpha, scale, rate):
+    return np.expm1(np.minimum(input, 0) * rate) * (alpha * scale) + np.maximum(input, 0) * scale
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """`input` where positive, else alpha * (exp(input) - 1).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.elu(torch.tensor([-1., 1.]))
+    tensor([-0.6321,  1.0000])
+    """
+    return _finish(floating("elu_cpu", _elu, input, float(alpha), 1.0, 1.0), input, inplace)
+
+
+def selu(input, inplace=False):
+    """elu with the constants for which activations keep mean 0 and variance 1.
+
+    Klambauer et al. 2017, Self-Normalizing Neural Networks.
+
+    >>> import tinytorch as torch
+    >>> torch.selu(torch.tensor([-1., 1.]))
+    tensor([-1.1113,  1.0507])
+    """
+    return _finish(floating("elu_cpu", _elu, input, _SELU_ALPHA, _SELU_SCALE, 1.0), input, inplace)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """`input` where positive, else alpha * (exp(input / alpha) - 1). RuntimeError if alpha is 0.
+
+    >>> import tinytorch as torch
+    >>> torch.celu(torch.tensor([-1., 1.]), 2.)
+    tensor([-0.7869,  1.0000])
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _finish(floating("elu_cpu", _elu, input, float(alpha), 1.0, 1.0 / alpha), input, inplace)
+
+
+def _gelu_gradient(g, wanted, input, approximate, aux):
+    """d gelu: the share of `input` let through (aux: that, or its tanh) and how it changes."""
+    slope = input * input
+    if approximate == "none":
+        slope *= -0.5
+        np.exp(slope, out=slope)
+        slope *= input
+        slope *= 1 / math.sqrt(2 * math.pi)
+        slope += aux
+    else:
+        slope *= 3 * _TANH_CUBE * _TANH_SCALE
+        slope += _TANH_SCALE
+        slope *= input
+        slope *= 1 - aux * aux
+        slope += 1
+        slope += aux
+        slope *= 0.5
+    slope *= g
+    return slope,
+
+
+def _gelu_twin(input, approximate):
+    if approximate == "none":
+        return input * 0.5 * (1 + (input * _HALF_SQRT).erf())
+    return input * 0.5 * (1 + tanh(_TANH_SCALE * (input + _TANH_CUBE * input * input * input)))
+
+
+@op(name="gelu", aux=True, joint=_gelu_gradient, twin=_gelu_twin)
+def _gelu(input, approximate, keep):
+    input = np.atleast_1d(input)
+    if approximate == "none":
+        share = erf(input * _HALF_SQRT)
+        share += 1
+        share *= 0.5
+        return share * input, share
+    t = input * input
+    t *= _TANH_CUBE
+    t += 1
+    t *= input
+    t *= _TANH_SCALE
+    np.tanh(t, out=t)
+    result = t + 1
+    result *= input
+    result *= 0.5
+    return result, t
+
+
+def gelu(input, approximate="none"):
+    """input * P(normal variate < input); approximate="tanh": by the tanh formula.
+
+    Hendrycks and Gimpel 2016, Gaussian Error Linear Units.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.gelu(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8413])
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    if input.array.ndim == 0:
+        return gelu(input.reshape(1), approximate).reshape(())
+    return floating("GeluKernelImpl", _gelu, input, approximate)
+
+
+# ------------------------------------------------------------------ composites
+def softsign(input):
+    """input / (1 + |input|).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.softsign(torch.tensor([-1., 3.]))
+    tensor([-0.5000,  0.7500])
+    """
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input):
+    """input - tanh(input).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.tanhshrink(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.2384])
+    """
+    if input.array.dtype.kind == "b":
+        return input - input                   # refused, as torch refuses it
+    return input - input.tanh()
+
+
+def glu(input, dim=-1):
+    """The first half of `input` along `dim`, times the sigmoid of the second. RuntimeError if it cannot be halved.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.glu(torch.tensor([4., 0.]))
+    tensor([2.])
+    """
+    if input.array.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    size = input.array.shape[check_dim(dim, input.array.ndim)]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {check_dim(dim, input.array.ndim)} "
+                           f"is size {size}")
+    if input.array.dtype.kind in "biuc":
+        raise NotImplementedError(f"\"glu_cpu\" not implemented for '{type_name(input)}'")
+    return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
+
+
+relu_, hardtanh_, leaky_relu_, rrelu_ = in_place(relu), in_place(hardtanh), in_place(leaky_relu), in_place(rrelu)
+threshold_, elu_, selu_, celu_ = in_place(threshold), in_place(elu), in_place(selu), in_place(celu)
+sigmoid_ = in_place(sigmoid)
+methods(prelu, hardshrink, inplace=(relu,))

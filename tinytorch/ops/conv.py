@@ -1,0 +1,406 @@
+"""Convolutions: conv1d conv2d conv3d, their transposes, unfold and fold.
+
+Three primitives, each linear in both of its tensors: the convolution, what its input receives (the
+transposed convolution) and what its weight receives. The derivatives of each are the other two, so
+higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them.
+"""
+import operator
+
+import numpy as np
+
+from ..autograd.op import op
+from ..autograd.promotion import in_float32, type_name
+from ..dtypes import BFLOAT16
+from ..kernels import conv as kernels
+from ..tensor import Tensor
+from .reduce import _sum
+from .shape import squeeze, unsqueeze
+
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
+
+_C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
+            "Int": "int", "Short": "short", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
+            "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
+
+
+# ------------------------------------------------------------------ primitives
+def _all_but_channels(g):
+    return _sum(g, (0,) + tuple(range(2, len(g.shape))), False)
+
+
+def _wide(x):
+    """float16 in float32, which BLAS can multiply; anything else as it is."""
+    return x.astype(np.float32) if x is not None and x.dtype == np.float16 else x
+
+
+@op(name="convolution", first=5,
+    input=lambda g, shape, stride, padding, dilation, groups, weight:
+        _conv_input_grad(shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
+    weight=lambda g, shape, stride, padding, dilation, groups, input:
+        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, input.conjugate(), g),
+    bias=_all_but_channels)
+def _conv(out, stride, padding, dilation, groups, input, weight, bias):
+    result = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups)
+    return result if result.dtype == input.dtype else result.astype(input.dtype)
+
+
+@op(name="convolution", first=5,
+    input=lambda g, shape, stride, padding, dilation, groups, weight:
+        _conv(shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
+    weight=lambda g, shape, stride, padding, dilation, groups, input:
+        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, g, input.conjugate()),
+    bias=_all_but_channels)
+def _conv_input_grad(size, stride, padding, dilation, groups, input, weight, bias):
+    result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups)
+    return result if result.dtype == input.dtype else result.astype(input.dtype)
+
+
+@op(name="convolution", first=5,
+    input=lambda g, shape, stride, padding, dilation, groups, grad:
+        _conv_input_grad(shape[2:], stride, padding, dilation, groups, grad.conjugate(), g, None),
+    grad=lambda g, shape, stride, padding, dilation, groups, input:
+        _conv(shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
+def _conv_weight_grad(kernel, stride, padding, dilation, groups, input, grad):
+    result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups)
+    return result if result.dtype == input.dtype else result.astype(input.dtype)
+
+
+@op(name="im2col", first=4, input=lambda g, shape, kernel, stride, padding, dilation:
+        _col2im(shape[2:], kernel, stride, padding, dilation, g))
+def _im2col(kernel, stride, padding, dilation, input):
+    return kernels.im2col(input, kernel, stride, padding, dilation)
+
+
+@op(name="col2im", first=5, input=lambda g, kernel, stride, padding, dilation:
+        _im2col(kernel, stride, padding, dilation, g))
+def _col2im(size, kernel, stride, padding, dilation, input):
+    return kernels.col2im(input, size, kernel, stride, padding, dilation)
+
+
+# ------------------------------------------------------------------ checks
+def _numbers(value, name, n, dims, function):
+    """`value` (an int or several) as `dims` ints. RuntimeError for another count of them."""
+    try:
+        value = (operator.index(value),) * n if not isinstance(value, (tuple, list)) \
+            else tuple([operator.index(v) for v in value])
+    except TypeError:
+        raise TypeError(f"{function}() received an invalid combination of arguments - {name} must be int or tuple of "
+                        f"ints, got {type(value).__name__}") from None
+    if len(value) == 1:
+        value *= dims
+    if len(value) != dims:
+        raise RuntimeError(f"expected {name} to be a single integer value or a list of {dims} values to match the "
+                           f"convolution dimensions, but got {name}={list(value)}")
+    return value
+
+
+def _check_tensors(function, n, input, weight, bias):
+    for position, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias)), 1):
+        if not isinstance(value, Tensor) and not (name == "bias" and value is None):
+            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
+                            f"not {type(value).__name__}")
+    if input.array.ndim not in (n + 1, n + 2):
+        raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {function}, but got input of "
+                           f"size: {list(input.array.shape)}")
+
+
+def _check_dtypes(input, weight, bias):
+    have, want = type_name(input), type_name(weight)
+    if have != want:
+        if "Complex" in have + want:
+            raise RuntimeError(f"Input type (CPU{have}Type) and weight type (torch.{want}Tensor) should be the same")
+        raise RuntimeError(f"expected scalar type {have} but found {want}")
+    if bias is not None and type_name(bias) != have:
+        raise RuntimeError(f"Input type ({_C_NAMES[have]}) and bias type ({_C_NAMES[type_name(bias)]}) should be the same")
+    if have == "Bool":
+        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+
+
+def _check_settings(stride, padding, dilation, groups, output_padding):
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(output_padding) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if min(stride) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(dilation) <= 0:
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+
+
+def _check_shapes(input, weight, bias, groups, transposed):
+    shape, size = list(weight.array.shape), list(input.array.shape)
+    if shape[0] < groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
+                           f"weight of size {shape} instead")
+    if shape[0] % groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
+                           f"weight of size [{shape}] instead")
+    channels = shape[0] if transposed else shape[1] * groups
+    given = f"Given transposed={int(transposed)}" if transposed else f"Given groups={groups}"
+    if size[1] != channels:
+        raise RuntimeError(f"{given}, weight of size {shape}, expected input{size} to have {channels} channels, "
+                           f"but got {size[1]} channels instead")
+    outputs = shape[1] * groups if transposed else shape[0]
+    if bias is not None and bias.array.shape != (outputs,):
+        given = given + "," if transposed else "Given"
+        raise RuntimeError(f"{given} weight of size {shape}, expected bias to be 1-dimensional with {outputs} elements, "
+                           f"but got bias of size {list(bias.array.shape)} instead")
+
+
+def _by(sizes):
+    return "(" + " x ".join([str(n) for n in sizes]) + ")"
+
+
+# ------------------------------------------------------------------ public
+def _forward(function, n, input, weight, bias, stride, padding, dilation, groups):
+    _check_tensors(function, n, input, weight, bias)
+    if input.array.ndim == n + 1:
+        return squeeze(_forward(function, n, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
+    _check_dtypes(input, weight, bias)
+    dims = weight.array.ndim - 2
+    stride = _numbers(stride, "stride", n, dims, function)
+    dilation = _numbers(dilation, "dilation", n, dims, function)
+    size, kernel = input.array.shape[2:], weight.array.shape[2:]
+    if isinstance(padding, str):
+        pairs = _named_padding(padding, kernel, stride, dilation)
+    else:
+        pairs = tuple([(p, p) for p in _numbers(padding, "padding", n, dims, function)])
+    _check_settings(stride, [p for p, _ in pairs], dilation, groups, (0,))
+    _check_shapes(input, weight, bias, groups, False)
+    padded = [m + before + after for m, (before, after) in zip(size, pairs)]
+    span = [d * (k - 1) + 1 for d, k in zip(dilation, kernel)]
+    if any([m < s for m, s in zip(padded, span)]):
+        raise RuntimeError(f"Calculated padded input size per channel: {_by(padded)}. Kernel size: {_by(span)}. Kernel "
+                           "size can't be greater than actual input size")
+    out = tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)])
+    if input.array.dtype == BFLOAT16:
+        return in_float32(lambda *operands: _conv(out, stride, pairs, dilation, groups, *operands), input, weight, bias)
+    return _conv(out, stride, pairs, dilation, groups, input, weight, bias)
+
+
+def _named_padding(padding, kernel, stride, dilation):
+    """The pairs that 'same' and 'valid' mean."""
+    if padding == "valid":
+        return ((0, 0),) * len(kernel)
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if max(stride) != 1:
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    totals = [d * (k - 1) for d, k in zip(dilation, kernel)]
+    return tuple([(total // 2, total - total // 2) for total in totals])
+
+
+def _transposed(function, n, input, weight, bias, stride, padding, output_padding, groups, dilation):
+    _check_tensors(function, n, input, weight, bias)
+    if input.array.ndim == n + 1:
+        return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
+                                   groups, dilation), 0)
+    _check_dtypes(input, weight, bias)
+    dims = weight.array.ndim - 2
+    stride = _numbers(stride, "stride", n, dims, function)
+    dilation = _numbers(dilation, "dilation", n, dims, function)
+    padding = _numbers(padding, "padding", n, dims, function)
+    extra = _numbers(output_padding, "output_padding", n, dims, function)
+    _check_settings(stride, padding, dilation, groups, extra)
+    _check_shapes(input, weight, bias, groups, True)
+    if any([e >= s and e >= d for e, s, d in zip(extra, stride, dilation)]):
+        axes = ("depth", "height", "width")[-max(n, 2):]
+        words = [f"{name}_{axis}: {value}" for name, values in
+                 (("output_padding", extra), ("stride", stride), ("dilation", dilation))
+                 for axis, value in zip(axes, (0 if name == "output_padding" else 1,) * (len(axes) - n) + values)]
+        raise RuntimeError("output padding must be smaller than either stride or dilation, but got " + " ".join(words))
+    size = tuple([(m - 1) * s - 2 * p + d * (k - 1) + 1 + e for m, s, p, d, k, e in
+                  zip(input.array.shape[2:], stride, padding, dilation, weight.array.shape[2:], extra)])
+    if min(size) <= 0:
+        raise RuntimeError(f"Given input size per channel: {_by(input.array.shape[2:])}. Calculated output size per "
+                           f"channel: {_by(size)}. Output size is too small")
+    pairs = tuple([(p, p) for p in padding])
+    if input.array.dtype == BFLOAT16:
+        return in_float32(lambda *operands: _conv_input_grad(size, stride, pairs, dilation, groups, *operands),
+                          input, weight, bias)
+    return _conv_input_grad(size, stride, pairs, dilation, groups, input, weight, bias)
+
+
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """1-D convolution (cross-correlation).
+
+    input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O): output (N, O, L_out) with
+    L_out = (L + 2 padding - dilation (k - 1) - 1) // stride + 1. `padding` may be 'same' or 'valid'.
+    RuntimeError where sizes or dtypes do not fit.
+
+    >>> import tinytorch as torch
+    >>> torch.conv1d(torch.tensor([[[1., 2., 4.]]]), torch.tensor([[[1., 1.]]]))
+    tensor([[[3., 6.]]])
+    """
+    return _forward("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """2-D convolution (cross-correlation); see `conv1d`.
+
+    input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW): output (N, O, H_out, W_out).
+
+    >>> import tinytorch as torch
+    >>> torch.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2), padding="same")
+    tensor([[[[4., 4., 2.],
+              [4., 4., 2.],
+              [2., 2., 1.]]]])
+    """
+    return _forward("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """3-D convolution (cross-correlation); see `conv1d`.
+
+    input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW).
+
+    >>> import tinytorch as torch
+    >>> torch.conv3d(torch.ones(1, 2, 4, 4, 4), torch.ones(3, 2, 2, 2, 2), stride=2).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
+    return _forward("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """Transposed 1-D convolution: what the input of a convolution receives from its output's gradient.
+
+    input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O): output (N, O, L_out) with
+    L_out = (L - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1.
+
+    >>> import tinytorch as torch
+    >>> torch.conv_transpose1d(torch.tensor([[[1., 2.]]]), torch.tensor([[[1., 1.]]]), stride=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
+    return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """Transposed 2-D convolution; see `conv_transpose1d`. weight (C, O / groups, kH, kW).
+
+    >>> import tinytorch as torch
+    >>> torch.conv_transpose2d(torch.ones(1, 3, 4, 4), torch.ones(3, 2, 3, 3), stride=2, output_padding=1).shape
+    torch.Size([1, 2, 10, 10])
+    """
+    return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """Transposed 3-D convolution; see `conv_transpose1d`. weight (C, O / groups, kD, kH, kW).
+
+    >>> import tinytorch as torch
+    >>> torch.conv_transpose3d(torch.ones(1, 3, 2, 2, 2), torch.ones(3, 2, 2, 2, 2)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
+    return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """The convolution of as many axes as `weight` has beyond two, or its transpose; see `conv1d`.
+
+    >>> import tinytorch as torch
+    >>> x, w = torch.ones(1, 1, 4), torch.ones(1, 1, 2)
+    >>> torch.convolution(x, w, None, (1,), (0,), (1,), False, (0,), 1)
+    tensor([[[2., 2., 2.]]])
+    """
+    n = weight.array.ndim - 2
+    if transposed:
+        return _transposed("convolution", n, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _forward("convolution", n, input, weight, bias, stride, padding, dilation, groups)
+
+
+# ------------------------------------------------------------------ unfold and fold
+def _pair(value, name):
+    """`value` (an int or two) as two ints. RuntimeError for another count."""
+    value = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
+    if len(value) not in (1, 2):
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
+    value = tuple([operator.index(v) for v in value])
+    return value if len(value) == 2 else value * 2
+
+
+def _check_positive(words, name, sizes):
+    if min(sizes) <= 0:
+        raise RuntimeError(f"{words} should be greater than zero, but got {name}_height: {sizes[0]} "
+                           f"{name}_width: {sizes[1]}")
+
+
+def _sliding(kernel_size, dilation, padding, stride):
+    """The four settings of unfold and fold as checked pairs."""
+    kernel, dilation = _pair(kernel_size, "kernel_size"), _pair(dilation, "dilation")
+    padding, stride = _pair(padding, "padding"), _pair(stride, "stride")
+    _check_positive("kernel size", "kernel", kernel)
+    _check_positive("dilation", "dilation", dilation)
+    _check_positive("stride", "stride", stride)
+    if min(padding) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
+    return kernel, dilation, padding, stride
+
+
+def _check_floating(name, input):
+    if input.array.dtype.kind in "biu":
+        if input.array.dtype == bool:          # torch sorts and fills these, but never adds them up
+            return
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for '{type_name(input)}'")
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
+
+    An input (C, H, W) gives a result without N. RuntimeError if no block fits.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.unfold(torch.arange(9.).view(1, 1, 3, 3), 2)
+    tensor([[[0., 1., 3., 4.],
+             [1., 2., 4., 5.],
+             [3., 4., 6., 7.],
+             [4., 5., 7., 8.]]])
+    """
+    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
+    shape = input.array.shape
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+                           f"dimensions for input, but got: {list(shape)}")
+    pairs = tuple([(p, p) for p in padding])
+    blocks = kernels.output_size(shape[-2:], kernel, stride, pairs, dilation)
+    if min(blocks) < 1:
+        raise RuntimeError(f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, dilation={dilation}, "
+                           f"padding={padding}, calculated shape of the array of sliding blocks as {blocks}, but its "
+                           "components must be at least one.")
+    _check_floating("im2col", input)
+    if len(shape) == 3:
+        return squeeze(_im2col(kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
+    return _im2col(kernel, stride, pairs, dilation, input)
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.
+
+    input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the number of
+    blocks is not that of the images.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
+    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
+    size, shape = _pair(output_size, "output_size"), input.array.shape
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
+                           f"dimensions for input, but got: {list(shape)}")
+    if shape[-2] % (kernel[0] * kernel[1]):
+        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+                           f"input.size(1)={shape[-2]} and kernel_size={kernel}.")
+    pairs = tuple([(p, p) for p in padding])
+    h, w = kernels.output_size(size, kernel, stride, pairs, dilation)
+    if shape[-1] != h * w or h < 1 or w < 1:
+        raise RuntimeError(f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
+                           f"stride={stride}, expected size of input's dimension 2 to match the calculated number of "
+                           f"sliding blocks {h} * {w} = {h * w}, but got input.size(2)={shape[-1]}.")
+    _check_floating("col2im", input)
+    if len(shape) == 2:
+        return squeeze(_col2im(size, kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
+    return _col2im(size, kernel, stride, pairs, dilation, input)

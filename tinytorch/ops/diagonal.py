@@ -1,0 +1,161 @@
+"""Diagonals and triangles: diagonal diag diag_embed diagflat tril triu and their indices."""
+import numpy as np
+
+from .. import dtypes as dt
+from ..autograd.op import methods, op
+from ..autograd.promotion import write_out
+from ..device import check_device
+from ..tensor import check_dim, wrap
+from .shape import reshape
+
+__all__ = ["diag", "diag_embed", "diagflat", "diagonal", "tril", "tril_indices", "triu", "triu_indices"]
+
+
+@op(name="diagonal", view=True, input=lambda g, shape, offset, dim1, dim2: _embed(g, shape, offset, dim1, dim2))
+def _diagonal(input, offset, dim1, dim2):
+    result = input.diagonal(offset, dim1, dim2)
+    if input.flags.writeable:
+        result.flags.writeable = True
+    return result
+
+
+@op(name="diag_embed", g=lambda g, offset, dim1, dim2: _diagonal(g, offset, dim1, dim2))
+def _embed(g, shape, offset, dim1, dim2):
+    """Zeros with g on a diagonal: the gradient of `diagonal`, and `diag_embed`."""
+    result = np.zeros(shape, g.dtype)
+    _diagonal.op.forward(result, offset, dim1, dim2)[...] = g
+    return result
+
+
+def _triangle(name, keep):
+    @op(name=name, input=lambda g, diagonal: primitive(g, diagonal))
+    def primitive(input, diagonal):
+        return np.where(keep(input.shape[-2:], diagonal), input, np.zeros((), input.dtype))
+    return primitive
+
+
+_tril = _triangle("tril", lambda shape, k: np.tri(*shape, k, bool))
+_triu = _triangle("triu", lambda shape, k: ~np.tri(*shape, k - 1, bool))
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    """The diagonal of two dimensions as a new last dimension: a view.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).diagonal()
+    tensor([1, 4])
+    """
+    ndim = input.array.ndim
+    first, second = check_dim(dim1, ndim), check_dim(dim2, ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return _diagonal(input, offset, first, second)
+
+
+def diag(input, diagonal=0, *, out=None):
+    """The matrix with a vector on its diagonal, or a copy of a matrix's diagonal.
+
+    >>> import tinytorch as torch
+    >>> torch.diag(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    ndim = input.array.ndim
+    if ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    result = diag_embed(input, diagonal) if ndim == 1 else _diagonal(input, diagonal, 0, 1).clone()
+    return write_out(out, result)
+
+
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    """Zeros with the last dimension of `input` on the diagonal of two new dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.diag_embed(torch.tensor([1, 2]), 1)
+    tensor([[0, 1, 0],
+            [0, 0, 2],
+            [0, 0, 0]])
+    """
+    shape = input.array.shape
+    if not shape:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
+    first, second = check_dim(dim1, len(shape) + 1), check_dim(dim2, len(shape) + 1)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    if first > second:
+        first, second, offset = second, first, -offset
+    side, size = shape[-1] + abs(offset), list(shape[:-1])
+    size.insert(first, side)
+    size.insert(second, side)
+    return _embed(input, tuple(size), offset, first, second)
+
+
+def diagflat(input, offset=0):
+    """The matrix with all elements of `input` on its diagonal.
+
+    >>> import tinytorch as torch
+    >>> torch.diagflat(torch.tensor([[1], [2]]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    return diag_embed(reshape(input, -1), offset)
+
+
+def _triangle_of(name, primitive, input, diagonal):
+    if input.array.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return primitive(input, diagonal)
+
+
+def tril(input, diagonal=0, *, out=None):
+    """The lower triangle of matrices, up to the given diagonal, with zeros above.
+
+    >>> import tinytorch as torch
+    >>> torch.tril(torch.ones(2, 2))
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
+    return write_out(out, _triangle_of("tril", _tril, input, diagonal))
+
+
+def triu(input, diagonal=0, *, out=None):
+    """The upper triangle of matrices, from the given diagonal on, with zeros below.
+
+    >>> import tinytorch as torch
+    >>> torch.triu(torch.ones(2, 2))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
+    return write_out(out, _triangle_of("triu", _triu, input, diagonal))
+
+
+def _indices(row, col, mask, dtype, device):
+    if row < 0 or col < 0:
+        raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
+    check_device(device)
+    return wrap(np.array(mask.nonzero()).astype((dtype or dt.int64).numpy))
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Rows and columns of the elements of a row x col matrix's lower triangle, as 2 x N.
+
+    >>> import tinytorch as torch
+    >>> torch.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    return _indices(row, col, np.tri(max(row, 0), max(col, 0), offset, bool), dtype, device)
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Rows and columns of the elements of a row x col matrix's upper triangle, as 2 x N.
+
+    >>> import tinytorch as torch
+    >>> torch.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
+    return _indices(row, col, ~np.tri(max(row, 0), max(col, 0), offset - 1, bool), dtype, device)
+
+
+methods(diag, diag_embed, diagflat, diagonal, inplace=(tril, triu))

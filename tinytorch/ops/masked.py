@@ -1,0 +1,196 @@
+"""Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
+import numpy as np
+
+from ..autograd.op import methods, op
+from ..autograd.promotion import scalar_as, type_name, write_out
+from ..tensor import Tensor, check_dim, wrap
+from .index import _index, _index_put
+from .scatter import gather
+from .shape import common_shape, expand, reshape
+
+__all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "take", "take_along_dim"]
+
+
+@op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0), value=lambda g, mask: _masked_fill(g, ~mask, 0))
+def _masked_fill(input, mask, value):
+    shape = input.shape if mask.shape == input.shape else np.broadcast_shapes(input.shape, mask.shape)
+    result = np.array(input if shape == input.shape else np.broadcast_to(input, shape))
+    np.copyto(result, value, where=mask)
+    return result
+
+
+@op(name="masked_scatter", input=lambda g, mask: _masked_fill(g, mask, 0),
+    source=lambda g, shape, mask: _masked_scatter_backward(g, mask, shape))
+def _masked_scatter(input, mask, source):
+    result = np.array(input)
+    result[mask] = source.reshape(-1)[:np.count_nonzero(mask)]
+    return result
+
+
+@op(name="masked_scatter_backward", g=lambda g, mask: _masked_scatter(g * 0, mask, g))
+def _masked_scatter_backward(g, mask, shape):
+    result, chosen = np.zeros(shape, g.dtype), g[mask]
+    result.reshape(-1)[:chosen.size] = chosen
+    return result
+
+
+def masked_fill(input, mask, value):
+    """A copy of `input` with `value` (a number or 0-dim tensor) where `mask` is true; both broadcast.
+
+    RuntimeError for a mask that is not bool.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1, 2, 3]).masked_fill(torch.tensor([True, False, True]), 0)
+    tensor([0, 2, 0])
+    """
+    if mask.array.dtype != bool:
+        names = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "float32": "float", "float64": "double"}
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
+                           f"{names.get(mask.dtype.name, mask.dtype.name)}")
+    if isinstance(value, Tensor):
+        if value.array.ndim:
+            raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value.array.ndim} dimension(s).")
+        if value.array.dtype.kind == "c" and input.array.dtype.kind != "c":
+            raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
+        value = value.to(input.dtype)
+    elif isinstance(value, (bool, int, float, complex, np.generic)):
+        value = scalar_as(value, input.array.dtype)
+    else:
+        raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, {type(value).__name__}), "
+                        "but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n")
+    common_shape(input.array.shape, mask.array.shape)
+    return _masked_fill(input, mask, value)
+
+
+def masked_select(input, mask, *, out=None):
+    """The elements of `input` where `mask` is true, as a vector; both broadcast.
+
+    >>> import tinytorch as torch
+    >>> torch.masked_select(torch.tensor([1, 2, 3]), torch.tensor([True, False, True]))
+    tensor([1, 3])
+    """
+    if mask.array.dtype != bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    size = common_shape(input.array.shape, mask.array.shape)
+    return write_out(out, _index(expand(input, size), (np.broadcast_to(mask.array, size),)))
+
+
+def masked_scatter(input, mask, source):
+    """A copy of `input` with the elements where `mask` is true replaced by those of `source`, in order.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(3).masked_scatter(torch.tensor([True, False, True]), torch.tensor([1., 2., 3.]))
+    tensor([1., 0., 2.])
+    """
+    if mask.array.dtype != bool:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {type_name(mask)}")
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {type_name(input)} and "
+                           f"{type_name(source)}")
+    size = common_shape(input.array.shape, mask.array.shape)
+    mask = mask if mask.array.shape == size else expand(mask, size)
+    if source.array.size < np.count_nonzero(mask.array):
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    return _masked_scatter(input if input.array.shape == size else expand(input, size), mask, source)
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    """The places of the elements that are not zero: one row each, or a tensor per dimension (`as_tuple`).
+
+    >>> import tinytorch as torch
+    >>> torch.nonzero(torch.tensor([0, 5, 6])), torch.tensor([0, 5]).nonzero(as_tuple=True)
+    (tensor([[1],
+            [2]]), (tensor([1]),))
+    """
+    array = input.array
+    if array.dtype.kind == "V":
+        array = array["bfloat16"] & 0x7FFF
+    if as_tuple:
+        return tuple([wrap(places) for places in np.atleast_1d(array).nonzero()])
+    if not array.ndim:
+        return write_out(out, wrap(np.empty((int(array != 0), 0), np.int64)))
+    return write_out(out, wrap(np.stack(array.nonzero(), 1)))
+
+
+def argwhere(input):
+    """`nonzero(input)`.
+
+    >>> import tinytorch as torch
+    >>> torch.argwhere(torch.tensor([0, 5]))
+    tensor([[1]])
+    """
+    return nonzero(input)
+
+
+def _check_places(input, index):
+    count, array = input.array.size, index.array
+    if not count and array.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    if array.size and (array.min() < -count or array.max() >= count):
+        wrong = array[(array < -count) | (array >= count)].reshape(-1)[0]
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {count} elements.")
+
+
+def take(input, index, *, out=None):
+    """The elements of the flat `input` at the places `index`, in the shape of `index`.
+
+    >>> import tinytorch as torch
+    >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([0, 3]))
+    tensor([1, 4])
+    """
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
+    _check_places(input, index)
+    return write_out(out, _index(reshape(input, -1), (index.array,)))
+
+
+def put(input, index, source, accumulate=False):
+    """A copy of `input` with the flat places `index` set to (or, with `accumulate`, added) those of `source`.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2, 2).put(torch.tensor([3]), torch.tensor([1.]))
+    tensor([[0., 0.],
+            [0., 1.]])
+    """
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {type_name(index)}")
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = {type_name(input)} "
+                           f"and source.dtype = {type_name(source)}")
+    if source.array.size != index.array.size:
+        raise IndexError("put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+                         f"{source.array.size}, index.numel() = {index.array.size}")
+    _check_places(input, index)
+    result = _index_put(reshape(input, -1), reshape(source, -1), (index.array.reshape(-1),), accumulate)
+    return reshape(result, input.array.shape)
+
+
+def take_along_dim(input, indices, dim=None, *, out=None):
+    """`gather` with broadcasting; without `dim` of the flat tensors. For what argsort and argmax return.
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor([[3, 1], [2, 4]])
+    >>> torch.take_along_dim(x, torch.tensor([[1], [0]]), 1)
+    tensor([[1],
+            [2]])
+    """
+    if indices.array.dtype.kind not in "iu" or indices.array.dtype == np.uint8:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + type_name(indices))
+    if dim is None:
+        return take_along_dim(reshape(input, -1), reshape(indices, -1), 0, out=out)
+    ndim = input.array.ndim
+    if ndim != indices.array.ndim:
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                           f"{ndim} dimensions for input, and {indices.array.ndim} dimensions for indices")
+    dim = check_dim(dim, ndim)
+    shape, places = list(input.array.shape), list(indices.array.shape)
+    common = list(common_shape(shape[:dim] + [1] + shape[dim + 1:], places[:dim] + [1] + places[dim + 1:]))
+    shape, places = [common[:dim] + [n] + common[dim + 1:] for n in (shape[dim], places[dim])]
+    index = indices.array
+    if index.size and index.min() < 0:
+        indices = wrap(np.where(index < 0, index + input.array.shape[dim], index))
+    return gather(expand(input, shape), dim, expand(indices, places), out=out)
+
+
+methods(argwhere, masked_select, nonzero, take, take_along_dim, inplace=(masked_fill, masked_scatter, put))

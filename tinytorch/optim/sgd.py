@@ -1,0 +1,37 @@
+"""SGD."""
+from ..kernels import optim as kernels
+from .optimizer import ArrayOptimizer, array_of, real, zeros_like
+
+
+class SGD(ArrayOptimizer):
+    """Stochastic gradient descent, with momentum (Sutskever et al. 2013) if asked.
+
+    ValueError for a negative lr, momentum or weight_decay, and for Nesterov momentum without momentum.
+    `foreach` and `fused` choose between implementations in torch; here they change nothing.
+
+    >>> import tinytorch as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> torch.optim.SGD([w], lr=0.25).step(); w
+    tensor([0.5000, 1.0000], requires_grad=True)
+    """
+
+    _OPTIONS = {**ArrayOptimizer._OPTIONS, "nesterov": False, "fused": False}
+
+    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *,
+                 maximize=False, foreach=None, differentiable=False, fused=None):
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, dict(
+            lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov,
+            maximize=maximize, foreach=foreach, differentiable=differentiable, fused=fused))
+
+    def _state_of(self, p, group):
+        return self.state[p] if group["momentum"] != 0 else {}
+
+    def _update(self, group, lr, p, g, state):
+        fresh = state.get("momentum_buffer") is None
+        if group["momentum"] != 0 and fresh:
+            state["momentum_buffer"] = zeros_like(p)
+        kernels.sgd(real(p), real(g), array_of(state, "momentum_buffer"), fresh, lr, group["momentum"],
+                    group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"])

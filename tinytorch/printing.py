@@ -1,0 +1,174 @@
+"""The text of a tensor, as torch writes it, and the options for it."""
+import numpy as np
+
+from . import dtypes as dt
+from .tensor import Tensor
+
+__all__ = ["get_printoptions", "set_printoptions"]
+
+_DEFAULTS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80}
+_PROFILES = {
+    "default": _DEFAULTS,
+    "short": {**_DEFAULTS, "precision": 2, "edgeitems": 2},
+    "full": {**_DEFAULTS, "threshold": float("inf")},
+}
+_options = {**_DEFAULTS, "sci_mode": None}
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+    """How tensors are printed from now on. What is not given stays, except `sci_mode`.
+
+    precision  digits after the point (4)
+    threshold  a tensor of more elements is summarised (1000)
+    edgeitems  what a summary shows at each end of a dimension (3)
+    linewidth  characters in a line (80)
+    profile    'default', 'short' or 'full': a set of the options above
+    sci_mode   scientific notation: True, False, or None to decide by the numbers
+
+    >>> import tinytorch as torch
+    >>> torch.set_printoptions(precision=2)
+    >>> torch.tensor([1.12345])
+    tensor([1.12])
+    >>> torch.set_printoptions(profile="default")
+    """
+    _options.update(_PROFILES.get(profile, {}))
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    _options.update({name: value for name, value in given.items() if value is not None})
+    _options["sci_mode"] = sci_mode
+
+
+def get_printoptions():
+    """The options as a dict that `set_printoptions` takes.
+
+    >>> import tinytorch as torch
+    >>> torch.get_printoptions()["precision"]
+    4
+    """
+    return dict(_options)
+
+
+def tensor_text(tensor, contents=None):
+    """repr(tensor); `contents` replaces the numbers.
+
+    >>> import tinytorch as torch
+    >>> tensor_text(torch.tensor([1.0, 2.5]))
+    'tensor([1.0000, 2.5000])'
+    """
+    kind = type(tensor).__name__
+    prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
+    if contents is None:
+        contents = array_text(tensor.array, len(prefix))
+    return _with_suffixes(prefix + contents, _suffixes(tensor), len(prefix))
+
+
+def _suffixes(tensor):
+    """What stands after the numbers: size, dtype, grad_fn where they do not go without saying."""
+    found = []
+    array, d = tensor.array, tensor.dtype
+    default = dt.get_default_dtype()
+    if array.size == 0:
+        if array.ndim != 1:
+            found.append(f"size={array.shape}")
+        if d is not default:
+            found.append(f"dtype={d}")
+    else:
+        if not _options["edgeitems"]:
+            found.append(f"size={array.shape}")
+        if d not in (default, dt.default_complex(), dt.int64, dt.bool):
+            found.append(f"dtype={d}")
+    if tensor.grad_fn is not None:
+        found.append(f"grad_fn=<{tensor.grad_fn.name()}>")
+    elif tensor.requires_grad:
+        found.append("requires_grad=True")
+    return found
+
+
+def _with_suffixes(text, suffixes, indent):
+    """`text` closed, with suffixes on its last line or, where they do not fit, on lines of their own."""
+    length = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if length + len(suffix) + 2 > _options["linewidth"]:
+            text += ",\n" + " " * indent + suffix
+            length = indent + len(suffix)
+        else:
+            text += ", " + suffix
+            length += len(suffix) + 2
+    return text + ")"
+
+
+def array_text(array, indent):
+    """The numbers of `array` in brackets; lines after the first are indented by `indent`."""
+    if array.size == 0:
+        return "[]"
+    if array.dtype == dt.BFLOAT16:
+        array = dt.from_bfloat16(array)
+    edge = _options["edgeitems"]
+    cut = [array.size > _options["threshold"] and n > 2 * edge for n in array.shape]
+    for axis, shortened in enumerate(cut):
+        if shortened:
+            n = array.shape[axis]
+            array = array.take([*range(edge), *range(n - edge, n)], axis)
+    if array.dtype.kind == "c":
+        texts, width = _complex_texts(array)
+    else:
+        texts, width = _texts(array)
+    return _layout(texts, array.shape, cut, indent, width)
+
+
+def _texts(array):
+    """The numbers as strings of one width, flat; and that width."""
+    values = array.ravel().tolist()
+    if array.dtype.kind != "f":
+        texts = [str(v) for v in values]
+        width = max(map(len, texts), default=1)
+    else:
+        texts, width = _float_texts(array.ravel().astype(np.float64), values)
+    return [t.rjust(width) for t in texts], width
+
+
+def _float_texts(array, values):
+    # Only finite numbers other than zero decide about notation and width.
+    decisive = np.isfinite(array) & (array != 0)
+    numbers = array[decisive]
+    sci, whole, width = False, True, 1
+    if numbers.size:
+        magnitude = np.abs(numbers)
+        low, high = magnitude.min(), magnitude.max()
+        whole = bool((numbers == np.ceil(numbers)).all())
+        sci = _options["sci_mode"]
+        if sci is None:
+            sci = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+    if sci:
+        spec = f".{_options['precision']}e"
+    else:
+        spec = ".0f" if whole else f".{_options['precision']}f"
+    texts = [format(v, spec) for v in values]
+    if whole and not sci:
+        finite = np.isfinite(array).tolist()
+        texts = [t + "." if f else t for t, f in zip(texts, finite)]
+    return texts, max([len(t) for t, d in zip(texts, decisive.tolist()) if d], default=width)
+
+
+def _complex_texts(array):
+    real, real_width = _texts(array.real)
+    imag, imag_width = _texts(array.imag)
+    imag = [t.lstrip() + "j" for t in imag]
+    return [r + (i if i[0] in "+-" else "+" + i) for r, i in zip(real, imag)], real_width + imag_width + 1
+
+
+def _layout(texts, shape, cut, indent, width):
+    """Nested brackets around the texts of an array of `shape`, with dots where dimensions are `cut`."""
+    if not shape:
+        return texts[0]
+    edge = _options["edgeitems"]
+    if len(shape) == 1:
+        if cut[0]:
+            texts = texts[:edge] + [" ..." if edge else "..."] + texts[edge:]
+        per_line = max(1, (_options["linewidth"] - indent) // (width + 2))
+        lines = [", ".join(texts[i:i + per_line]) for i in range(0, len(texts), per_line)]
+        return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    step = len(texts) // shape[0] if shape[0] else 0
+    parts = [_layout(texts[i * step:(i + 1) * step], shape[1:], cut[1:], indent + 1, width) for i in range(shape[0])]
+    if cut[0]:
+        parts.insert(edge, "...")
+    return "[" + ("," + "\n" * (len(shape) - 1) + " " * (indent + 1)).join(parts) + "]"

@@ -1,0 +1,276 @@
+"""torch.random: PyTorch's CPU generator, bit for bit.
+
+The engine is MT19937 with Knuth's seeding, which is NumPy's legacy seeding; every sampler is built on
+its 32-bit words exactly as PyTorch builds it (see kernels/random.py), so one seed gives the same
+weights, shuffles and dropout masks as the real torch, and states can be exchanged with it.
+"""
+import contextlib
+import os
+
+import numpy as np
+
+from . import dtypes as dt
+from .device import check_device
+from .tensor import Tensor, wrap
+
+__all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
+           "set_rng_state"]
+
+_DEFAULT_SEED = 67280421310721          # what a new torch.Generator() starts from
+_STATE_BYTES = 5056
+_WORDS = 624                            # length of the engine's state
+_LOW24, _LOW53, _LOW64 = np.uint64((1 << 24) - 1), np.uint64((1 << 53) - 1), (1 << 64) - 1
+_STEP24, _STEP53 = np.float32(2.0 ** -24), 2.0 ** -53
+_32 = np.uint64(32)
+
+
+class Generator:
+    """A stream of random numbers with a state of its own. `device` can only be the CPU.
+
+    >>> import tinytorch as torch
+    >>> g = torch.Generator().manual_seed(0)
+    >>> torch.rand(2, generator=g)
+    tensor([0.4963, 0.7682])
+    """
+
+    def __init__(self, device="cpu"):
+        self.device = check_device(device)
+        self._engine = None                    # made at the first draw: importing numpy.random takes a while
+        self.manual_seed(_DEFAULT_SEED)
+
+    # -------------------------------------------------------------- seeding
+    def manual_seed(self, seed):
+        """Restart the stream from `seed` and return the generator.
+
+        Only the low 32 bits reach the engine. ValueError outside [-2**63, 2**64 - 1].
+        """
+        if not hasattr(seed, "__index__"):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        seed = int(seed)
+        if not -(1 << 63) <= seed <= _LOW64:
+            raise ValueError("Overflow when unpacking long long")
+        self._seed = seed & _LOW64
+        self.cached_normal = None              # second half of the last Box-Muller pair
+        if self._engine is None:
+            self._words = self._start
+        else:
+            self._seeder.seed(self._seed & 0xFFFFFFFF)
+        self._idle = (1, 0)                    # torch's (left, next) of a state nothing was drawn from yet
+        return self
+
+    def _start(self, n, output=True):
+        """The first draw: make the engine."""
+        self._make_engine()
+        return self._words(n, output=output)
+
+    def _make_engine(self):
+        self._engine = np.random.MT19937(0)
+        self._seeder = np.random.RandomState(self._engine)
+        self._seeder.seed(self._seed & 0xFFFFFFFF)
+        self._words = self._engine.random_raw
+
+    def seed(self):
+        """Restart from a seed taken from the operating system, and return that seed."""
+        seed = random_seed()
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self):
+        """The seed that the stream was last started from."""
+        return self._seed
+
+    # -------------------------------------------------------------- state
+    def get_state(self):
+        """The whole state as a uint8 tensor of 5056 elements, in PyTorch's layout."""
+        if self._engine is None:
+            self._make_engine()
+        state = self._engine.state["state"]
+        position = int(state["pos"])
+        left, following = self._idle if self._idle is not None else (_WORDS + 1 - position, position)
+        out = np.zeros(_STATE_BYTES, np.uint8)
+        out[0:8].view(np.uint64)[0] = self._seed
+        out[8:12].view(np.int32)[0] = left
+        out[12:16].view(np.int32)[0] = 1
+        out[16:24].view(np.uint64)[0] = following
+        out[24:5016].view(np.uint64)[:] = state["key"]
+        if self.cached_normal is not None:
+            out[5024:5032].view(np.float64)[0] = self.cached_normal
+            out[5040:5044].view(np.int32)[0] = 1
+        return wrap(out)
+
+    def set_state(self, new_state):
+        """Continue from a state that `get_state` gave, here or in PyTorch.
+
+        TypeError if it is no uint8 tensor, RuntimeError if it is not a valid state.
+        """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        if new_state.array.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        state = np.ascontiguousarray(new_state.array)
+        if state.size != _STATE_BYTES:
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG state "
+                               f"size to be {state.size}")
+        state = state.reshape(-1)
+        left, seeded = state[8:16].view(np.int32).tolist()
+        following = int(state[16:24].view(np.uint64)[0]) & 0xFFFFFFFF
+        if not (seeded and 0 < left <= _WORDS and following <= _WORDS):
+            raise RuntimeError("Invalid mt19937 state")
+        if left != 1 and left + following != _WORDS + 1:
+            raise NotImplementedError("tinytorch cannot continue from a state whose counters no generator reaches")
+        if self._engine is None:
+            self._make_engine()
+        self._seed = int(state[0:8].view(np.uint64)[0])
+        key = state[24:5016].view(np.uint64).astype(np.uint32)
+        self._engine.state = {"bit_generator": "MT19937",
+                              "state": {"key": key, "pos": _WORDS if left == 1 else following}}
+        self._idle = (left, following)
+        self.cached_normal = float(state[5024:5032].view(np.float64)[0]) if state[5040:5044].view(np.int32)[0] else None
+        return self
+
+    def clone_state(self):
+        """A new generator in the same state."""
+        return Generator().set_state(self.get_state())
+
+    def __getstate__(self):
+        return self.get_state().array
+
+    def __setstate__(self, state):
+        self.__init__()
+        self.set_state(wrap(state))
+
+    def __repr__(self):
+        return f"<torch._C.Generator object at {id(self):#x}>"
+
+    # -------------------------------------------------------------- draws (for the kernels)
+    def words(self, n):
+        """n 32-bit words, in a uint64 array."""
+        if n:
+            self._idle = None
+        return self._words(n)
+
+    def double_words(self, n):
+        """n 64-bit words: the first word drawn is the high half."""
+        words = self.words(2 * n)
+        high = words[0::2]
+        high <<= _32
+        return high | words[1::2]
+
+    def bits24(self, n):
+        """n integers of 24 bits: the low ones of a word each."""
+        words = self.words(n)
+        words &= _LOW24
+        return words
+
+    def uniform32(self, n):
+        """n float32 numbers in [0, 1): 24 bits each."""
+        x = self.bits24(n).astype(np.float32)
+        x *= _STEP24
+        return x
+
+    def bits53(self, n):
+        """n integers of 53 bits: the low ones of a double word each."""
+        words = self.double_words(n)
+        words &= _LOW53
+        return words
+
+    def uniform64(self, n):
+        """n float64 numbers in [0, 1): 53 bits each."""
+        x = self.bits53(n).astype(np.float64)
+        x *= _STEP53
+        return x
+
+    def exchange(self, other):
+        """Swap streams with another generator."""
+        for generator in (self, other):          # _start, until then in place of the engine, is bound to its generator
+            if generator._engine is None:
+                generator._make_engine()
+        self.__dict__, other.__dict__ = other.__dict__, self.__dict__
+
+    def mark(self):
+        """The current position, for `rewind`."""
+        if self._engine is None:
+            self._make_engine()
+        return self._engine.state, self._idle
+
+    def rewind(self, mark, words):
+        """Go back to a marked position and from there `words` words forward."""
+        self._engine.state, self._idle = mark
+        if words:
+            self._idle = None
+            self._words(words, output=False)
+
+
+def random_seed():
+    """A seed of 53 bits from the operating system."""
+    return int.from_bytes(os.urandom(8), "little") & ((1 << 53) - 1)
+
+
+default_generator = Generator().manual_seed(random_seed())
+
+
+def manual_seed(seed):
+    """Restart the default generator from `seed` and return it.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand(3)
+    tensor([0.4963, 0.7682, 0.0885])
+    """
+    return default_generator.manual_seed(int(seed))
+
+
+def seed():
+    """Restart the default generator from a seed of the operating system, and return that seed."""
+    return default_generator.seed()
+
+
+def initial_seed():
+    """The seed that the default generator was last started from.
+
+    >>> import tinytorch as torch
+    >>> torch.manual_seed(7).initial_seed() == torch.initial_seed() == 7
+    True
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state():
+    """The state of the default generator, a uint8 tensor."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state):
+    """Continue the default generator from a state of `get_rng_state`.
+
+    >>> import tinytorch as torch
+    >>> state = torch.get_rng_state()
+    >>> x = torch.rand(4)
+    >>> torch.set_rng_state(state)
+    >>> bool((torch.rand(4) == x).all())
+    True
+    """
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
+    """Context manager and decorator: on exit the default generator is back where it was on entry.
+
+    `devices` and `device_type` name accelerators and mean nothing here.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> with torch.random.fork_rng():
+    ...     _ = torch.rand(100)
+    >>> torch.rand(1)
+    tensor([0.4963])
+    """
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

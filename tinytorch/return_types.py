@@ -1,0 +1,33 @@
+"""The named tuples that functions with several results return (`torch.return_types.max` ...)."""
+from collections import namedtuple
+
+
+def _text(self):
+    fields = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))
+    return f"torch.return_types.{type(self).__name__}(\n{fields})"
+
+
+def _structure(name, *fields):
+    return type(name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": _text, "__module__": __name__})
+
+
+max = _structure("max", "values", "indices")
+min = _structure("min", "values", "indices")
+aminmax = _structure("aminmax", "min", "max")
+median = _structure("median", "values", "indices")
+nanmedian = _structure("nanmedian", "values", "indices")
+mode = _structure("mode", "values", "indices")
+sort = _structure("sort", "values", "indices")
+topk = _structure("topk", "values", "indices")
+kthvalue = _structure("kthvalue", "values", "indices")
+cummax = _structure("cummax", "values", "indices")
+cummin = _structure("cummin", "values", "indices")
+frexp = _structure("frexp", "mantissa", "exponent")
+svd = _structure("svd", "U", "S", "V")
+qr = _structure("qr", "Q", "R")
+slogdet = _structure("slogdet", "sign", "logabsdet")
+linalg_svd = _structure("linalg_svd", "U", "S", "Vh")
+linalg_qr = _structure("linalg_qr", "Q", "R")
+linalg_eigh = _structure("linalg_eigh", "eigenvalues", "eigenvectors")
+linalg_slogdet = _structure("linalg_slogdet", "sign", "logabsdet")
+linalg_lstsq = _structure("linalg_lstsq", "solution", "residuals", "rank", "singular_values")

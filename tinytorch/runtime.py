@@ -1,0 +1,163 @@
+"""Settings and questions about the runtime that scripts touch: threads, determinism, precision, compile.
+
+There is one thread of ours (NumPy's BLAS keeps its own), every computation is deterministic and in full
+precision; settings that could change nothing here are remembered, so that asking gives back what was set.
+"""
+import math
+import os
+import warnings
+
+from .device import CPU, check_device
+from .tensor import Tensor
+
+__all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_device",
+           "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
+           "get_num_threads", "inf", "is_deterministic_algorithms_warn_only_enabled",
+           "is_warn_always_enabled", "nan", "newaxis", "pi",
+           "set_default_device", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+           "set_num_interop_threads", "set_num_threads", "set_warn_always", "typename", "use_deterministic_algorithms"]
+
+inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
+
+_threads = {"intra": int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1), "inter": os.cpu_count() or 1}
+_settings = {"deterministic": 0, "precision": "highest", "warn_always": False}
+_DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+def get_num_threads():
+    """The number last given to `set_num_threads`, at first OMP_NUM_THREADS or the number of cores."""
+    return _threads["intra"]
+
+
+def set_num_threads(int, /):
+    """Remembered only: the threads of NumPy's BLAS are set by OMP_NUM_THREADS before the start.
+
+    RuntimeError unless `int` is a positive integer.
+    """
+    _set_threads("intra", "set_num_threads", int)
+
+
+def get_num_interop_threads():
+    """The number last given to `set_num_interop_threads`, at first the number of cores."""
+    return _threads["inter"]
+
+
+def set_num_interop_threads(int, /):
+    """Remembered only. RuntimeError unless `int` is a positive integer."""
+    _set_threads("inter", "set_num_interop_threads", int)
+
+
+def _set_threads(kind, name, n):
+    if not isinstance(n, int) or isinstance(n, bool):
+        raise RuntimeError(f"{name} expects an int, but got {type(n).__name__}")
+    if n <= 0:
+        raise RuntimeError(f"{name} expects a positive integer")
+    _threads[kind] = n
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Remembered only: every algorithm here is deterministic. TypeError unless `mode` is a bool."""
+    if not isinstance(mode, bool):
+        raise TypeError("_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, "
+                        f"not {type(mode).__name__}")
+    _settings["deterministic"] = (1 if warn_only else 2) if mode else 0
+
+
+def are_deterministic_algorithms_enabled():
+    """What was last asked for with `use_deterministic_algorithms`."""
+    return _settings["deterministic"] > 0
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    """Whether `use_deterministic_algorithms` was last called with warn_only."""
+    return _settings["deterministic"] == 1
+
+
+def set_deterministic_debug_mode(debug_mode):
+    """`use_deterministic_algorithms` by a name or number: default 0, warn 1, error 2. RuntimeError for another."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _DEBUG_MODES:
+            raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`, "
+                               f"but got {debug_mode}")
+        debug_mode = _DEBUG_MODES[debug_mode]
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    _settings["deterministic"] = debug_mode
+
+
+def get_deterministic_debug_mode():
+    """0 default, 1 warn, 2 error."""
+    return _settings["deterministic"]
+
+
+def get_default_device():
+    """The CPU."""
+    return CPU
+
+
+def set_default_device(device):
+    """Nothing for the CPU (or None), where every tensor is; torch's error for any other device."""
+    check_device(device)
+
+
+def get_float32_matmul_precision():
+    """What was last set with `set_float32_matmul_precision`, at first 'highest'."""
+    return _settings["precision"]
+
+
+def set_float32_matmul_precision(precision):
+    """Remembered only: float32 products are always computed in full precision. Warns of an unknown name."""
+    if precision in ("highest", "high", "medium"):
+        _settings["precision"] = precision
+    else:
+        warnings.warn(f"{precision} is not one of 'highest', 'high', or 'medium'; "
+                      "the current setFloat32MatmulPrecision call has no effect.", stacklevel=2)
+
+
+def set_flush_denormal(mode, /):
+    """False: NumPy has no way to switch denormal numbers off."""
+    return False
+
+
+def set_warn_always(b, /):
+    """Remembered only: Python's warning filters decide. RuntimeError unless `b` is a bool."""
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _settings["warn_always"] = b
+
+
+def is_warn_always_enabled():
+    """What was last set with `set_warn_always`."""
+    return _settings["warn_always"]
+
+
+def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
+    """The function or module itself: there is no compiler here, and code runs as it is written.
+
+    Without `model`, a decorator that does the same.
+
+    >>> import tinytorch as torch
+    >>> torch.compile(len) is len
+    True
+    """
+    return (lambda model: model) if model is None else model
+
+
+def typename(obj, /):
+    """The full name of a tensor's type, of a class, or of an object's class, as torch names it.
+
+    >>> import tinytorch as torch
+    >>> torch.typename(torch.tensor([1, 2])), torch.typename(3), torch.typename(torch.nn.Parameter)
+    ('torch.LongTensor', 'int', 'torch.nn.parameter.Parameter')
+    """
+    if isinstance(obj, Tensor):
+        return obj.type()
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None) or ""
+    if module in ("", "builtins"):
+        return named.__qualname__
+    if module.partition(".")[0] == "tinytorch":
+        module = module.replace("tinytorch", "torch", 1)
+    return f"{module}.{named.__qualname__}"

@@ -1,0 +1,50 @@
+"""DistributedSampler: every `num_replicas`-th sample, for scripts that split their data by hand."""
+from ...ops.random import randperm
+from ...random import Generator
+from .sampler import Sampler
+
+__all__ = ["DistributedSampler"]
+
+
+class DistributedSampler(Sampler):
+    """The part of a dataset's indices that process `rank` of `num_replicas` reads; all parts have one length.
+
+    `set_epoch` makes the next passes shuffle differently. RuntimeError if the number of processes or the rank is
+    not given (there is no torch.distributed to ask), ValueError for a rank out of range.
+
+    >>> from tinytorch.utils.data import DistributedSampler
+    >>> [list(DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in (0, 1)]
+    [[0, 2, 4], [1, 3, 0]]
+    """
+
+    def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
+        if num_replicas is None or rank is None:
+            raise RuntimeError("Requires distributed package to be available")
+        if not 0 <= rank < num_replicas:
+            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+        self.dataset = dataset
+        self.num_replicas = num_replicas
+        self.rank = rank
+        self.epoch = 0
+        self.drop_last = drop_last
+        self.shuffle = shuffle
+        self.seed = seed
+        n = len(dataset)
+        self.num_samples = n // num_replicas if drop_last else -(-n // num_replicas)
+        self.total_size = self.num_samples * num_replicas
+
+    def __iter__(self):
+        n = len(self.dataset)
+        if self.shuffle:
+            indices = randperm(n, generator=Generator().manual_seed(self.seed + self.epoch)).tolist()
+        else:
+            indices = list(range(n))
+        indices = (indices * -(-self.total_size // n))[:self.total_size]     # the first ones again, if some are missing
+        return iter(indices[self.rank::self.num_replicas])
+
+    def __len__(self):
+        return self.num_samples
+
+    def set_epoch(self, epoch):
+        """Set the number that, with the seed, decides the order."""
+        self.epoch = epoch

@@ -1,0 +1,68 @@
+"""What a DataLoader with num_workers > 0 simulates: workers with a dataset copy and random streams of their own."""
+import copy
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...random import Generator, default_generator
+
+__all__ = ["WorkerInfo", "get_worker_info"]
+
+
+@dataclass
+class WorkerInfo:
+    """Which worker is at work: id, num_workers, seed, and its own copy of the dataset."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: object
+
+
+_current = None
+
+
+def get_worker_info():
+    """The WorkerInfo of the worker that is loading data, None outside of workers.
+
+    >>> import tinytorch as torch
+    >>> torch.utils.data.get_worker_info() is None
+    True
+    """
+    return _current
+
+
+class Worker:
+    """A worker in this process. Inside `with worker:` the global random generators (torch's, Python's, NumPy's)
+    are its own, seeded as PyTorch seeds them, and `get_worker_info()` is its info."""
+
+    def __init__(self, number, count, base_seed, dataset, init_fn):
+        seed = base_seed + number
+        self.info = WorkerInfo(number, count, seed, copy.copy(dataset))
+        self.generator = Generator().manual_seed(seed)
+        self.python_state = random.Random(seed).getstate()
+        entropy = [number, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+        self.numpy_state = np.random.RandomState(np.random.SeedSequence(entropy).generate_state(4)).get_state()
+        if init_fn is not None:
+            with self:
+                init_fn(number)
+
+    def __enter__(self):
+        global _current
+        _current = self.info
+        self._exchange()
+
+    def __exit__(self, *exc_info):
+        global _current
+        _current = None
+        self._exchange()
+
+    def _exchange(self):
+        """Swap the global generators' states with the worker's."""
+        default_generator.exchange(self.generator)
+        python_state, numpy_state = random.getstate(), np.random.get_state()
+        random.setstate(self.python_state)
+        np.random.set_state(self.numpy_state)
+        self.python_state, self.numpy_state = python_state, numpy_state
+

@@ -1,0 +1,6 @@
+"""Which torch this is a stand-in for."""
+
+__version__ = "2.13.0+tinytorch"
+git_version = "Unknown"
+debug = False
+cuda = hip = xpu = rocm = None

@@ -1,0 +1,201 @@
+"""MNIST and FashionMNIST from their idx files, and digits drawn here for a machine that has neither."""
+import gzip
+import hashlib
+import os
+import struct
+import urllib.error
+import urllib.request
+import zlib
+
+import numpy as np
+
+from ..tensor import wrap
+from ..utils.data import Dataset
+from .digits import draw_digits
+from .transforms import Compose, ToTensor
+
+__all__ = ["FashionMNIST", "MNIST", "SyntheticDigits"]
+
+
+class _Images(Dataset):
+    """Grey images `data` (N, H, W) uint8 with labels `targets` (N) int64.
+
+    An item is (image, label) after the transforms. The image is a PIL image (Pillow is needed then),
+    or for transforms that begin with ToTensor directly the array, which gives the same tensor.
+    """
+
+    def __init__(self, data, targets, transform, target_transform):
+        self.data, self.targets = wrap(data), wrap(targets)
+        self.transform, self.target_transform = transform, target_transform
+        first = transform.transforms[0] if isinstance(transform, Compose) and transform.transforms else transform
+        self._array_is_enough = isinstance(first, ToTensor)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, index):
+        image, target = self.data.array[index], int(self.targets.array[index])
+        if not self._array_is_enough:
+            from PIL import Image
+            image = Image.fromarray(image)
+        if self.transform is not None:
+            image = self.transform(image)
+        if self.target_transform is not None:
+            target = self.target_transform(target)
+        return image, target
+
+
+class MNIST(_Images):
+    """Handwritten digits (LeCun, Cortes and Burges): 60,000 for training, 10,000 for test, 28x28.
+
+    root      folder with the four idx files, plain or .gz; torchvision's layout root/MNIST/raw too
+    train     training or test images
+    transform, target_transform   functions of image and label
+    download  fetch what is missing into root/MNIST/raw, with a progress bar if tqdm is installed
+
+    RuntimeError naming the file if one is missing, truncated, corrupt, or not what the checksum says.
+    """
+
+    mirrors = ["https://ossci-datasets.s3.amazonaws.com/mnist/"]
+    #: md5 of the compressed files
+    resources = [
+        ("train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
+        ("train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
+        ("t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
+        ("t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02d629"),
+    ]
+    classes = ["0 - zero", "1 - one", "2 - two", "3 - three", "4 - four",
+               "5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"]
+
+    def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
+        self.root, self.train = os.path.expanduser(root), train
+        if download:
+            self.download()
+        part = self.resources[:2] if train else self.resources[2:]
+        images, labels = (read_idx(self._find(name)) for name, _ in part)
+        if images.ndim != 3 or labels.ndim != 1 or len(images) != len(labels):
+            raise RuntimeError(f"{self._find(part[0][0])}: {images.shape} images do not go with {labels.shape} labels")
+        super().__init__(images, labels.astype(np.int64), transform, target_transform)
+
+    @property
+    def raw_folder(self):
+        return os.path.join(self.root, type(self).__name__, "raw")
+
+    @property
+    def class_to_idx(self):
+        return {name: i for i, name in enumerate(self.classes)}
+
+    def _find(self, name):
+        """Path of a file under any of the names and places it is known by."""
+        plain = name[:-len(".gz")]
+        dotted = plain.replace("-idx", ".idx")
+        for folder in (self.raw_folder, self.root):
+            for candidate in (plain, name, dotted, dotted + ".gz"):
+                path = os.path.join(folder, candidate)
+                if os.path.isfile(path):
+                    return path
+        raise RuntimeError(f"Dataset not found. You can use download=True to download it: no {plain} or {name} "
+                           f"in {self.root} or {self.raw_folder}")
+
+    def download(self):
+        """Fetch the files that are not there yet. RuntimeError if no mirror serves them whole."""
+        os.makedirs(self.raw_folder, exist_ok=True)
+        for name, md5 in self.resources:
+            try:
+                self._find(name)
+            except RuntimeError:
+                _fetch([mirror + name for mirror in self.mirrors], os.path.join(self.raw_folder, name), md5)
+
+    def __repr__(self):
+        return (f"Dataset {type(self).__name__}\n    Number of datapoints: {len(self)}\n"
+                f"    Root location: {self.root}\n    Split: {'Train' if self.train else 'Test'}")
+
+
+class FashionMNIST(MNIST):
+    """Zalando's articles of clothing, in MNIST's format and sizes (Xiao, Rasul and Vollgraf 2017)."""
+
+    mirrors = ["http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"]
+    resources = [
+        ("train-images-idx3-ubyte.gz", "8d4fb7e6c68d591d4c3dfef9ec88bf0d"),
+        ("train-labels-idx1-ubyte.gz", "25c81989df183df01b3e8a0aad5dffbe"),
+        ("t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79"),
+        ("t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310"),
+    ]
+    classes = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]
+
+
+class SyntheticDigits(_Images):
+    """28x28 digits drawn here (strokes, random affine maps, noise), sized as MNIST: for a machine
+    with neither the files nor a network.
+
+    `size` images (60,000 for training, 10,000 for test, unless given), the same for the same `seed`.
+
+    >>> from tinytorch.vision.datasets import SyntheticDigits
+    >>> digits = SyntheticDigits(train=False, size=5)
+    >>> digits.data.shape, digits.data.dtype, digits.targets.dtype
+    (torch.Size([5, 28, 28]), torch.uint8, torch.int64)
+    """
+
+    classes = MNIST.classes
+
+    def __init__(self, root=None, train=True, transform=None, target_transform=None, download=False, *,
+                 seed=0, size=None):
+        self.train = train
+        images, labels = draw_digits(size if size is not None else 60_000 if train else 10_000,
+                                     2 * seed + (0 if train else 1))
+        super().__init__(images, labels, transform, target_transform)
+
+
+def read_idx(path):
+    """The array in an idx file (LeCun's format: magic, sizes, big-endian data), compressed or not."""
+    try:
+        with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+            content = f.read()
+    except (EOFError, OSError, zlib.error) as error:
+        raise RuntimeError(f"{path} is truncated or corrupt: {error}") from error
+    types = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
+    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in types or not content[3]:
+        raise RuntimeError(f"{path} is not an idx file: it begins with {content[:4].hex(' ') or 'nothing'}")
+    kind, ndim = np.dtype(types[content[2]]), content[3]
+    start = 4 + 4 * ndim
+    shape = struct.unpack(f">{ndim}I", content[4:start]) if len(content) >= start else ()
+    expected = start + int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+    if len(shape) != ndim or len(content) != expected:
+        raise RuntimeError(f"{path} is truncated or corrupt: {len(content)} bytes where its header, of shape "
+                           f"{list(shape)}, asks for {expected}")
+    return np.frombuffer(content, kind, offset=start).reshape(shape).astype(kind.newbyteorder("="))
+
+
+def _fetch(urls, path, md5):
+    """Download the first of `urls` that answers to `path`, and check it. Nothing is left of a bad one."""
+    errors = []
+    for url in urls:
+        try:
+            with urllib.request.urlopen(url, timeout=30) as response:
+                content = b"".join(_progress(response, os.path.basename(path)))
+        except (urllib.error.URLError, OSError) as error:
+            errors.append(f"{url}: {error}")
+            continue
+        found = hashlib.md5(content).hexdigest()
+        if found != md5:
+            errors.append(f"{url}: md5 {found} where {md5} was expected")
+            continue
+        with open(path, "wb") as f:
+            f.write(content)
+        return
+    raise RuntimeError(f"Error downloading {os.path.basename(path)}: " + "; ".join(errors))
+
+
+def _progress(response, name):
+    """The blocks of a response, shown as a progress bar where tqdm is installed."""
+    blocks = iter(lambda: response.read(1 << 16), b"")
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield from blocks
+        return
+    length = response.headers.get("Content-Length")
+    with tqdm(total=int(length) if length else None, unit="B", unit_scale=True, desc=name) as bar:
+        for block in blocks:
+            bar.update(len(block))
+            yield block
