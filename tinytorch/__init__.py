@@ -34,6 +34,7 @@ from .ops.diagonal import *
 from .ops.distance import *
 from .ops.einsum import *
 from .ops.index import *
+from .ops.inplace import *
 from .ops.join import *
 from .ops.linear import *
 from .ops.masked import *
@@ -46,6 +47,7 @@ from .ops.pad import *
 from .ops.pool import *
 from .ops.power import *
 from .ops.random import *
+from .ops.ranges import *
 from .ops.rearrange import *
 from .ops.product import *
 from .ops.reduce import *

@@ -45,8 +45,8 @@ def legacy_array(args, dtype):
 def _options(dtype):
     name = {"float32": "float", "float64": "double", "int64": "long int", "int16": "short int", "uint8": "unsigned char",
             "int8": "signed char", "int32": "int"}.get(dtype.name, dtype.name)
-    return (f"TensorOptions(dtype={name}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false "
-            "(default), memory_format=(nullopt))")
+    return (f"TensorOptions(dtype={name}, device=cpu, layout=Strided, requires_grad=false (default), "
+            "pinned_memory=false (default), memory_format=(nullopt))")
 
 
 #: By name: FloatTensor, LongTensor ... (the unsigned types of 16 bits and more never had one).

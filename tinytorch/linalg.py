@@ -3,9 +3,9 @@ from .ops.decompose import (LinAlgError, cholesky, det, eigh, eigvalsh, inv, lin
                             linalg_svd as svd, solve, svdvals)
 from .ops.distance import vector_norm
 from .ops.linear import matmul
-from .ops.matrix import (cond, cross, lstsq, matrix_exp, matrix_norm, matrix_power, matrix_rank, multi_dot, norm, pinv,
-                         solve_triangular, vecdot)
+from .ops.matrix import (cond, cross, diagonal, eig, eigvals, lstsq, matrix_exp, matrix_norm, matrix_power, matrix_rank,
+                         multi_dot, norm, pinv, solve_triangular, vecdot)
 
-__all__ = ["LinAlgError", "cholesky", "cond", "cross", "det", "eigh", "eigvalsh", "inv", "lstsq", "matmul",
-           "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet",
-           "solve", "solve_triangular", "svd", "svdvals", "vecdot", "vector_norm"]
+__all__ = ["LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+           "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",
+           "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "vecdot", "vector_norm"]

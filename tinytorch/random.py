@@ -9,7 +9,6 @@ import os
 
 import numpy as np
 
-from . import dtypes as dt
 from .device import check_device
 from .tensor import Tensor, wrap
 

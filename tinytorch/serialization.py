@@ -268,6 +268,7 @@ def add_safe_globals(safe_globals):
     >>> import tinytorch as torch
     >>> class Config: pass
     >>> torch.serialization.add_safe_globals([Config])
+    >>> torch.serialization.clear_safe_globals()
     """
     _safe.update(_named(safe_globals))
 

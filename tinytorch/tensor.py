@@ -85,6 +85,8 @@ class Tensor(_Slots):
             value = data[0]
             if isinstance(value, Tensor):
                 self.array = value.array
+            elif isinstance(value, (float, complex)):
+                raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
             elif isinstance(value, Size):
                 self.array = np.empty(value, dt.get_default_dtype().numpy)
             else:

@@ -14,7 +14,8 @@ POINTS = np.array([-7, -3.5, -3, -2.5, -1, -0.5, -0.25, -0.0, 0, 0.25, 0.5, 1, 2
                    np.inf, -np.inf])
 CASES = [("relu", {}), ("relu6", {}), ("leaky_relu", {}), ("leaky_relu", {"negative_slope": -0.5}),
          ("leaky_relu", {"negative_slope": 2.0}), ("leaky_relu", {"negative_slope": 0.0}), ("elu", {}),
-         ("elu", {"alpha": 0.5}), ("selu", {}), ("celu", {"alpha": 2.0}), ("gelu", {}), ("gelu", {"approximate": "tanh"}),
+         ("elu", {"alpha": 0.5}), ("selu", {}), ("celu", {"alpha": 2.0}), ("gelu", {}),
+         ("gelu", {"approximate": "tanh"}),
          ("silu", {}), ("mish", {}), ("softplus", {}), ("softplus", {"beta": 2, "threshold": 4}), ("softsign", {}),
          ("tanhshrink", {}), ("hardtanh", {}), ("hardtanh", {"min_val": -3, "max_val": 2}), ("hardsigmoid", {}),
          ("hardswish", {}), ("hardshrink", {}), ("softshrink", {}), ("softshrink", {"lambd": 1}), ("logsigmoid", {}),

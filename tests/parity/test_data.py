@@ -137,9 +137,11 @@ def test_workers_seed_every_generator():
 
 
 @pytest.mark.parametrize("run", [
-    lambda D, ds: D.RandomSampler(ds), lambda D, ds: D.RandomSampler(ds, True), lambda D, ds: D.RandomSampler(ds, True, 100),
+    lambda D, ds: D.RandomSampler(ds), lambda D, ds: D.RandomSampler(ds, True),
+    lambda D, ds: D.RandomSampler(ds, True, 100),
     lambda D, ds: D.RandomSampler(ds, False, 130), lambda D, ds: D.SubsetRandomSampler(range(5, 40)),
-    lambda D, ds: D.WeightedRandomSampler(list(range(1, 58)), 100), lambda D, ds: D.WeightedRandomSampler([3, 1, 2.5], 3, False),
+    lambda D, ds: D.WeightedRandomSampler(list(range(1, 58)), 100),
+    lambda D, ds: D.WeightedRandomSampler([3, 1, 2.5], 3, False),
     lambda D, ds: D.SequentialSampler(ds), lambda D, ds: D.BatchSampler(D.RandomSampler(ds), 10, True),
     lambda D, ds: D.BatchSampler(D.RandomSampler(ds), 10, False), lambda D, ds: D.random_split(ds, [20, 30, 7]),
     lambda D, ds: D.random_split(ds, [.5, .3, .2]), lambda D, ds: D.DistributedSampler(ds, 4, 1),
@@ -158,7 +160,8 @@ def test_samplers(run):
     [1, 2], [1., 2.], [True, False], ["a", "b"], [b"a", b"b"], [np.float32(1), np.float32(2)], [np.int16(3)],
     [np.arange(3), np.arange(3)], [(1, 2.), (3, 4.)], [[1, 2], [3, 4]], [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}],
     [Point(1, 2.), Point(3, 4.)], [{"a": [1, (2, 3)]}, {"a": [4, (5, 6)]}], [(1, 2), (3,)], [object()], [None],
-    [np.array(["a"])], [collections.OrderedDict(a=1), collections.OrderedDict(a=2)], [[], []], [range(2), range(2)]], ids=str)
+    [np.array(["a"])], [collections.OrderedDict(a=1), collections.OrderedDict(a=2)], [[], []], [range(2), range(2)]],
+    ids=str)
 def test_collate_and_convert(data):
     same(lambda m: iter([m.utils.data.default_collate(data)]))
     same(lambda m: iter([m.utils.data.default_convert(data), m.utils.data.default_convert(data[0])]))
@@ -171,11 +174,14 @@ def test_collate_tensors():
 
 
 @pytest.mark.parametrize("options", [
-    {"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"persistent_workers": True}, {"sampler": [1], "shuffle": True},
-    {"batch_sampler": [[1]], "batch_size": 2}, {"batch_sampler": [[1]], "drop_last": True}, {"batch_size": None, "drop_last": True},
+    {"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"persistent_workers": True},
+    {"sampler": [1], "shuffle": True},
+    {"batch_sampler": [[1]], "batch_size": 2}, {"batch_sampler": [[1]], "drop_last": True},
+    {"batch_size": None, "drop_last": True},
     {"batch_size": 0}, {"batch_size": 2.5}, {"multiprocessing_context": "fork"}, {"drop_last": 1}, {"timeout": 1},
     {"num_workers": 1, "multiprocessing_context": "x"}, {"num_workers": 1, "multiprocessing_context": 3},
-    {"num_workers": 1, "prefetch_factor": -1}, {"sampler": [0, 99]}, {"batch_sampler": [[0, 1], [2]]}, {"sampler": [3, 1, -1]}], ids=str)
+    {"num_workers": 1, "prefetch_factor": -1}, {"sampler": [0, 99]}, {"batch_sampler": [[0, 1], [2]]},
+    {"sampler": [3, 1, -1]}], ids=str)
 @pytest.mark.parametrize("kind", ["tensors", "stream"])
 def test_option_errors(kind, options):
     def run(m):

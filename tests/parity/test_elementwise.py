@@ -9,7 +9,8 @@ import tinytorch
 
 warnings.filterwarnings("ignore")
 
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.5, 3.5, 1e-4, 30.0, -7.25, float("inf"), float("-inf"), float("nan")]
+INF, NAN = float("inf"), float("nan")
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.5, 3.5, 1e-4, 30.0, -7.25, INF, -INF, NAN]
 INTEGERS = [0, 1, -1, 2, 3, -7, 12, 100]
 UNARY = """abs acos acosh angle asin asinh atan atanh ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 floor
     frac isfinite isinf isnan isneginf isposinf isreal lgamma log log10 log1p log2 logical_not logit nan_to_num neg
@@ -19,7 +20,8 @@ BINARY = """add sub mul div floor_divide remainder fmod pow float_power atan2 hy
     maximum minimum fmax fmin heaviside eq ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or
     bitwise_xor gcd lcm isclose ldexp rsub""".split()
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64"]
-TOLERANCE = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1e-2, "float64": 1e-12, "complex64": 5e-6, "complex128": 1e-12}
+TOLERANCE = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1e-2, "float64": 1e-12, "complex64": 5e-6,
+             "complex128": 1e-12}
 
 
 def values(dtype):
@@ -100,7 +102,7 @@ def test_binary(name, dtype):
     compare(result)
 
 
-@pytest.mark.parametrize("name", ["add", "mul", "div", "pow", "remainder", "maximum", "eq", "lt", "logical_and", "where"])
+@pytest.mark.parametrize("name", "add mul div pow remainder maximum eq lt logical_and where".split())
 def test_promotion(name):
     for first in DTYPES:
         for second in DTYPES:
@@ -141,7 +143,6 @@ def gradient(m, f, *data, dtype="float64"):
     return m.autograd.grad(f(*inputs).sum(), inputs)
 
 
-NAN = float("nan")
 CASES = {
     "abs at zero": lambda m: gradient(m, m.abs, [0.0, -0.0, 2.0, NAN]),
     "ties": lambda m: gradient(m, m.maximum, [1.0, 2.0, NAN, 1.0], [1.0, 3.0, 1.0, NAN]),
@@ -184,7 +185,8 @@ CASES = {
     "trunc": lambda m: m.div(m.tensor([7, -7, 6]), m.tensor([2, 2, -4]), rounding_mode="trunc"),
     "shifts": lambda m: [m.tensor([1, -8, 5]) << 2, m.tensor([1, -8, 5]) >> 1, 1 << m.tensor([1, 2]),
                          m.tensor([1, -8]) >> m.tensor([70, 70]), m.tensor([1, 2]) << m.tensor([64, -1])],
-    "bits": lambda m: [~m.tensor([1, -8]), ~m.tensor([True]), m.tensor([5]) & 3, 3 | m.tensor([8]), m.tensor([5]) ^ True],
+    "bits": lambda m: [~m.tensor([1, -8]), ~m.tensor([True]), m.tensor([5]) & 3, 3 | m.tensor([8]),
+                       m.tensor([5]) ^ True],
     "reversed": lambda m: [1 - m.tensor([2]), 7 // m.tensor([2, -2]), 7 % m.tensor([4, -4]), 2 ** m.tensor([0.5])],
     "0-dim": lambda m: [m.tensor(2) / 4, m.tensor(2.0) * m.tensor([1]), -m.tensor(3), abs(m.tensor(-3))],
     "clamp int": lambda m: [m.tensor([1, 5]).clamp(2, 3), m.tensor([1, 5]).clamp(2.5), m.tensor([1.0]).clamp(2, 1)],

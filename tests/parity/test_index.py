@@ -115,9 +115,9 @@ def run(program, t):
     seen = []
     for kind, which, text in statements:
         v = tensors[which % len(tensors)]
-        if text in ("v.t_()", "v.unsqueeze_(0)", "v.squeeze_()") and v is tensors[0] and len(tensors) > 1:
-            continue                           # a base with views keeps its shape here
-        if kind == "write" and 0 in v.stride():
+        if text in ("v.t_()", "v.unsqueeze_(0)", "v.squeeze_()") and len(tensors) > 1:
+            continue                           # what has views keeps its shape here
+        if kind == "write" and any(s == 0 and n > 1 for n, s in zip(v.shape, v.stride())):
             continue                           # torch lets some writes to repeated memory pass, with a warning
         names["v"] = v
         try:
@@ -149,7 +149,7 @@ PROGRAM = st.lists(STATEMENT, min_size=1, max_size=7).flatmap(
         lambda start: [start, *body]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(PROGRAM)
 def test_views_and_writes(program):
     with warnings.catch_warnings():

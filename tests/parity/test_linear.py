@@ -14,7 +14,7 @@ CALLS = {
     "outer": lambda t, a, b: t.outer(a, b), "kron": lambda t, a, b: t.kron(a, b),
     "tensordot": lambda t, a, b: t.tensordot(a, b, 1), "linear": lambda t, a, b: t.nn.functional.linear(a, b),
     "addmm": lambda t, a, b: t.addmm(t.ones(4, dtype=a.dtype), a, b, beta=0.5, alpha=2),
-    "baddbmm": lambda t, a, b: t.baddbmm(t.ones(4, dtype=a.dtype), a, b, alpha=3),
+    "baddbmm": lambda t, a, b: t.baddbmm(t.ones(1, dtype=a.dtype), a, b, alpha=3),
     "operator": lambda t, a, b: a @ b,
 }
 
@@ -71,9 +71,10 @@ def test_products(name, dtype):
 
 
 def test_mixed_dtypes_are_refused_alike():
-    for function in (CALLS["matmul"], CALLS["addmm"], CALLS["dot"], CALLS["linear"]):
-        compare(function, array((2, 2), "float32"), array((2, 2), "float64"))
-        compare(function, array((2,), "float32"), array((2,), "float64"))
+    for name in ("matmul", "addmm", "linear"):
+        compare(CALLS[name], array((2, 2), "float32"), array((2, 2), "float64"))
+    compare(CALLS["dot"], array((2,), "float32"), array((2,), "float64"))
+    compare(CALLS["matmul"], array((2,), "float32"), array((2,), "float64"))
 
 
 @pytest.mark.parametrize("equation, shapes", [
@@ -95,11 +96,14 @@ LINALG = {
     "svd": lambda t, A: t.linalg.svd(A[..., :2], full_matrices=False)[1], "svdvals": lambda t, A: t.linalg.svdvals(A),
     "singular vectors": lambda t, A: [x.abs() for x in t.linalg.svd(A, full_matrices=False)][::2],
     "eigh": lambda t, A: [x.abs() for x in t.linalg.eigh(A + A.mH)], "eigvalsh": lambda t, A: t.linalg.eigvalsh(A),
-    "pinv": lambda t, A: t.linalg.pinv(A[..., :2]), "matrix_exp": lambda t, A: t.matrix_exp(A),
+    "pinv": lambda t, A: t.linalg.pinv(A[..., :2]), "matrix_exp": lambda t, A: t.matrix_exp(A * 0.2),
     "power": lambda t, A: t.matrix_power(A, -3), "multi_dot": lambda t, A: t.linalg.multi_dot([A[..., :1].mT, A, A]),
     "norm": lambda t, A: [t.linalg.matrix_norm(A, p) for p in ("fro", "nuc", 2, -2, 1, -1, float("inf"))],
-    "cond": lambda t, A: [t.linalg.cond(A, p) for p in (None, 1, "fro")], "lstsq": lambda t, A: t.linalg.lstsq(A, A[..., :1])[0],
-    "triangular": lambda t, A: t.linalg.solve_triangular(A, A, upper=True), "vector_norm": lambda t, A: t.linalg.vector_norm(A, 3),
+    "cond": lambda t, A: t.linalg.cond(A),
+    "lstsq": lambda t, A: t.linalg.lstsq(A, A[..., :1])[0],
+    "triangular": lambda t, A: t.linalg.solve_triangular(A, A, upper=True),
+    "vector_norm": lambda t, A: t.linalg.vector_norm(A, 3),
+    "eig": lambda t, A: [x.abs() for x in t.linalg.eig(A)],
     "cross": lambda t, A: t.linalg.cross(A, A.mT), "trace": lambda t, A: A.trace(),
     "rank": lambda t, A: t.linalg.matrix_rank(A.detach()) + A.real.sum() * 0,
 }
@@ -108,15 +112,13 @@ LINALG = {
 @pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
 @pytest.mark.parametrize("name", LINALG)
 def test_linalg(name, dtype):
-    if name == "matrix_exp" and dtype == "float32":
-        pytest.skip("second gradients grow beyond single precision")
     A = array((3, 3), dtype, 3) + 2 * np.eye(3, dtype=dtype)
     compare(LINALG[name], A)
     if name not in ("multi_dot", "trace"):
         compare(LINALG[name], np.stack([A, A.T * 2 + np.eye(3, dtype=dtype)]))
 
 
-@pytest.mark.parametrize("name", ["inv", "det", "slogdet", "solve", "cholesky", "eigvalsh", "matrix_exp", "power", "cond"])
+@pytest.mark.parametrize("name", ["inv", "det", "slogdet", "solve", "cholesky", "power"])
 def test_linalg_refuses_alike(name):
     for bad in (array((2, 3), "float64"), array((3,), "float64"), np.ones((3, 3), np.int64)):
         compare(LINALG[name], bad)

@@ -33,7 +33,8 @@ def outcome(m, name, data, fixed, options, second=False):
     return [t.detach().numpy() for t in found]
 
 
-A, B, C, P, Q = numbers(4, 3), numbers(4, 3, seed=1), numbers(4, 3, seed=2), numbers(4, 3, low=0.1), numbers(4, 3, seed=3, low=0.1)
+A, B, C = numbers(4, 3), numbers(4, 3, seed=1), numbers(4, 3, seed=2)
+P, Q = numbers(4, 3, low=0.1), numbers(4, 3, seed=3, low=0.1)
 PAIRS = [
     ("mse_loss", (A, B), (), {}), ("l1_loss", (A, B), (), {}), ("smooth_l1_loss", (A, B), (), {}),
     ("smooth_l1_loss", (A, B), (), {"beta": 0.3}), ("smooth_l1_loss", (A, B), (), {"beta": 0.0}),
@@ -153,3 +154,21 @@ def test_warnings(f):
         found.append((value.numpy(), [(w.category, str(w.message)) for w in caught]))
     np.testing.assert_allclose(found[0][0], found[1][0], 1e-6)
     assert found[0][1] == found[1][1]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("zero_infinity", [False, True])
+@pytest.mark.parametrize("targets, lengths", [([[1, 2, 2], [3, 3, 1], [4, 0, 0]], [3, 2, 1]),
+                                              ([1, 2, 2, 3, 3], [3, 2, 0]),
+                                              ([[1, 1, 1], [3, 3, 1], [4, 1, 2]], [3, 3, 3])])
+@pytest.mark.parametrize("frames", [[7, 6, 5], [4, 7, 3]])
+def test_ctc_loss(targets, lengths, frames, zero_infinity, reduction):
+    found = []
+    for m in (tinytorch, torch):
+        x = m.tensor(numbers(7, 3, 5), requires_grad=True)
+        loss = m.nn.CTCLoss(reduction=reduction, zero_infinity=zero_infinity)(
+            m.nn.functional.log_softmax(x, 2), m.tensor(targets), m.tensor(frames), m.tensor(lengths))
+        loss.sum().backward()
+        found.append((loss.detach().numpy(), x.grad.numpy()))
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(ours, theirs, 1e-9, 1e-12)

@@ -28,10 +28,12 @@ def batch(f, x, weight=None, bias=None, **options):
 
 W, V = numbers(3, seed=1), numbers(3, seed=2)
 CASES = [
-    (batch, (numbers(4, 3), W, V), {}), (batch, (numbers(4, 3, 5),), {"eps": 0.1}), (batch, (numbers(2, 3, 4, 4), W), {}),
+    (batch, (numbers(4, 3), W, V), {}), (batch, (numbers(4, 3, 5),), {"eps": 0.1}),
+    (batch, (numbers(2, 3, 4, 4), W), {}),
     (batch, (numbers(2, 3, 2, 2, 2), W, V), {}),
     ("layer_norm", (numbers(4, 5),), {"normalized_shape": (5,)}),
-    (lambda f, x, w, b: f.layer_norm(x, (2, 3), w, b), (numbers(4, 2, 3), numbers(2, 3, seed=1), numbers(2, 3, seed=2)), {}),
+    (lambda f, x, w, b: f.layer_norm(x, (2, 3), w, b),
+     (numbers(4, 2, 3), numbers(2, 3, seed=1), numbers(2, 3, seed=2)), {}),
     (lambda f, x, w: f.rms_norm(x, (3,), w), (numbers(4, 2, 3), W), {}),
     (lambda f, x: f.rms_norm(x, (2, 3), eps=0.1), (numbers(4, 2, 3),), {}),
     (lambda f, x, w, b: f.group_norm(x, 2, w, b), (numbers(2, 4, 3), numbers(4, seed=1), numbers(4, seed=2)), {}),
@@ -86,7 +88,9 @@ def test_module(name, args, options, shape):
     found = []
     for m in (tinytorch, torch):
         module = getattr(m.nn, name)(*args, **options)
-        inputs = [(numbers(4, 3), numbers(4, 3, seed=1))] * 3 if shape is None else [(numbers(*shape, seed=i),) for i in range(3)]
+        inputs = [(numbers(4, 3), numbers(4, 3, seed=1))] * 3
+        if shape is not None:
+            inputs = [(numbers(*shape, seed=i),) for i in range(3)]
         ys = [module(*[m.tensor(x, dtype=m.float32) for x in xs]) for xs in inputs]
         module.eval()
         ys.append(module(*[m.tensor(x, dtype=m.float32) for x in inputs[0]]))
@@ -114,18 +118,21 @@ def test_running_statistics(training):
 
 
 @pytest.mark.parametrize("f", [
-    lambda m, f, x: f.layer_norm(x, [3]), lambda m, f, x: f.layer_norm(x, []), lambda m, f, x: f.layer_norm(x, [4], m.ones(3)),
+    lambda m, f, x: f.layer_norm(x, [3]), lambda m, f, x: f.layer_norm(x, []),
+    lambda m, f, x: f.layer_norm(x, [4], m.ones(3)),
     lambda m, f, x: f.layer_norm(x.long(), [4]), lambda m, f, x: f.rms_norm(x, [3]), lambda m, f, x: f.group_norm(x, 3),
     lambda m, f, x: f.group_norm(x[0], 1), lambda m, f, x: f.batch_norm(x, None, None),
-    lambda m, f, x: f.batch_norm(x, m.ones(3), m.ones(4)), lambda m, f, x: f.batch_norm(x[:1], None, None, training=True),
+    lambda m, f, x: f.batch_norm(x, m.ones(3), m.ones(4)),
+    lambda m, f, x: f.batch_norm(x[:1], None, None, training=True),
     lambda m, f, x: f.batch_norm(x, m.ones(4), m.ones(4), m.ones(3)), lambda m, f, x: f.instance_norm(x[:, :, None]),
-    lambda m, f, x: f.batch_norm(x, None, None, training=True, eps=0.0), lambda m, f, x: f.group_norm(x[:1, :, None], 4),
+    lambda m, f, x: f.batch_norm(x, None, None, training=True, eps=0.0),
+    lambda m, f, x: f.group_norm(x[:1, :, None], 4),
     lambda m, f, x: f.local_response_norm(x, 2), lambda m, f, x: f.pad(x, (1,)),
     lambda m, f, x: f.pad(x, (1, 1, 1, 1, 1, 1)), lambda m, f, x: f.pad(x, (5, 5), mode="reflect"),
     lambda m, f, x: f.pad(x, (5, 5), mode="circular"), lambda m, f, x: f.pad(x, (-5, 0)),
     lambda m, f, x: f.pad(x, (1, 1), mode="foo"), lambda m, f, x: f.pad(x, (1, 1, 1, 1), mode="reflect"),
     lambda m, f, x: f.pad(x, (1, 1), mode="reflect", value=1.0), lambda m, f, x: f.pdist(x[0]),
-    lambda m, f, x: m.nn.BatchNorm2d(3)(x), lambda m, f, x: m.nn.InstanceNorm1d(3, affine=True)(x),
+    lambda m, f, x: m.nn.BatchNorm2d(3)(x), lambda m, f, x: m.nn.InstanceNorm1d(4, affine=True)(x),
     lambda m, f, x: m.nn.GroupNorm(3, 4), lambda m, f, x: m.nn.Dropout(2.0), lambda m, f, x: m.nn.CircularPad2d(1)(x)])
 def test_errors(f):
     with pytest.raises(Exception) as theirs:

@@ -23,7 +23,8 @@ def settings(seed):
         x[rng.random(x.shape) < 0.1] = np.nan
     if "max" in kind and seed % 3 == 1:
         x[rng.random(x.shape) < 0.4] = -np.inf
-    args = {"max": (kernel, stride, padding, dilation, ceil, True), "avg": (kernel, stride, padding, ceil, seed % 2 == 0),
+    args = {"max": (kernel, stride, padding, dilation, ceil, True),
+            "avg": (kernel, stride, padding, ceil, seed % 2 == 0),
             "adaptive_avg": (kernel,), "adaptive_max": (kernel, True)}[kind]
     return f"{kind}_pool{n}d", x, args
 
@@ -55,7 +56,7 @@ TWICE = [
     lambda F, x: F.max_pool2d(x, 2, return_indices=True)[0], lambda F, x: F.avg_pool2d(x, 3, 2, 1),
     lambda F, x: F.avg_pool2d(x, 3, 2, 1, True, False), lambda F, x: F.adaptive_avg_pool2d(x, (2, 3)),
     lambda F, x: F.adaptive_max_pool2d(x, (2, 3)), lambda F, x: F.lp_pool2d(x, 2, 2),
-    lambda F, x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
+    lambda F, x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2, output_size=(5, 7)),
 ]
 
 

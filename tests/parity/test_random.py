@@ -53,7 +53,8 @@ def test_in_place(name, dtype):
 
 
 LAYOUTS = {"transposed": lambda x: x.t(), "columns": lambda x: x[:, ::2], "rows": lambda x: x[1::3],
-           "reversed": lambda x: x.reshape(4, 5, 50).permute(2, 0, 1), "swapped": lambda x: x.reshape(4, 5, 50).transpose(1, 2)}
+           "reversed": lambda x: x.reshape(4, 5, 50).permute(2, 0, 1),
+           "swapped": lambda x: x.reshape(4, 5, 50).transpose(1, 2)}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -64,7 +65,8 @@ def test_layouts(name, layout):
 
 
 @pytest.mark.parametrize("run", [
-    lambda m, x: m.rand_like(x), lambda m, x: m.randn_like(x), lambda m, x: m.randint_like(x, 9), lambda m, x: m.bernoulli(x),
+    lambda m, x: m.rand_like(x), lambda m, x: m.randn_like(x), lambda m, x: m.randint_like(x, 9),
+    lambda m, x: m.bernoulli(x),
     lambda m, x: m.nn.functional.dropout(x, .3), lambda m, x: m.nn.functional.alpha_dropout(x, .3, True),
     lambda m, x: m.poisson(x), lambda m, x: m.multinomial(x, 3), lambda m, x: m.multinomial(x, 1),
     lambda m, x: m.multinomial(x, 30, True), lambda m, x: x.bernoulli_(x.clone()), lambda m, x: m.bernoulli(x, .3),
@@ -77,7 +79,8 @@ def test_layouts_of_inputs(run):
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "bool", "uint16"])
 def test_integers(dtype):
-    for arguments in [(), (2,), (1,), (0, 1), (0, 100), (0, None), (-3, 4), (0, 2 ** 28), (0, 2 ** 31), (-2 ** 63, None)]:
+    for arguments in [(), (2,), (1,), (0, 1), (0, 100), (0, None), (-3, 4), (0, 2 ** 28), (0, 2 ** 31),
+                      (-2 ** 63, None)]:
         same(lambda m: empty(m, 33, dtype).random_(*arguments))
     same(lambda m: empty(m, 33, dtype).bernoulli_(.3))
     if dtype not in ("bool", "uint16"):
@@ -138,9 +141,19 @@ def test_dropout_gradients_match():
     def run(m):
         x = ((m.arange(60) - 20) / 8).reshape(3, 4, 5).requires_grad_()
         F = m.nn.functional
-        (F.dropout(x, .3) * F.dropout1d(x, .5) + F.alpha_dropout(x, .2, True) * F.feature_alpha_dropout(x, .4, True)).sum().backward()
+        y = F.dropout(x, .3) * F.dropout1d(x, .5)
+        (y + F.alpha_dropout(x, .2, True) * F.feature_alpha_dropout(x, .4, True)).sum().backward()
         return x.grad
     same(run)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rrelu(dtype):
+    for bounds in ((), (.1, .9), (.5, .1)):
+        def run(m):
+            x = ((m.arange(60) - 40) / 8).reshape(6, 10).t().to(getattr(m, dtype))
+            return m.nn.functional.rrelu(x, *bounds, training=True)
+        same(run)
 
 
 def test_gumbel_softmax():
@@ -157,22 +170,27 @@ def test_gumbel_softmax():
 
 
 @pytest.mark.parametrize("run", [
-    lambda m: m.rand(-1), lambda m: m.rand(2.5), lambda m: m.rand(2, dtype=m.int64), lambda m: m.randn(2, dtype=m.int64),
+    lambda m: m.rand(-1), lambda m: m.rand(2.5), lambda m: m.rand(2, dtype=m.int64),
+    lambda m: m.randn(2, dtype=m.int64),
     lambda m: m.rand(2, out=m.empty(2, dtype=m.float64), dtype=m.float32), lambda m: m.randint(5, 5, (2,)),
     lambda m: m.randint(0, 300, (2,), dtype=m.uint8), lambda m: m.randint(-1, 3, (2,), dtype=m.uint8),
     lambda m: m.randint(0, 3, (2,), dtype=m.complex64), lambda m: m.randperm(-1), lambda m: m.randperm(5, dtype=m.bool),
-    lambda m: m.randperm(3000, dtype=m.float16), lambda m: m.normal(m.zeros(2), m.ones(3)), lambda m: m.normal(m.zeros(2), -1.),
+    lambda m: m.randperm(3000, dtype=m.float16), lambda m: m.normal(m.zeros(2), m.ones(3)),
+    lambda m: m.normal(m.zeros(2), -1.),
     lambda m: m.normal(m.zeros(2, dtype=m.int64), 1.), lambda m: m.normal(m.zeros(2), m.ones(2, dtype=m.complex64)),
     lambda m: m.bernoulli(m.tensor([2.])), lambda m: m.bernoulli(m.tensor([1])), lambda m: m.zeros(2).bernoulli_(1.5),
-    lambda m: m.zeros(2, dtype=m.complex64).bernoulli_(), lambda m: m.zeros(2).uniform_(2.5, 1), lambda m: m.zeros(2).uniform_(-1e39, 1),
-    lambda m: m.zeros(2).uniform_(-3e38, 3e38), lambda m: m.zeros(2).normal_(0, -1.5), lambda m: m.zeros(2).normal_(0, float("nan")),
+    lambda m: m.zeros(2, dtype=m.complex64).bernoulli_(), lambda m: m.zeros(2).uniform_(2.5, 1),
+    lambda m: m.zeros(2).uniform_(-1e39, 1),
+    lambda m: m.zeros(2).uniform_(-3e38, 3e38), lambda m: m.zeros(2).normal_(0, -1.5),
+    lambda m: m.zeros(2).normal_(0, float("nan")),
     lambda m: m.zeros(2, dtype=m.int64).exponential_(), lambda m: m.zeros(2, dtype=m.int64).cauchy_(),
     lambda m: m.zeros(2, dtype=m.int64).log_normal_(), lambda m: m.zeros(2, dtype=m.bool).geometric_(.5),
     lambda m: m.zeros(2, dtype=m.uint16).random_(), lambda m: m.zeros(2, dtype=m.float16).random_(-2 ** 20, 20),
     lambda m: m.zeros(1).expand(3).normal_(), lambda m: m.zeros(2, requires_grad=True).uniform_(),
     lambda m: m.zeros(2, requires_grad=True)[0].uniform_(), lambda m: m.multinomial(m.tensor([1, 2]), 1),
     lambda m: m.multinomial(m.ones(3), 0), lambda m: m.multinomial(m.zeros(3), 2, True),
-    lambda m: m.multinomial(m.tensor([1., float("inf")]), 2, True), lambda m: m.multinomial(m.tensor([1., -1]), 3, True),
+    lambda m: m.multinomial(m.tensor([1., float("inf")]), 2, True),
+    lambda m: m.multinomial(m.tensor([1., -1]), 3, True),
     lambda m: m.poisson(m.tensor([1])), lambda m: m.binomial(m.tensor([5]), m.tensor([.5])),
     lambda m: m.nn.functional.dropout(m.ones(4, dtype=m.int64)), lambda m: m.nn.functional.dropout(m.ones(4), 1.2),
     lambda m: m.nn.functional.dropout(m.ones(4, dtype=m.complex64)), lambda m: m.nn.functional.dropout1d(m.ones(4)),

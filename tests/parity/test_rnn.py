@@ -47,8 +47,8 @@ def squares(tensors):
 @warns
 @pytest.mark.parametrize("mode", ("batch", "unbatched", "packed", "unsorted"))
 @pytest.mark.parametrize("kind", ("RNN", "LSTM", "GRU"))
-@pytest.mark.parametrize("layers, bidirectional, batch_first, dropout", itertools.product(
-    (1, 2), (False, True), (False, True), (0., 0.5)))
+@pytest.mark.parametrize("layers, bidirectional, batch_first, dropout", list(itertools.product(
+    (1, 2), (False, True), (False, True), (0., 0.5))))
 def test_layer(kind, mode, layers, bidirectional, batch_first, dropout):
     def program(t, given):
         net = getattr(t.nn, kind)(3, 5, layers, bidirectional=bidirectional, batch_first=batch_first, dropout=dropout,
@@ -75,7 +75,8 @@ def test_layer(kind, mode, layers, bidirectional, batch_first, dropout):
 
 
 @pytest.mark.parametrize("kind, settings", [
-    ("RNN", {}), ("RNN", {"nonlinearity": "relu", "bias": False}), ("GRU", {"bidirectional": True}), ("GRU", {"bias": False}),
+    ("RNN", {}), ("RNN", {"nonlinearity": "relu", "bias": False}), ("GRU", {"bidirectional": True}),
+    ("GRU", {"bias": False}),
     ("LSTM", {"num_layers": 2, "bias": False}), ("LSTM", {"proj_size": 2, "bidirectional": True, "num_layers": 2}),
     ("LSTM", {"proj_size": 2, "bias": False})])
 @pytest.mark.parametrize("features", (3, 8))
@@ -90,7 +91,7 @@ def test_second_gradients(kind, settings, features):
 
 
 @pytest.mark.parametrize("kind", ("RNNCell", "LSTMCell", "GRUCell"))
-@pytest.mark.parametrize("bias, given, batched", itertools.product((True, False), repeat=3))
+@pytest.mark.parametrize("bias, given, batched", list(itertools.product((True, False), repeat=3)))
 def test_cell(kind, bias, given, batched):
     def program(t):
         net = getattr(t.nn, kind)(3, 5, bias=bias, dtype=t.float64)
@@ -113,10 +114,14 @@ def test_strides(kind, batch_first):
     compare(program)
 
 
+PLAIN = 0., False, False, False            # dropout, train, bidirectional, batch_first
 PROGRAMS = [
-    lambda t: t.nn.GRU(2, 3, proj_size=2), lambda t: t.nn.LSTM(2, 3, proj_size=3), lambda t: t.nn.LSTM(2, 3, proj_size=-1),
-    lambda t: t.nn.RNN(2, 3, 1, "foo"), lambda t: t.nn.RNN(0, 3), lambda t: t.nn.RNN(2.5, 3), lambda t: t.nn.RNN(2, 3, 0),
-    lambda t: t.nn.RNN(2, 3, batch_first=1), lambda t: t.nn.RNN(2, 3, dropout=True), lambda t: t.nn.RNN(2, 3)(t.ones(2)),
+    lambda t: t.nn.GRU(2, 3, proj_size=2), lambda t: t.nn.LSTM(2, 3, proj_size=3),
+    lambda t: t.nn.LSTM(2, 3, proj_size=-1),
+    lambda t: t.nn.RNN(2, 3, 1, "foo"), lambda t: t.nn.RNN(0, 3), lambda t: t.nn.RNN(2.5, 3),
+    lambda t: t.nn.RNN(2, 3, 0),
+    lambda t: t.nn.RNN(2, 3, batch_first=1), lambda t: t.nn.RNN(2, 3, dropout=True),
+    lambda t: t.nn.RNN(2, 3)(t.ones(2)),
     lambda t: t.nn.LSTM(2, 3)(t.ones(2)), lambda t: t.nn.GRU(2, 3)(t.ones(2)),
     lambda t: t.nn.LSTM(2, 3)(t.ones(4, 2), (t.ones(1, 1, 3), t.ones(1, 3))),
     lambda t: t.nn.LSTM(2, 3)(t.ones(4, 1, 2), (t.ones(1, 1, 3), t.ones(1, 3))),
@@ -124,20 +129,25 @@ PROGRAMS = [
     lambda t: t.nn.RNN(2, 3)(t.ones(4, 2), t.ones(1, 1, 3)), lambda t: t.nn.GRU(2, 3)(t.ones(4, 3, 2), t.ones(1, 3)),
     lambda t: t.nn.GRU(2, 3)(t.ones(4, 3, 2), t.ones(2, 3, 3)), lambda t: t.nn.GRU(2, 3)(t.ones(4, 3, 3)),
     lambda t: t.nn.GRU(2, 3)(t.ones(0, 3, 2)), lambda t: flat(t.nn.LSTM(2, 3)(t.ones(4, 0, 2))),
-    lambda t: t.nn.RNN(2, 3)(t.ones(4, 3, 2, dtype=t.double)), lambda t: t.nn.RNN(2, 3)(t.ones(4, 3, 2), t.ones(1, 3, 3, dtype=t.double)),
+    lambda t: t.nn.RNN(2, 3)(t.ones(4, 3, 2, dtype=t.double)),
+    lambda t: t.nn.RNN(2, 3)(t.ones(4, 3, 2), t.ones(1, 3, 3, dtype=t.double)),
     lambda t: t.nn.RNNCell(3, 4)(t.ones(2, 5)), lambda t: t.nn.RNNCell(3, 4)(t.ones(2, 3), t.ones(3, 4)),
     lambda t: t.nn.LSTMCell(3, 4)(t.ones(2, 3), (t.ones(2, 4), t.ones(2, 5))),
     lambda t: t.nn.LSTMCell(3, 4)(t.ones(2, 3), (t.ones(2, 4, 1), t.ones(2, 5))),
-    lambda t: t.nn.RNNCell(3, 4, nonlinearity="x")(t.ones(2, 3)), lambda t: t.nn.RNNCell(3, 4)(t.ones(2, 3, dtype=t.double)),
-    lambda t: t.rnn_tanh(t.ones(4, 3, 2), t.ones(1, 3, 3), t.nn.RNN(2, 3, 2)._flat_weights, True, 2, 0., False, False, False),
-    lambda t: t.rnn_tanh(t.ones(4, 3, 2), t.ones(2, 3, 3), t.nn.RNN(2, 3)._flat_weights, True, 2, 0., False, False, False),
-    lambda t: t.lstm(t.ones(4, 3, 2), [t.ones(1, 3, 3)], t.nn.LSTM(2, 3)._flat_weights, True, 1, 0., False, False, False),
+    lambda t: t.nn.RNNCell(3, 4, nonlinearity="x")(t.ones(2, 3)),
+    lambda t: t.nn.RNNCell(3, 4)(t.ones(2, 3, dtype=t.double)),
+    lambda t: t.rnn_tanh(t.ones(4, 3, 2), t.ones(1, 3, 3), t.nn.RNN(2, 3, 2)._flat_weights, True, 2, *PLAIN),
+    lambda t: t.rnn_tanh(t.ones(4, 3, 2), t.ones(2, 3, 3), t.nn.RNN(2, 3)._flat_weights, True, 2, *PLAIN),
+    lambda t: t.lstm(t.ones(4, 3, 2), [t.ones(1, 3, 3)], t.nn.LSTM(2, 3)._flat_weights, True, 1, *PLAIN),
     lambda t: repr(t.nn.LSTM(3, 4, 2, bias=False, batch_first=True, dropout=.5, bidirectional=True, proj_size=2)),
-    lambda t: repr(t.nn.RNN(3, 4, nonlinearity="relu")) + repr(t.nn.RNNCell(3, 4, False, "relu")) + repr(t.nn.GRUCell(3, 4)),
+    lambda t: repr(t.nn.RNN(3, 4, nonlinearity="relu")) + repr(t.nn.RNNCell(3, 4, False, "relu")),
+    lambda t: repr(t.nn.GRUCell(3, 4)),
     lambda t: str(list(t.nn.LSTM(3, 4, 2, proj_size=2, bidirectional=True).state_dict())),
     lambda t: pack(t)(grid(t), [1, 2, 3]), lambda t: pack(t)(grid(t), [3, 2, 0]), lambda t: pack(t)(grid(t), [3, 2]),
-    lambda t: repr(pack(t)(grid(t), t.tensor([1., 3, 2]), enforce_sorted=False)), lambda t: pack(t)(grid(t), t.tensor([[3, 2, 1]])),
-    lambda t: pack(t)(t.ones(0, 3), [1, 2, 3]), lambda t: tools(t).pad_packed_sequence(pack(t)(grid(t), [3, 2, 1]), total_length=2),
+    lambda t: repr(pack(t)(grid(t), t.tensor([1., 3, 2]), enforce_sorted=False)),
+    lambda t: pack(t)(grid(t), t.tensor([[3, 2, 1]])),
+    lambda t: pack(t)(t.ones(0, 3), [1, 2, 3]),
+    lambda t: tools(t).pad_packed_sequence(pack(t)(grid(t), [3, 2, 1]), total_length=2),
     lambda t: list(tools(t).pad_packed_sequence(pack(t)(grid(t), [3, 2, 1]), True, -1., 5)),
     lambda t: str(tools(t).pad_packed_sequence(pack(t)(grid(t), [3, 2, 1]), True)[0].stride()),
     lambda t: tools(t).pad_sequence([]), lambda t: tools(t).pad_sequence([t.ones(2, 3), t.ones(1, 2)]),

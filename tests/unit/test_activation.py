@@ -21,8 +21,10 @@ def test_saves_its_output_alone(name):
 
 
 def test_derivatives_at_the_kinks():
-    for f, at, slope in [(torch.relu, 0.0, 0.0), (F.relu6, 6.0, 0.0), (F.hardtanh, -1.0, 0.0), (F.leaky_relu, 0.0, 0.01),
-                         (F.elu, 0.0, 1.0), (F.hardsigmoid, 3.0, 0.0), (F.hardswish, 3.0, 1.0), (F.softshrink, 0.5, 0.0),
+    for f, at, slope in [(torch.relu, 0.0, 0.0), (F.relu6, 6.0, 0.0), (F.hardtanh, -1.0, 0.0),
+                         (F.leaky_relu, 0.0, 0.01),
+                         (F.elu, 0.0, 1.0), (F.hardsigmoid, 3.0, 0.0),
+                         (F.hardswish, 3.0, 1.0), (F.softshrink, 0.5, 0.0),
                          (F.hardswish, -3.0, 0.0)]:
         x = leaf([at])
         f(x).sum().backward()

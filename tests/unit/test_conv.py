@@ -97,15 +97,17 @@ ones = torch.ones
 
 
 @pytest.mark.parametrize("error,text,call", [
-    (RuntimeError, r"Given groups=1, weight of size \[2, 3, 3, 3\], expected input\[1, 4, 5, 5\] to have 3 channels, but "
-     "got 4 channels instead", lambda: F.conv2d(ones(1, 4, 5, 5), ones(2, 3, 3, 3))),
+    (RuntimeError, r"Given groups=1, weight of size \[2, 3, 3, 3\], expected input\[1, 4, 5, 5\] to have 3 channels, "
+     "but got 4 channels instead", lambda: F.conv2d(ones(1, 4, 5, 5), ones(2, 3, 3, 3))),
     (RuntimeError, r"Calculated padded input size per channel: \(5 x 5\). Kernel size: \(13 x 5\)",
      lambda: F.conv2d(ones(1, 3, 5, 5), ones(2, 3, 7, 3), dilation=2)),
     (RuntimeError, r"Expected 3D \(unbatched\) or 4D \(batched\) input to conv2d, but got input of size: \[5, 5\]",
      lambda: F.conv2d(ones(5, 5), ones(2, 3, 3, 3))),
-    (RuntimeError, "expected bias to be 1-dimensional with 2 elements", lambda: F.conv1d(ones(1, 3, 5), ones(2, 3, 3), ones(3))),
+    (RuntimeError, "expected bias to be 1-dimensional with 2 elements",
+     lambda: F.conv1d(ones(1, 3, 5), ones(2, 3, 3), ones(3))),
     (RuntimeError, "non-positive stride", lambda: F.conv1d(ones(1, 3, 5), ones(2, 3, 3), stride=0)),
-    (RuntimeError, "expected scalar type Float but found Double", lambda: F.conv1d(ones(1, 3, 5), ones(2, 3, 3).double())),
+    (RuntimeError, "expected scalar type Float but found Double",
+     lambda: F.conv1d(ones(1, 3, 5), ones(2, 3, 3).double())),
     (RuntimeError, "Invalid padding string: 'foo'", lambda: F.conv1d(ones(1, 3, 5), ones(2, 3, 3), padding="foo")),
     (RuntimeError, "output padding must be smaller than either stride or dilation",
      lambda: F.conv_transpose2d(ones(1, 3, 5, 5), ones(3, 2, 3, 3), output_padding=1)),
@@ -114,7 +116,8 @@ ones = torch.ones
     (RuntimeError, r"4 \* 4 = 16, but got input.size\(2\)=15", lambda: F.fold(ones(1, 12, 15), (5, 5), 2)),
     (ValueError, "in_channels must be divisible by groups", lambda: nn.Conv2d(3, 4, 3, groups=2)),
     (ValueError, "padding_mode must be one of", lambda: nn.Conv2d(3, 4, 3, padding_mode="foo")),
-    (ValueError, "valid sizes range from", lambda: nn.ConvTranspose2d(4, 3, 3, 2)(ones(1, 4, 5, 5), output_size=(20, 20))),
+    (ValueError, "valid sizes range from",
+     lambda: nn.ConvTranspose2d(4, 3, 3, 2)(ones(1, 4, 5, 5), output_size=(20, 20))),
 ])
 def test_errors(error, text, call):
     with pytest.raises(error, match=text):

@@ -33,6 +33,14 @@ def test_overlapping_windows_add_up():
     assert x.grad.tolist() == [[0, 2, 0]]
 
 
+def test_dilated_windows_that_miss_elements():
+    x = torch.arange(4.).view(1, 4).requires_grad_()
+    y = F.max_pool1d(x, 2, 2, dilation=2, ceil_mode=True)
+    assert y.tolist() == [[2, 2]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[0, 0, 2, 0]]
+
+
 def test_padding_never_wins_and_indices_are_of_the_input():
     y, places = F.max_pool2d(-torch.arange(1., 10.).view(1, 3, 3), 3, 2, 1, return_indices=True)
     assert y.tolist() == [[[-1, -2], [-4, -5]]] and places.tolist() == [[[0, 1], [3, 4]]]
@@ -74,8 +82,10 @@ def test_large_inputs_are_done_in_parts():
     (RuntimeError, "divisor must be not zero", lambda: F.avg_pool2d(torch.ones(1, 3, 5, 5), 2, divisor_override=0)),
     (RuntimeError, "max_pool2d: kernel_size must either be a single int, or a tuple of two ints",
      lambda: F.max_pool2d(torch.ones(1, 3, 5, 5), (2, 2, 2))),
-    (NotImplementedError, "\"max_pool2d\" not implemented for 'Bool'", lambda: F.max_pool2d(torch.ones(1, 5, 5) > 0, 2)),
-    (RuntimeError, "Expected 2 to 3 dimensions, but got 1-dimensional", lambda: F.adaptive_avg_pool1d(torch.ones(5), 2)),
+    (NotImplementedError, "\"max_pool2d\" not implemented for 'Bool'",
+     lambda: F.max_pool2d(torch.ones(1, 5, 5) > 0, 2)),
+    (RuntimeError, "Expected 2 to 3 dimensions, but got 1-dimensional",
+     lambda: F.adaptive_avg_pool1d(torch.ones(5), 2)),
     (RuntimeError, "Found an invalid max index: 50",
      lambda: F.max_unpool2d(torch.ones(1, 2, 2), torch.full((1, 2, 2), 50), 2)),
 ])

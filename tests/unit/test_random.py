@@ -113,7 +113,8 @@ def test_state_errors():
         torch.set_rng_state(torch.zeros(5056, dtype=torch.uint8))
 
 
-@pytest.mark.parametrize("duplicate", [torch.Generator.clone_state, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))])
+@pytest.mark.parametrize("duplicate",
+                         [torch.Generator.clone_state, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))])
 def test_copies_go_their_own_way(duplicate):
     generator = torch.Generator().manual_seed(5)
     torch.randn(3, generator=generator)
@@ -209,7 +210,8 @@ def test_nothing_is_drawn_for_no_elements():
 
 
 # ------------------------------------------------------------------ in place on the tape
-SAMPLERS = {"uniform_": (), "normal_": (), "random_": (), "bernoulli_": (0.3,), "exponential_": (), "geometric_": (0.3,),
+SAMPLERS = {"uniform_": (), "normal_": (), "random_": (), "bernoulli_": (0.3,), "exponential_": (),
+            "geometric_": (0.3,),
             "cauchy_": (), "log_normal_": ()}
 
 
@@ -260,7 +262,8 @@ def test_dropout_that_does_nothing():
 
 def test_feature_dropout_drops_channels():
     torch.manual_seed(0)
-    for y in (F.dropout1d(torch.ones(8, 4, 5)), F.dropout2d(torch.ones(8, 4, 5, 1)), F.dropout3d(torch.ones(8, 4, 5, 1, 1))):
+    for y in (F.dropout1d(torch.ones(8, 4, 5)), F.dropout2d(torch.ones(8, 4, 5, 1)),
+              F.dropout3d(torch.ones(8, 4, 5, 1, 1))):
         channels = y.reshape(8, 4, 5)
         assert (channels == channels[:, :, :1]).all() and set(y.flatten().tolist()) == {0.0, 2.0}
     assert F.dropout1d(torch.ones(4, 5)).shape == (4, 5)

@@ -23,8 +23,8 @@ class Thing:
         self.value = value
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8",
-                                  "uint16", "uint32", "uint64", "bool", "complex64", "complex128"])
+@pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8",
+                                  "uint8", "uint16", "uint32", "uint64", "bool", "complex64", "complex128"])
 def test_every_dtype(name):
     x = torch.tensor([[0, 1], [1, 0]]).to(getattr(torch, name))
     y = through_file(x)

@@ -92,6 +92,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
                     send(edge, d)
         if node.versions and not retain_graph:
             node.saved, node.versions = None, FREED
+    g = d = saved = None                       # the last gradients are held by `pending` alone now
     return _finish(pending, targets, inputs, accumulate, create_graph)
 
 
@@ -134,7 +135,7 @@ def accumulate_grad(leaf, g, create_graph=False):
         leaf._grad = g.clone() if grad is None else grad + g
     elif grad is None:
         # References: the caller's `g`, ours, `array`, the call itself. Any more, or a view: it is shared.
-        if array.base is not None or getrefcount(array) > 5 or array.strides != leaf.array.strides:
+        if array.base is not None or getrefcount(array) > 4 or array.strides != leaf.array.strides:
             fresh = np.empty_like(leaf.array)
             fresh[...] = array
             array = fresh

@@ -184,9 +184,9 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     results = run_backward(roots, grads, keep, create_graph, inputs, False)
     if materialize_grads:
         results = [wrap(np.zeros_like(t.array)) if r is None else r for t, r in zip(inputs, results)]
-    elif not allow_unused and any(r is None for r in results):
-        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. "
-                           "Set allow_unused=True if this is the desired behavior.")
+    elif not allow_unused and None in results:
+        raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in the "
+                           "graph. Set allow_unused=True if this is the desired behavior.")
     return tuple(results)
 
 

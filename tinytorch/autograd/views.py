@@ -47,15 +47,15 @@ def _check_view(view, what="is being"):
     for call, *_, index in view.origin.steps:
         if index is not None:
             raise RuntimeError(
-                f"Output {index} of {call.op.backward_name[:-9]} is a view and {what} modified inplace. This view is the output "
-                "of a function that returns multiple views. Such functions do not allow the output views to be modified "
-                "inplace. You should replace the inplace operation by an out-of-place one.")
+                f"Output {index} of {call.op.backward_name[:-9]} is a view and {what} modified inplace. This view is "
+                "the output of a function that returns multiple views. Such functions do not allow the output views to "
+                "be modified inplace. You should replace the inplace operation by an out-of-place one.")
     if what == "is being" and not view.origin.taped:
         raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
-            "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-            "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
-            "the inplace to be tracked).")
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
+            "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+            "both outside (if you want the inplace to be tracked).")
 
 
 def refresh(tensor):
@@ -132,11 +132,13 @@ def assign(self, result):
     shapes or dtypes do not fit."""
     target, array = self.array, result.array
     if array.shape != target.shape:
-        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(array.shape)}")
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+                           f"{list(array.shape)}")
     if array.dtype != target.dtype:
         have, want = dt.of(array), dt.of(target)
         if not dt.can_cast(have, want):
-            raise RuntimeError(f"result type {have.tensor_type[:-6]} can't be cast to the desired output type {want.tensor_type[:-6]}")
+            raise RuntimeError(f"result type {have.tensor_type[:-6]} can't be cast to the desired output type "
+                               f"{want.tensor_type[:-6]}")
         result = result.to(want)
         array = result.array
     if 0 in target.strides and target.size and any(s == 0 and n > 1 for s, n in zip(target.strides, target.shape)):

@@ -143,8 +143,9 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
     after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
     if max(stride) == 1 and 2 * outputs <= channels and min(before) >= 0 and min(after) >= 0:
         # Few outputs: their windows are fewer columns than the windows of the input.
-        flipped = weight.reshape((groups, outputs) + weight.shape[1:])[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
-        flipped = flipped.swapaxes(1, 2).reshape((groups * channels, outputs) + kernel)
+        flipped = weight[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
+        flipped = flipped.reshape((groups, outputs) + weight.shape[1:]).swapaxes(1, 2)
+        flipped = flipped.reshape((groups * channels, outputs) + kernel)
         return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)
     return _scattered(grad, weight, bias, size, stride, padding, dilation, groups)
 
@@ -156,7 +157,7 @@ def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
     channels, length = weight.shape[1] * groups, _product(out)
     rows = weight.shape[1] * _product(kernel[:-1])
     count, padded = len(grad), any([lo or hi for lo, hi in padding])
-    result = np.empty((count, channels) + size, grad.dtype) if padded else np.zeros((count, channels) + size, grad.dtype)
+    result = (np.empty if padded else np.zeros)((count, channels) + size, grad.dtype)
     flat = np.ascontiguousarray(grad).reshape(count, groups, len(weight) // groups, length)
     weight = np.ascontiguousarray(np.moveaxis(weight, -1, 0)).reshape(kernel[-1], groups, len(weight) // groups, rows)
     step = _images_at_a_time(count, groups * rows * length * grad.itemsize)

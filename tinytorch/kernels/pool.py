@@ -128,8 +128,8 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
     taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])
-    covered = not any(padding) and all([n == k * m == s * m for n, k, s, m in
-                                        zip(x.shape[1:], kernel, stride, ans.shape[1:])])
+    covered = apart and not any(padding) and all([
+        n == k * m == s * m for n, k, s, m in zip(x.shape[1:], kernel, stride, ans.shape[1:])])
     result = np.empty(x.shape, g.dtype) if covered else np.zeros(x.shape, g.dtype)
     bits = np.dtype(f"i{g.itemsize}")
     for part in _chunks(x):

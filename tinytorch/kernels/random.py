@@ -293,6 +293,17 @@ def bernoulli_each(out, p, generator):
     return out
 
 
+def rrelu_slopes(array, lower, upper, generator):
+    """1 for positive elements; for each other one, in C order, a number from [lower, upper). float32 for bfloat16."""
+    if array.dtype == dt.BFLOAT16:
+        array = dt.from_bfloat16(array)
+    lower, upper = float(array.dtype.type(lower)), float(array.dtype.type(upper))
+    slopes = np.ones(array.shape, array.dtype)
+    drawn = array <= 0
+    slopes[drawn] = generator.uniform64(np.count_nonzero(drawn)) * (upper - lower) + lower
+    return slopes
+
+
 # ------------------------------------------------------------------ transforms of one uniform number
 def _transformed(out, function, generator):
     if out.size:

@@ -17,7 +17,8 @@ import numpy as np
 #: OpenBLAS takes a faster way for products of up to a million multiplications (by a tenth), but on
 #: one thread: larger ones are cut up where there is no second thread to lose.
 _SMALL = 1_000_000
-_ONE_THREAD = (os.environ.get("OPENBLAS_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count())) == "1"
+_ONE_THREAD = "1" == (os.environ.get("OPENBLAS_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS")
+                      or str(os.cpu_count()))
 
 
 def spans(sizes, reverse):
@@ -55,7 +56,7 @@ def packed(gates, w_x, biases, w_h, scale=None):
     if biases[0] is None:
         out[:, n] = 0
     else:
-        out[:, n] = np.add.reduce(biases).reshape(gates, hidden)
+        out[:, n] = (biases[0] if len(biases) == 1 else biases[0] + biases[1]).reshape(gates, hidden)
     if w_h is not None:
         out[:, n + 1:] = w_h.reshape(gates, hidden, -1).swapaxes(1, 2)
     if scale is not None:

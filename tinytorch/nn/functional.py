@@ -2,9 +2,9 @@
 import warnings
 
 from ..ops import softmax as _softmax
-from ..ops.activation import (celu, celu_, elu, elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_,
-                              leaky_relu, leaky_relu_, logsigmoid, mish, prelu, relu, relu6, relu_, rrelu, rrelu_, selu,
-                              selu_, sigmoid, silu, softplus, softshrink, softsign, tanhshrink, threshold, threshold_)
+from ..ops.activation import (celu, celu_, elu, elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh,
+                              hardtanh_, leaky_relu, leaky_relu_, logsigmoid, mish, prelu, relu, relu6, relu_, rrelu, rrelu_,
+                              selu, selu_, sigmoid, silu, softplus, softshrink, softsign, tanhshrink, threshold, threshold_)
 from ..ops.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
                                  adaptive_max_pool1d_with_indices, adaptive_max_pool2d,
                                  adaptive_max_pool2d_with_indices, adaptive_max_pool3d,
@@ -13,6 +13,7 @@ from ..ops.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, adapt
 from ..ops.bilinear import bilinear
 from ..ops.conv import (conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, unfold)
 from ..ops.cross_entropy import cross_entropy, nll_loss
+from ..ops.ctc import ctc_loss
 from ..ops.dropout import (alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
                            gumbel_softmax)
 from ..ops.embedding import embedding, embedding_bag, one_hot

@@ -8,6 +8,7 @@ from ..autograd.op import methods, op, unary
 from ..autograd.promotion import in_float32, type_name
 from ..autograd.views import in_place
 from ..kernels.erf import erf
+from ..kernels.random import rrelu_slopes
 from ..random import default_generator
 from ..tensor import check_dim, wrap
 from .arithmetic import conj
@@ -175,12 +176,14 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """
     if inplace:
         return rrelu_(input, lower, upper, training)
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return leaky_relu(input, (lower + upper) / 2)
-    noise = np.ones_like(input.array)
-    negative = input.array <= 0                # only these draw a number
-    noise[negative] = lower + default_generator.uniform64(np.count_nonzero(negative)) * (upper - lower)
-    return floating("rrelu_with_noise_out_cpu", _leaky_relu, input, wrap(noise))
+    if input.array.dtype.kind in "biuc" or input.array.dtype == np.float16:
+        raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{type_name(input)}'")
+    slopes = wrap(rrelu_slopes(input.array, lower, upper, default_generator))
+    return floating("rrelu_with_noise_out_cpu", _leaky_relu, input, slopes)
 
 
 @op(name="threshold", input=lambda g, input, threshold: g * ~(input <= threshold))

@@ -82,8 +82,8 @@ def _target(function, n, input, output_size):
                            f"{{{', '.join(map(str, out))}}}")
     for i in range(len(shape) - n - ("max" in function and len(shape) == n + 1), len(shape)):
         if shape[i] == 0:
-            raise RuntimeError(f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input "
-                               f"has sizes {shape} with dimension {i} being empty")
+            raise RuntimeError(f"{function}(): Expected input to have non-zero size for non-batch dimensions, but "
+                               f"input has sizes {shape} with dimension {i} being empty")
     check_dtype("adaptive_" + function[9:12] + f"_pool{max(n, 2)}d", input, "fV")
     return out
 
@@ -224,8 +224,8 @@ def _unpool(function, n, input, indices, kernel_size, stride, padding, output_si
     if indices.array.dtype != np.int64:
         raise RuntimeError(f"elements in indices should be type int64 but got: {type_name(indices)}")
     if len(shape) not in (n + 1, n + 2):
-        raise RuntimeError(f"Input to max_unpooling{max(n, 2)}d should be a {n + 1}d or {n + 2}d Tensor, but got a tensor "
-                           f"with {len(shape)} dimensions.")
+        raise RuntimeError(f"Input to max_unpooling{max(n, 2)}d should be a {n + 1}d or {n + 2}d Tensor, but got a "
+                           f"tensor with {len(shape)} dimensions.")
     if indices.array.shape != shape:
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(shape)}) but got "
                            f"indices tensor with shape: {list(indices.array.shape)}")

@@ -49,6 +49,14 @@ def _sub(input, other):
     return np.subtract(input, other)
 
 
+@binary(input=lambda g: -g, other=lambda g: g, method=False, inplace=False, name="rsub")
+def _rsub(input, other):
+    return np.subtract(other, input)
+
+
+_rsub.op.backward_name = "RsubBackward1"
+
+
 def _is_bool(x):
     return x.array.dtype == bool if isinstance(x, Tensor) else isinstance(x, bool)
 
@@ -102,7 +110,7 @@ def rsub(input, other, *, alpha=1):
     tensor([-5, -7])
     """
     _refuse_bools(input, other)
-    return _sub(other, input if alpha == 1 else _scaled(other, input, alpha))
+    return _rsub(input if alpha == 1 else _scaled(other, input, alpha), other)
 
 
 @unary(lambda g: -g)
@@ -417,8 +425,15 @@ def reflected(function):
     return method
 
 
-Tensor.__rsub__ = reflected(lambda other, self: rsub(self, other))
-Tensor.__rtruediv__ = Tensor.__rdiv__ = reflected(_true_divide)
+def _subtract_from(self, other):
+    """other - self."""
+    if self.array.dtype == bool or isinstance(other, bool):
+        raise RuntimeError(_NO_BOOL)
+    return _from(self, other)
+
+
+_from = operator(_rsub)
+Tensor.__rsub__ = _subtract_from
 Tensor.__rfloordiv__ = reflected(_floor_divide)
 Tensor.__rmod__ = reflected(remainder)
 Tensor.__div__ = Tensor.__truediv__

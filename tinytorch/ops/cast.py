@@ -174,7 +174,8 @@ def _fill(input, value):
 def fill_(self, value):
     """Write `value` (a number or a 0-dim tensor) everywhere."""
     if isinstance(value, Tensor) and value.array.ndim:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
+                           "dimensions.")
     check_in_place(self)
     return assign(self, _fill(self, to(value, self.dtype) if isinstance(value, Tensor) else scalar_as(value, self.array.dtype)))
 

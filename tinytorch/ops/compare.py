@@ -8,8 +8,8 @@ from ..tensor import Tensor, wrap
 from .arithmetic import also
 
 __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex", "is_conj",
-           "is_floating_point", "is_neg", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf",
-           "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
+           "is_floating_point", "is_neg", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin",
+           "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
 
 
 @binary(numbers="other")

@@ -177,9 +177,11 @@ def _complex(real, imag):
 def _check_parts(first, second):
     names = [type_name(x) for x in (first, second)]
     if any(n not in ("Half", "Float", "Double") for n in names):
-        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {names[0]} and {names[1]}")
+        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
+                           f"{names[0]} and {names[1]}")
     if names[0] != names[1]:
-        raise RuntimeError(f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for second argument")
+        raise RuntimeError(f"Expected object of scalar type {names[0]} but got scalar type {names[1]} "
+                           "for second argument")
     if names[0] == "Half":
         raise NotImplementedError("there is no half precision complex dtype")
     check_broadcast(first.array.shape, second.array.shape)
@@ -194,7 +196,11 @@ def complex(real, imag, *, out=None):
     """
     need_tensors("complex", real=real, imag=imag)
     _check_parts(real, imag)
-    return write_out(out, _complex(real, imag))
+    result = _complex(real, imag)
+    if out is not None and out.array.dtype != result.array.dtype:
+        raise RuntimeError(f"Expected object of scalar type {type_name(result)} but got scalar type {type_name(out)} "
+                           "for argument 'out'")
+    return write_out(out, result)
 
 
 def polar(abs, angle, *, out=None):

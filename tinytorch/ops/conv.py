@@ -13,14 +13,11 @@ from ..autograd.promotion import in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import conv as kernels
 from ..tensor import Tensor
+from .linear import _C_NAMES
 from .reduce import _sum
 from .shape import squeeze, unsqueeze
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
-
-_C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
-            "Int": "int", "Short": "short", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
-            "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
 
 # ------------------------------------------------------------------ primitives
@@ -111,7 +108,8 @@ def _check_dtypes(input, weight, bias):
             raise RuntimeError(f"Input type (CPU{have}Type) and weight type (torch.{want}Tensor) should be the same")
         raise RuntimeError(f"expected scalar type {have} but found {want}")
     if bias is not None and type_name(bias) != have:
-        raise RuntimeError(f"Input type ({_C_NAMES[have]}) and bias type ({_C_NAMES[type_name(bias)]}) should be the same")
+        raise RuntimeError(f"Input type ({_C_NAMES[have]}) and bias type ({_C_NAMES[type_name(bias)]}) should be the "
+                           "same")
     if have == "Bool":
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
 
@@ -135,8 +133,8 @@ def _check_shapes(input, weight, bias, groups, transposed):
         raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
                            f"weight of size {shape} instead")
     if shape[0] % groups:
-        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
-                           f"weight of size [{shape}] instead")
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
+                           f"got weight of size [{shape}] instead")
     channels = shape[0] if transposed else shape[1] * groups
     given = f"Given transposed={int(transposed)}" if transposed else f"Given groups={groups}"
     if size[1] != channels:
@@ -145,8 +143,8 @@ def _check_shapes(input, weight, bias, groups, transposed):
     outputs = shape[1] * groups if transposed else shape[0]
     if bias is not None and bias.array.shape != (outputs,):
         given = given + "," if transposed else "Given"
-        raise RuntimeError(f"{given} weight of size {shape}, expected bias to be 1-dimensional with {outputs} elements, "
-                           f"but got bias of size {list(bias.array.shape)} instead")
+        raise RuntimeError(f"{given} weight of size {shape}, expected bias to be 1-dimensional with {outputs} "
+                           f"elements, but got bias of size {list(bias.array.shape)} instead")
 
 
 def _by(sizes):
@@ -392,8 +390,8 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
         raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
                            f"dimensions for input, but got: {list(shape)}")
     if shape[-2] % (kernel[0] * kernel[1]):
-        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
-                           f"input.size(1)={shape[-2]} and kernel_size={kernel}.")
+        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}.")
     pairs = tuple([(p, p) for p in padding])
     h, w = kernels.output_size(size, kernel, stride, pairs, dilation)
     if shape[-1] != h * w or h < 1 or w < 1:

@@ -1,5 +1,4 @@
-"""New tensors: tensor zeros ones full arange linspace eye ..."""
-import math
+"""New tensors: tensor zeros ones full empty and their like."""
 import warnings
 from operator import index as as_int
 
@@ -8,18 +7,16 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.graph import check_can_require_grad
 from ..autograd.op import methods
-from ..autograd.promotion import result_dtype, scalar_as, write_out
+from ..autograd.promotion import scalar_as, write_out
 from ..device import check_device
 from ..memory_format import check_layout, memory_order, preserve_format
 from ..tensor import Tensor, wrap
 from .data import array_of
 from .shape import inverse
 
-__all__ = ["arange", "as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "from_numpy",
-           "frombuffer", "full", "full_like", "is_tensor", "linspace", "logspace", "ones", "ones_like", "range",
-           "scalar_tensor", "tensor", "vander", "zeros", "zeros_like"]
+__all__ = ["as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "from_numpy", "frombuffer",
+           "full", "full_like", "is_tensor", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like"]
 
-_range = range
 _PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
 
 
@@ -120,8 +117,10 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     else:
         result, shared = as_tensor(obj, dtype, device), False
     if copy is False and not shared:
-        raise ValueError("can't alias arbitrary sequence into a tensor." if not isinstance(obj, (Tensor, np.ndarray)) else
-                         f"can't alias tensor with dtype {dt.of(np.asarray(getattr(obj, 'array', obj)))!r} into dtype {dtype!r}.")
+        raise ValueError("can't alias arbitrary sequence into a "
+                         "tensor." if not isinstance(obj, (Tensor, np.ndarray)) else
+                         f"can't alias tensor with dtype {dt.of(np.asarray(getattr(obj, 'array', obj)))!r} into dtype "
+                         f"{dtype!r}.")
     if requires_grad and not result.requires_grad:
         _require_grad(result)
     return result
@@ -138,12 +137,12 @@ def from_numpy(ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     dt.of(ndarray)
     if not ndarray.dtype.isnative:
-        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte "
-                         "orders is currently not supported.")
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
+                         "byte orders is currently not supported.")
     if any(s < 0 for s in ndarray.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are "
-                         "not currently supported. (You can probably work around this by making a copy of your array "
-                         " with array.copy().) ")
+        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides "
+                         "are not currently supported. (You can probably work around this by making a copy of your "
+                         "array  with array.copy().) ")
     return wrap(ndarray)
 
 
@@ -158,14 +157,14 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     if length == 0 or count == 0:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
-        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) "
-                         "minus 1")
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} "
+                         "bytes) minus 1")
     if count < 0 and (length - offset) % dtype.itemsize:
         raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
                          f"element size ({dtype.itemsize})")
     if count > 0 and offset + count * dtype.itemsize > length:
-        raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must not "
-                         f"be greater than actual buffer length ({length} bytes)")
+        raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) "
+                         f"must not be greater than actual buffer length ({length} bytes)")
     return finish(np.frombuffer(buffer, dtype.numpy, count, offset), None, None, requires_grad)
 
 
@@ -191,7 +190,8 @@ def size_of(args, name):
             continue
         if isinstance(n, float) or not hasattr(n, "__index__"):
             if isinstance(n, (tuple, list)):
-                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
+                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
+                                "\"type must "
                                 f"be tuple of ints,but got {type(n).__name__}\"")
             raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
     size = tuple([as_int(n) for n in args])
@@ -368,162 +368,12 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     (1, 2)
     """
     size, order = tuple(size), tuple(physical_layout)
-    if sorted(order) != list(_range(len(size))):
-        raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
-                           f"{len(size)} is not equal to len(physical_layout) = {len(order)}" if len(order) != len(size)
+    if sorted(order) != list(range(len(size))):
+        raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. "
+                           f"len(size) = {len(size)} is not equal to len(physical_layout) = "
+                           f"{len(order)}" if len(order) != len(size)
                            else "Duplicate dim not allowed in physical_layout")
     return finish(empty_in(size, (dtype or dt.get_default_dtype()).numpy, order), None, device, requires_grad)
-
-
-# ------------------------------------------------------------------ sequences of numbers
-def _number(x):
-    return x.item() if isinstance(x, (Tensor, np.generic)) else x
-
-
-def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-           pin_memory=False):
-    """Numbers from start to end (without it) by step: arange(end), arange(start, end), arange(start, end, step).
-
-    int64 if all are integers, else the default dtype. RuntimeError for a step of zero or in the wrong direction.
-
-    >>> import tinytorch as torch
-    >>> torch.arange(1, 2.5, 0.5)
-    tensor([1.0000, 1.5000, 2.0000])
-    """
-    if len(args) == 1 and end is None:
-        end, = args
-    elif args:
-        start, end, step = (*args, *(start, end, step)[len(args):])
-    given = (start, end, step)
-    start, end, step = map(_number, given)
-    if dtype is None:
-        dtype = out.dtype if out is not None else (
-            dt.int64 if all(isinstance(v, int) for v in (start, end, step)) else
-            _floating(given) if any(isinstance(v, Tensor) for v in given) else dt.get_default_dtype())
-    dtype = as_dtype(dtype, "arange")
-    if dtype is dt.int64:
-        start, end, step = int(start), int(end), int(step)
-    _check_range(start, end, step)
-    count = max(math.ceil((end - start) / step), 0)
-    return write_out(out, finish(_steps(start, step, count, dtype), None, device, requires_grad))
-
-
-def _floating(given):
-    d = result_dtype([v for v in given if isinstance(v, Tensor)])
-    return d if d.is_floating_point else dt.get_default_dtype()
-
-
-def _check_range(start, end, step):
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-
-
-def _steps(start, step, count, dtype):
-    if dtype.category == 1:
-        return (np.arange(count, dtype=np.int64) * int(step) + int(start)).astype(dtype.numpy)
-    return dt.cast(np.arange(count, dtype=np.float64) * step + start, dtype.numpy)
-
-
-def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """Numbers from start to end (with it) by step. Deprecated: use `arange`.
-
-    >>> import tinytorch as torch
-    >>> torch.range(0, 2)
-    tensor([0., 1., 2.])
-    """
-    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent "
-                  "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-                  UserWarning, stacklevel=2)
-    if end is None:
-        start, end = 0, start
-    _check_range(start, end, step)
-    count = int((end - start) / step) + 1
-    return write_out(out, finish(_steps(start, step, count, dtype or dt.get_default_dtype()), None, device, requires_grad))
-
-
-def _spaced(start, end, steps, d):
-    """`steps` numbers from start to end, each half counted from its own end, in dtype `d`."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    work = d.numpy if d.category >= 2 and d.itemsize > 2 else np.dtype(np.float32)
-    if d.category == 1:
-        work, start, end = np.dtype(np.float64), int(start), int(end)
-    first, last = np.asarray(start, work), np.asarray(end, work)
-    if steps == 1:
-        return first.reshape(1)
-    step = (last - first) / work.type(max(steps - 1, 1))
-    places = np.arange(steps).astype(work)
-    return np.where(np.arange(steps) < steps // 2, first + step * places, last - step * places[::-1])
-
-
-def _spaced_dtype(start, end, dtype, out):
-    if dtype is not None:
-        return as_dtype(dtype, "linspace")
-    if out is not None:
-        return out.dtype
-    return dt.default_complex() if isinstance(start, complex) or isinstance(end, complex) else dt.get_default_dtype()
-
-
-def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """`steps` evenly spaced numbers from start to end, both included.
-
-    >>> import tinytorch as torch
-    >>> torch.linspace(0, 1, 3)
-    tensor([0.0000, 0.5000, 1.0000])
-    """
-    start, end = _number(start), _number(end)
-    d = _spaced_dtype(start, end, dtype, out)
-    return write_out(out, finish(dt.cast(_spaced(start, end, steps, d), d.numpy), None, device, requires_grad))
-
-
-def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """`steps` numbers from base**start to base**end, evenly spaced in the exponent.
-
-    >>> import tinytorch as torch
-    >>> torch.logspace(0, 2, 3)
-    tensor([  1.,  10., 100.])
-    """
-    start, end = _number(start), _number(end)
-    d = _spaced_dtype(start, end, dtype, out)
-    exponents = _spaced(start, end, steps, d)
-    return write_out(out, finish(dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy), None, device, requires_grad))
-
-
-def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """The n x m matrix (n x n without m) with ones on the diagonal.
-
-    >>> import tinytorch as torch
-    >>> torch.eye(2)
-    tensor([[1., 0.],
-            [0., 1.]])
-    """
-    m = n if m is None else m
-    for name, count in (("n", n), ("m", m)):
-        if count < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
-    d = as_dtype(dtype, "eye") or (dt.get_default_dtype() if out is None else out.dtype)
-    return write_out(out, finish(dt.cast(np.eye(n, m, dtype=bool), d.numpy), None, device, requires_grad))
-
-
-def vander(x, N=None, *, increasing=False):
-    """The Vandermonde matrix of a vector: its powers as columns, highest first unless `increasing`.
-
-    >>> import tinytorch as torch
-    >>> torch.vander(torch.tensor([1, 2, 3]), 3, increasing=True).tolist()
-    [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
-    """
-    if x.array.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    n = x.array.size if N is None else N
-    if n < 0:
-        raise RuntimeError("N must be non-negative.")
-    powers = _range(n) if increasing else _range(n - 1, -1, -1)
-    d = x.array.dtype if x.array.dtype.kind in "fcV" else np.dtype(np.int64)
-    return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(np.array(powers, np.int64))
 
 
 # ------------------------------------------------------------------ methods: like self

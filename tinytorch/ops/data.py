@@ -45,7 +45,8 @@ def _convert(array, target):
         limits = np.iinfo(numpy_dtype)
         low = -limits.max - 1 if limits.min == 0 else limits.min        # -1 may be stored as the largest unsigned
         if array.dtype.kind == "f" and not np.isfinite(array).all() or array.max() > limits.max or array.min() < low:
-            raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(target.name, target.name)} without overflow")
+            raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(target.name, target.name)} without "
+                               "overflow")
         if limits.min == 0 and array.dtype.kind == "f":
             array = array.astype(np.int64)
     return dt.cast(array, numpy_dtype)

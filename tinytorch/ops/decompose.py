@@ -396,8 +396,9 @@ def _svd(input, full):
 
 def _no_convergence(name, array):
     failed = ~np.isfinite(array).all((-1, -2))
-    return (f"{name}: {_where(failed) if failed.any() else ''}The algorithm failed to converge because the input matrix "
-            + ("contained non-finite values." if failed.any() else "is ill-conditioned or has too many repeated values."))
+    what = "contained non-finite values." if failed.any() else "is ill-conditioned or has too many repeated values."
+    where = _where(failed) if failed.any() else ""
+    return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
 
 
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
@@ -441,7 +442,8 @@ def _eigh_grad(g, wanted, ans):
     if gV is not None:
         P = _matmul(mT(V), gV)
         middle = middle + P * _gaps(L, -1)
-    return _matmul(_matmul(V, _as(middle, V)), mT(V)),
+    middle = _as(middle, V)
+    return _matmul(_matmul(V, (middle + mT(middle)) * 0.5), mT(V)),      # Hermitian, as the input is taken to be
 
 
 @op(name="linalg_eigh", multi=True, joint=_eigh_grad)

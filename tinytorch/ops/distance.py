@@ -144,6 +144,9 @@ def renorm(input, p, dim, maxnorm, *, out=None):
             [0.0000, 1.0000]])
     """
     array = input.array
+    if array.dtype.kind not in "fc":
+        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. "
+                           f"Got {type_name(input)}")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if array.ndim < 2:

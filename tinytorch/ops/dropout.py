@@ -167,9 +167,9 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     _check(p)
     ndim = input.array.ndim
     if ndim not in (2, 3):
-        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d exists "
-                           "to provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and "
-                           "an optional batch dimension (i.e. 2D or 3D inputs).")
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d "
+                           "exists to provide channel-wise dropout on inputs with 1 spatial dimension, a channel "
+                           "dimension, and an optional batch dimension (i.e. 2D or 3D inputs).")
     if ndim == 2:
         return _unbatched(input, p, training, inplace)
     return drop(input, p, training, inplace, feature=True)
@@ -177,9 +177,10 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
 
 def _warn_of_rank(name, dims, ndim):
     warnings.warn(f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a "
-                  "future release. To retain the behavior and silence this warning, please use dropout instead. Note that "
-                  f"{name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel "
-                  f"dimension, and an optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).", stacklevel=3)
+                  "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
+                  f"that {name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a "
+                  f"channel dimension, and an optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).",
+                  stacklevel=3)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
@@ -199,11 +200,11 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     if ndim not in (3, 4):
         _warn_of_rank("dropout2d", 2, ndim)
     if ndim == 3:
-        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
-                      "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
-                      "change in a future release to interpret the input as one without a batch dimension, i.e. shape "
-                      "(C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d "
-                      "instead.", stacklevel=2)
+        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
+                      "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This "
+                      "behavior will change in a future release to interpret the input as one without a batch "
+                      "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
+                      "switch to using dropout1d instead.", stacklevel=2)
     return drop(input, p, training, inplace, feature=True)
 
 

@@ -86,8 +86,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
-                                  f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub.")
+        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+                                  f"supported for mode='sum' (got mode='{mode}'). "
+                                  "Please open a feature request on GitHub.")
     if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
         raise ValueError(f"embedding_bag: If per_sample_weights ({list(per_sample_weights.array.shape)}) is not None, "
                          f"then it must have the same shape as the input ({list(input.array.shape)})")
@@ -119,8 +120,8 @@ def _bags(input, offsets, include_last):
     """(where each bag starts, how many there are)."""
     if input.ndim == 2:
         if offsets is not None:
-            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
-                             "length sequences. However, found offsets of type <class 'torch.Tensor'>")
+            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+                             "fixed length sequences. However, found offsets of type <class 'torch.Tensor'>")
         return np.arange(0, input.size, input.shape[1] or 1), len(input)
     if input.ndim != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")

@@ -12,7 +12,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.op import op
 from ..autograd.promotion import scalar_as, type_name
-from ..autograd.views import assign, check_in_place, refresh
+from ..autograd.views import assign, check_in_place
 from ..kernels.scatter import add_at
 from ..tensor import Tensor, wrap
 
@@ -20,6 +20,7 @@ __all__ = ["index_put"]
 
 _ALL = slice(None)
 _NUMBERS = (bool, int, float, complex)
+_PLAIN = (int, type(None))
 
 
 # ------------------------------------------------------------------ primitives
@@ -85,8 +86,8 @@ def put_values(array, values, index, accumulate=False):
     except IndexError as error:
         raise index_error(array.shape, index, error) from None
     except ValueError:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to indexing "
-                           f"result of shape {list(pick(array, index).shape)}") from None
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
+                           f"indexing result of shape {list(pick(array, index).shape)}") from None
 
 
 def index_error(shape, index, error):
@@ -225,7 +226,7 @@ def _checked(item):
             raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
         return slice(item.start if item.start is None else as_int(item.start),
                      item.stop if item.stop is None else as_int(item.stop), step)
-    if item.start.__class__ in (int, type(None)) and item.stop.__class__ in (int, type(None)):
+    if item.start.__class__ in _PLAIN and item.stop.__class__ in _PLAIN:
         return item if item.start is not None or item.stop is not None else _ALL
     try:
         return slice(*[None if n is None else as_int(n) for n in (item.start, item.stop)])
@@ -236,18 +237,35 @@ def _checked(item):
 def _check_mask(mask, at, there, shape):
     for i, (n, m) in enumerate(zip(mask.shape, there)):
         if n != m:
-            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the indexed "
-                             f"tensor {list(shape)} at index {at + i}")
+            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the "
+                             f"indexed tensor {list(shape)} at index {at + i}")
 
 
 # ------------------------------------------------------------------ reading and writing
+def _simple(shape, index):
+    """(basic index, primitive) for a tuple of ints and slices that is in range, else None: the hot case."""
+    if len(index) > len(shape):
+        return None
+    primitive = _alias
+    for n, item in zip(shape, index):
+        if item.__class__ is int:
+            if not -n <= item < n:
+                return None
+            primitive = _select
+        elif item.__class__ is slice and item.step is None and item.start.__class__ in _PLAIN and item.stop.__class__ in _PLAIN:
+            primitive = _slice
+        else:
+            return None
+    return (*index, ...), primitive
+
+
 def getitem(self, index):
     """self[index]: a view for numbers, slices, None and Ellipsis, else a copy."""
     kind = index.__class__
-    if kind is int:
-        shape = self.array.shape
-        if shape and -shape[0] <= index < shape[0]:
-            return _select(self, (index, ...))
+    if kind is int or kind is slice or kind is tuple:
+        simple = _simple(self.array.shape, index if kind is tuple else (index,))
+        if simple is not None:
+            return simple[1](self, simple[0])
     basic, primitive, advanced = parse(self.array.shape, index)
     if basic is not None:
         self = primitive(self, basic)
@@ -259,7 +277,8 @@ def setitem(self, index, value):
     if isinstance(value, np.generic):
         value = value.item()
     elif not isinstance(value, Tensor) and not isinstance(value, _NUMBERS):
-        raise TypeError(f"can't assign a {type(value).__name__ if not isinstance(value, np.ndarray) else 'numpy.ndarray'} "
+        raise TypeError("can't assign a "
+                        f"{type(value).__name__ if not isinstance(value, np.ndarray) else 'numpy.ndarray'} "
                         f"to a {self.type()}")
     if index is False:
         return

@@ -42,7 +42,8 @@ def joined(dim, parts):
 def _same_dtype(tensors, name):
     """The tensors in their common dtype. TypeError for what is not a sequence of tensors."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}")
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+                        f"{type(tensors).__name__}")
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}")
@@ -77,8 +78,9 @@ def cat(tensors, dim=0, *, axis=None, out=None):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         if shape[:dim] != first[:dim] or shape[dim + 1:] != first[dim + 1:]:
             wrong = next(i for i, n in enumerate(shape) if i != dim and n != first[i])
-            raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first[wrong]} but got "
-                               f"size {shape[wrong]} for tensor number {next(i for i, t in enumerate(tensors) if t is tensor)} "
+            raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first[wrong]} "
+                               f"but got size {shape[wrong]} for tensor number "
+                               f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
     return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept))
 

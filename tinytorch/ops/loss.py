@@ -112,7 +112,9 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    """d * d / 2 where the difference |d| is at most `delta`, else delta * (|d| - delta / 2). RuntimeError if delta <= 0.
+    """d * d / 2 where the difference |d| is at most `delta`, else delta * (|d| - delta / 2).
+
+    RuntimeError if delta <= 0.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([1.5, 4.]))

@@ -57,8 +57,9 @@ def masked_fill(input, mask, value):
     elif isinstance(value, (bool, int, float, complex, np.generic)):
         value = scalar_as(value, input.array.dtype)
     else:
-        raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, {type(value).__name__}), "
-                        "but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n")
+        raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, "
+                        f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
+                        "mask, Number value)\n")
     common_shape(input.array.shape, mask.array.shape)
     return _masked_fill(input, mask, value)
 
@@ -86,8 +87,8 @@ def masked_scatter(input, mask, source):
     if mask.array.dtype != bool:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {type_name(mask)}")
     if source.array.dtype != input.array.dtype:
-        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {type_name(input)} and "
-                           f"{type_name(source)}")
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {type_name(input)} "
+                           f"and {type_name(source)}")
     size = common_shape(input.array.shape, mask.array.shape)
     mask = mask if mask.array.shape == size else expand(mask, size)
     if source.array.size < np.count_nonzero(mask.array):
@@ -156,11 +157,11 @@ def put(input, index, source, accumulate=False):
     if index.array.dtype != np.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {type_name(index)}")
     if source.array.dtype != input.array.dtype:
-        raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = {type_name(input)} "
-                           f"and source.dtype = {type_name(source)}")
+        raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = "
+                           f"{type_name(input)} and source.dtype = {type_name(source)}")
     if source.array.size != index.array.size:
-        raise IndexError("put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-                         f"{source.array.size}, index.numel() = {index.array.size}")
+        raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
+                         f"source.numel() = {source.array.size}, index.numel() = {index.array.size}")
     _check_places(input, index)
     result = _index_put(reshape(input, -1), reshape(source, -1), (index.array.reshape(-1),), accumulate)
     return reshape(result, input.array.shape)
@@ -181,8 +182,8 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         return take_along_dim(reshape(input, -1), reshape(indices, -1), 0, out=out)
     ndim = input.array.ndim
     if ndim != indices.array.ndim:
-        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-                           f"{ndim} dimensions for input, and {indices.array.ndim} dimensions for indices")
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
+                           f"got {ndim} dimensions for input, and {indices.array.ndim} dimensions for indices")
     dim = check_dim(dim, ndim)
     shape, places = list(input.array.shape), list(indices.array.shape)
     common = list(common_shape(shape[:dim] + [1] + shape[dim + 1:], places[:dim] + [1] + places[dim + 1:]))

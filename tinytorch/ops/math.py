@@ -4,7 +4,8 @@ import math
 import numpy as np
 
 from ..autograd.op import unary
-from .arithmetic import also, conj, is_complex
+from ..tensor import Tensor
+from .arithmetic import also, conj, is_complex, mul, reflected
 from .where import pick
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
@@ -322,3 +323,5 @@ def sinc(input):
 
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
 also(arcsin="asin", arccos="acos", arctan="atan", arcsinh="asinh", arccosh="acosh", arctanh="atanh")
+# As torch does it, to the last digit: number / tensor is a product.
+Tensor.__rtruediv__ = Tensor.__rdiv__ = reflected(lambda other, self: mul(reciprocal(self), other))

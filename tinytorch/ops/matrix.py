@@ -5,11 +5,11 @@ from .. import return_types
 from ..autograd.op import methods, op
 from ..autograd.promotion import converted, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
-from .decompose import LinAlgError, _check, eigh, eigvalsh, inv, solve, svdvals
+from .decompose import LinAlgError, _check, _eye, _gaps, _inv, _rowwise, eigh, eigvalsh, inv, solve, svdvals
 from .distance import vector_norm
 from .linear import _matmul, mT, matmul
 from .product import cross as cross_of
-from .reduce import check_tensor, masked, raw
+from .reduce import check_tensor, masked, raw, to_outs
 
 __all__ = ["chain_matmul", "cholesky_inverse", "cholesky_solve", "matrix_exp", "matrix_power", "pinverse"]
 
@@ -118,7 +118,7 @@ def cond(A, p=None, *, out=None):
     >>> torch.linalg.cond(torch.tensor([[2., 0.], [0., 1.]]))
     tensor(2.)
     """
-    _check("linalg.cond", A, square=p not in (None, 2, -2))
+    _check("linalg.cond" if p is None else f"linalg.cond(ord={p})", A, square=p not in (None, 2, -2))
     if p in (None, 2, -2):
         s = svdvals(A)
         return write_out(out, s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0])
@@ -254,6 +254,53 @@ def matrix_exp(input):
     """
     _check("linalg.matrix_exp", input)
     return _matrix_exp(input)
+
+
+# ------------------------------------------------------------------ eigenvalues of any square matrix
+def _eig_grad(g, wanted, ans):
+    """Magnus, "On differentiating eigenvalues and eigenvectors", 1985, for eigenvectors of length 1."""
+    (L, V), (gL, gV) = ans, g
+    Vh, eye = mT(V), _eye(V, V.shape[-1])
+    middle = 0 if gL is None else _rowwise(gL) * eye
+    if gV is not None:
+        P = _matmul(Vh, gV)
+        real = (P + P.conjugate()) * eye * 0.5
+        middle = middle + (P - _matmul(_matmul(Vh, V), real)) * _gaps(L, -1).conjugate()
+    return _matmul(_matmul(_inv(Vh), middle), Vh),
+
+
+@op(name="linalg_eig", multi=True, joint=_eig_grad)
+def _eig(input, real):
+    L, V = np.linalg.eig(input.real if real else input)
+    return L.astype(input.dtype), V.astype(input.dtype)
+
+
+def eig(A, *, out=None):
+    """Eigenvalues and eigenvectors (the columns, of length 1) of square matrices, always complex.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.eig(torch.tensor([[0., 1.], [-1., 0.]])).eigenvalues
+    tensor([0.+1.j, 0.-1.j])
+    """
+    _check("linalg.eig", A)
+    real = A.array.dtype.kind == "f"
+    complex_type = np.result_type(A.array.dtype, np.complex64)
+    return to_outs(return_types.linalg_eig, _eig(converted(A, complex_type), real), out)
+
+
+def eigvals(A, *, out=None):
+    """The eigenvalues of `eig`.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.eigvals(torch.tensor([[2., 0.], [0., 1.]]))
+    tensor([2.+0.j, 1.+0.j])
+    """
+    return write_out(out, eig(A)[0])
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """The diagonals of matrices: `torch.diagonal` of the last two dimensions."""
+    return A.diagonal(offset, dim1, dim2)
 
 
 # ------------------------------------------------------------------ pseudo-inverse and least squares

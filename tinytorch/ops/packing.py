@@ -46,11 +46,12 @@ def _pack_padded_sequence(input, lengths, batch_first):
     if len(n) != batch:
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(n)} (batch_size={batch})")
     if n[-1] <= 0:
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' "
+                           "that is <= 0")
     if (n[1:] > n[:-1]).any():
-        raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-                           "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
-                           "requirement if you do not need ONNX exportability.")
+        raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can "
+                           "pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep "
+                           "this requirement if you do not need ONNX exportability.")
     if n[0] > steps:
         raise RuntimeError(f"Expected all lengths to be at most {steps}, the steps of the padded input, but got {n[0]}")
     sizes = np.searchsorted(-n, -np.arange(n[0]))      # how many lengths exceed each step's number

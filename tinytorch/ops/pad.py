@@ -9,7 +9,9 @@ __all__ = ["constant_pad_nd"]
 @op(name="constant_pad_nd", input=lambda g, widths: _constant(g, tuple((-a, -b) for a, b in widths), 0))
 def _constant(input, widths, value):
     shape = [n + a + b for n, (a, b) in zip(input.shape, widths)]
-    result = np.full(shape, np.asarray(value).astype(input.dtype), input.dtype) if value else np.zeros(shape, input.dtype)
+    result = np.zeros(shape, input.dtype)
+    if value:
+        result[...] = np.asarray(value).astype(input.dtype)
     source = tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])
     target = tuple([slice(max(a, 0), n - max(b, 0)) for n, (a, b) in zip(shape, widths)])
     result[target] = input[source]
@@ -46,8 +48,8 @@ def constant_pad_nd(input, pad, value=0):
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * len(shape):
-        raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad length "
-                           f"is {len(pad)}while the input has {len(shape)}dimensions.")
+        raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad "
+                           f"length is {len(pad)}while the input has {len(shape)}dimensions.")
     widths = _widths(pad, len(shape))
     for n, (a, b) in zip(shape, widths):
         if min(a, 0) + min(b, 0) + n < 0:
@@ -73,8 +75,8 @@ def pad(input, pad, mode="constant", value=None):
         raise RuntimeError("Padding length must be divisible by 2")
     ndim = input.array.ndim
     if len(pad) > 2 * ndim:
-        raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got padding "
-                           f"length {len(pad)} and input of dimension {ndim}")
+        raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
+                           f"padding length {len(pad)} and input of dimension {ndim}")
     if mode == "constant":
         return constant_pad_nd(input, pad, value or 0)
     if value:

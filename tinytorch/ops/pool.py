@@ -134,8 +134,8 @@ def _check_dims(function, n, input):
     elif not good:
         raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
     if 0 in shape[-n - 1:]:
-        raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, "
-                           f"but got:{shape}")
+        raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for "
+                           f"input, but got:{shape}")
 
 
 def _check_window_1d(kernel, stride, padding, dilation):
@@ -152,7 +152,8 @@ def _check_window_1d(kernel, stride, padding, dilation):
 def _check_window(kernel, stride, padding, dilation):
     if 0 in stride:
         raise RuntimeError("stride should not be zero")
-    for words, name, values in (("kernel size", "k", kernel), ("stride", "d", stride), ("dilation", "dilation", dilation)):
+    for words, name, values in (("kernel size", "k", kernel), ("stride", "d", stride),
+                                ("dilation", "dilation", dilation)):
         if min(values) <= 0:
             got = " ".join([f"{name}{axis}: {v}" for axis, v in zip(_AXES[-len(values):], values)])
             raise RuntimeError(f"{words} should be greater than zero, but got {got}")

@@ -76,7 +76,8 @@ def float_power(input, exponent, *, out=None):
     operands = [converted(x, d) if isinstance(x, Tensor) else d.type(x).item() for x in (input, exponent)]
     result = _pow(*operands)
     if out is not None and out.array.dtype != d:
-        raise RuntimeError(f"the output given to float_power has dtype {out.dtype} but the operation's result requires dtype {dt.BY_NUMPY[d]}")
+        raise RuntimeError(f"the output given to float_power has dtype {out.dtype} but the operation's result "
+                           f"requires dtype {dt.BY_NUMPY[d]}")
     return write_out(out, result)
 
 
@@ -84,7 +85,8 @@ def _float_power_(self, exponent):
     """In-place form of `float_power`: RuntimeError unless the tensor is in double precision."""
     d = dt.complex128 if result_dtype((self, exponent)).is_complex else dt.float64
     if self.dtype is not d:
-        raise RuntimeError(f"the base given to float_power_ has dtype {self.dtype} but the operation's result requires dtype {d}")
+        raise RuntimeError(f"the base given to float_power_ has dtype {self.dtype} but the operation's result "
+                           f"requires dtype {d}")
     check_in_place(self)
     return assign(self, float_power(self, exponent))
 

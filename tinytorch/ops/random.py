@@ -69,7 +69,8 @@ def rand(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, d
     >>> torch.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
-    return _new(fill_uniform, (0.0, 1.0), _shape("rand", sizes, size), generator, out, dtype, None, device, requires_grad)
+    return _new(fill_uniform, (0.0, 1.0), _shape("rand", sizes, size), generator, out, dtype, None, device,
+                requires_grad)
 
 
 def randn(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -81,7 +82,8 @@ def randn(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, 
     >>> torch.randn(3)
     tensor([ 1.5410, -0.2934, -2.1788])
     """
-    return _new(fill_normal, (0.0, 1.0), _shape("randn", sizes, size), generator, out, dtype, None, device, requires_grad)
+    return _new(fill_normal, (0.0, 1.0), _shape("randn", sizes, size), generator, out, dtype, None, device,
+                requires_grad)
 
 
 def randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
@@ -102,7 +104,8 @@ def randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     bounds = as_integer("randint", "low", low), as_integer("randint", "high", high)
-    return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device, requires_grad)
+    return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device,
+                requires_grad)
 
 
 def _like(fill, arguments, input, generator, dtype, device, requires_grad, memory_format):
@@ -170,7 +173,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.randperm(4)
-    tensor([2, 0, 1, 3])
+    tensor([0, 1, 3, 2])
     """
     n = as_integer("randperm", "n", n)
     if n < 0:
@@ -236,7 +239,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     if size is None:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
-    return _new(fill_normal, (mean, std), _shape("normal", (), size), generator, out, dtype, None, device, requires_grad)
+    return _new(fill_normal, (mean, std), _shape("normal", (), size), generator, out, dtype, None, device,
+                requires_grad)
 
 
 @op(name="bernoulli", first=1, p=zeros_like)
@@ -257,7 +261,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     if p is None:
         return write_out(out, _bernoulli_of(engine(generator), input))
     probability = p.array if isinstance(p, Tensor) else p
-    result = wrap(fill_bernoulli(samplers.empty_like(input.array), probability, engine(generator)))
+    result = wrap(fill_bernoulli(np.empty(input.array.shape, input.array.dtype), probability, engine(generator)))
     return write_out(out, result)
 
 
@@ -271,7 +275,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.multinomial(torch.tensor([0., 10., 3., 0.]), 2)
-    tensor([2, 1])
+    tensor([1, 2])
     """
     weights = input.array
     if weights.dtype.kind not in "fV":
@@ -326,7 +330,8 @@ def _binomial(generator, count, prob):
         if array.dtype not in (np.float32, np.float64):
             raise NotImplementedError(f"binomial() of {dt.of(array)} tensors")
     if count.dtype != prob.dtype:
-        raise RuntimeError("Found dtype {} but expected {}".format(dt.of(prob).tensor_type[:-6], dt.of(count).tensor_type[:-6]))
+        raise RuntimeError("Found dtype {} but expected {}".format(dt.of(prob).tensor_type[:-6],
+                                                                   dt.of(count).tensor_type[:-6]))
     check_broadcast(count.shape, prob.shape)
     count, prob = np.broadcast_arrays(count, prob)
     return rejection.binomial(count, prob, generator)

@@ -127,7 +127,7 @@ def roll(input, shifts, dims=None):
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
-        return reshape(_roll(reshape(input, -1), shifts, (0,)), input.array.shape)
+        return _roll(input, shifts, None)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     return _roll(input, shifts, tuple([check_dim(d, input.array.ndim) for d in dims]))

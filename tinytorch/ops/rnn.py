@@ -210,8 +210,9 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
     _check_dtypes(input, states, params)
     if input.array.dtype.itemsize == 2:
         narrow = input.dtype
-        wide = run_layers(layer, input.float(), sizes, [s if s is None else s.float() for s in states],
-                          [w.float() for w in params], has_biases, num_layers, dropout, train, bidirectional, batch_first)
+        states, params = [s if s is None else s.float() for s in states], [w.float() for w in params]
+        wide = run_layers(layer, input.float(), sizes, states, params, has_biases, num_layers, dropout, train,
+                          bidirectional, batch_first)
         return tuple(x.to(narrow) for x in wide)
     if sizes is None and input.array.shape[1 if batch_first else 0] == 0:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
@@ -247,7 +248,8 @@ def _check_dtypes(input, states, params):
         raise NotImplementedError(f"recurrent layers of dtype {params[0].dtype} are not supported, only floating ones")
     for x in (input, *states):
         if x is not None and x.array.dtype != weight:
-            raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {type_name(x)} and {type_name(params[0])}")
+            raise RuntimeError("mat1 and mat2 must have the same dtype, but got "
+                               f"{type_name(x)} and {type_name(params[0])}")
 
 
 LAYERS = {

@@ -11,7 +11,8 @@ from .arithmetic import alike, also, conj, is_complex, ternary
 from .where import pick
 
 __all__ = ["abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "copysign", "fix", "floor", "fmax",
-           "fmin", "frac", "heaviside", "maximum", "minimum", "nan_to_num", "round", "sgn", "sign", "signbit", "trunc"]
+           "fmin", "frac", "heaviside", "maximum", "minimum", "nan_to_num", "nextafter", "round", "sgn",
+           "sign", "signbit", "trunc"]
 
 
 def _refuse(name, array, kinds):
@@ -41,7 +42,8 @@ def sign(input):
     tensor([-1.,  0.,  1.])
     """
     if input.dtype.kind == "c":
-        raise NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.")
+        raise NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. "
+                                  "Please use torch.sgn instead.")
     return _signs(input)
 
 
@@ -117,6 +119,17 @@ def heaviside(input, values, *, out=None):
     if input.array.dtype != values.array.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _heaviside(input, values, out=out)
+
+
+@binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=lambda g: g * 0)
+def nextafter(input, other):
+    """The number next to `input` in the direction of `other`.
+
+    >>> import tinytorch as torch
+    >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) - 1
+    tensor([1.1921e-07])
+    """
+    return np.nextafter(input, other)
 
 
 # ------------------------------------------------------------------ rounding

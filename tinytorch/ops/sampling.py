@@ -21,6 +21,8 @@ _C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", 
             dt.uint64: "long unsigned int", dt.float16: "c10::Half", dt.bfloat16: "c10::BFloat16", dt.float32: "float",
             dt.float64: "double", dt.complex64: "c10::complex<float>", dt.complex128: "c10::complex<double>"}
 
+_BARE = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for these
+
 
 # ------------------------------------------------------------------ checked samplers of arrays
 def engine(generator):
@@ -53,8 +55,8 @@ def fill_uniform(array, low, high, generator):
             raise RuntimeError("uniform_ expects to return a [from, to) range, but found "
                                f"from={low:g} > to={high:g}")
         if high - low > top:
-            raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{d.tensor_type[:-6]}>::max(), but found "
-                               f"to={high:g} and from={low:g} which result in to-from to exceed the limit")
+            raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{d.tensor_type[:-6]}>::max(), but "
+                               f"found to={high:g} and from={low:g} which result in to-from to exceed the limit")
     return samplers.uniform(array, low, high, generator)
 
 
@@ -82,8 +84,9 @@ def _check_integer_bound(name, value, d):
         digits = samplers.DIGITS[d.numpy]
         if abs(value) > 1 << digits:
             warnings.warn(f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-                          f"{_C_NAMES[d]} can support discrete uniform distribution only within this range. This warning "
-                          "will become an error in version 1.7 release, please fix the code in advance", stacklevel=4)
+                          f"{_C_NAMES[d]} can support discrete uniform distribution only within this range. This "
+                          "warning will become an error in version 1.7 release, please fix the code in advance",
+                          stacklevel=4)
 
 
 def fill_integers(array, low, high, generator):
@@ -106,7 +109,7 @@ def fill_integers(array, low, high, generator):
 
 
 def fill_whole_range(array, generator):
-    if array.dtype.kind == "c" or array.dtype in (np.uint16, np.uint32, np.uint64):
+    if array.dtype.kind == "c" or array.dtype in _BARE:
         refuse("random_kernel_cpu", array)
     return samplers.whole_range(array, generator)
 
@@ -128,15 +131,15 @@ def fill_bernoulli(array, p, generator):
         return samplers.bernoulli_each(array, check_probability(p), generator)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    if array.dtype.kind == "c":
+    if array.dtype.kind == "c" or array.dtype in _BARE:
         refuse("bernoulli_scalar_cpu_", array)
     return samplers.bernoulli(array, float(p), generator)
 
 
 def fill_exponential(array, lambd, generator):
     if array.dtype.kind not in "fV":
-        raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a floating "
-                           f"point but you specified {dt.of(array).tensor_type[:-6]}")
+        raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a "
+                           f"floating point but you specified {dt.of(array).tensor_type[:-6]}")
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     return samplers.exponential(array, float(lambd), generator)
@@ -152,8 +155,8 @@ def fill_geometric(array, p, generator):
 
 def fill_cauchy(array, median, sigma, generator):
     if array.dtype.kind not in "fV":
-        raise RuntimeError("Cauchy distribution is a continuous probability distribution. dtype must be a floating point "
-                           f"but you specified {_C_NAMES[dt.of(array)]}")
+        raise RuntimeError("Cauchy distribution is a continuous probability distribution. dtype must be a floating "
+                           f"point but you specified {_C_NAMES[dt.of(array)]}")
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     return samplers.cauchy(array, float(median), float(sigma), generator)
@@ -189,8 +192,8 @@ def _overwriting(name):
 
 _RECORDED = {fill: _overwriting(name) for fill, name in (
     (fill_uniform, "uniform"), (fill_normal, "normal"), (fill_integers, "random"), (fill_whole_range, "random"),
-    (fill_bernoulli, "bernoulli"), (fill_exponential, "exponential"), (fill_geometric, "geometric"), (fill_cauchy, "cauchy"),
-    (fill_log_normal, "log_normal"))}
+    (fill_bernoulli, "bernoulli"), (fill_exponential, "exponential"), (fill_geometric, "geometric"),
+    (fill_cauchy, "cauchy"), (fill_log_normal, "log_normal"))}
 
 
 def _fill(self, fill, *arguments, generator):
@@ -198,7 +201,7 @@ def _fill(self, fill, *arguments, generator):
     array = self.array
     if self.tracked or self.origin is not None:
         check_in_place(self)
-    if 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+    if 0 in array.strides and array.size and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
     fill(array, *arguments, engine(generator))
@@ -255,8 +258,8 @@ def bernoulli_(self, p=0.5, *, generator=None):
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
-    >>> torch.zeros(4).bernoulli_(0.3)
-    tensor([0., 1., 0., 0.])
+    >>> torch.zeros(4).bernoulli_(0.5)
+    tensor([0., 0., 1., 0.])
     """
     if isinstance(p, Tensor):
         p = p.array
@@ -285,7 +288,7 @@ def geometric_(self, p, *, generator=None):
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
     >>> torch.zeros(2).geometric_(0.1)
-    tensor([ 1.,  4.])
+    tensor([1., 4.])
     """
     return _fill(self, fill_geometric, p, generator=generator)
 

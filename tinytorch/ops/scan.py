@@ -27,7 +27,9 @@ def _cumsum(input, dim, backward):
     if not input.ndim:
         return input.copy()
     if backward:
-        return np.flip(np.cumsum(np.flip(input, dim), axis=dim), dim)
+        result = np.empty(input.shape, input.dtype)
+        np.cumsum(np.flip(input, dim), axis=dim, out=np.flip(result, dim))
+        return result
     return np.cumsum(input, axis=dim, dtype=input.dtype)
 
 

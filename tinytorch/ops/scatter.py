@@ -193,9 +193,14 @@ def _index_fill(input, dim, index, value):
 
 
 # ------------------------------------------------------------------ checks
+def _any_outside(array, n):
+    """Whether any of the integers is not in 0 .. n-1 (read as unsigned, a negative one is huge)."""
+    return array.size > 0 and array.view(np.uint64 if array.itemsize == 8 else np.uint32).max() >= n
+
+
 def _check_bounds(index, dim, n, error=RuntimeError):
     array = index.array
-    if array.size and (array.min() < 0 or array.max() >= n):
+    if _any_outside(array, n):
         wrong = array[(array < 0) | (array >= n)].reshape(-1)[0]
         raise error(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
 
@@ -210,7 +215,8 @@ def _check_ranks(input, index, dim, name):
     dim = check_dim(dim, len(shape))
     if index.array.size and max(len(shape), 1) != max(len(places), 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor"
-                           if name == "gather" else "Index tensor must have the same number of dimensions as self tensor")
+                           if name == "gather" else "Index tensor must have the same number of dimensions as self "
+                                                    "tensor")
     return dim
 
 
@@ -230,8 +236,8 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         return write_out(out, _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long()).reshape(places))
     for d, (n, m) in enumerate(zip(places, shape)):
         if d != dim and n > m:
-            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger than self "
-                               f"{list(shape)} apart from dimension {dim}")
+            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "
+                               f"than self {list(shape)} apart from dimension {dim}")
     _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):
         return write_out(out, gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places))
@@ -252,12 +258,13 @@ def _scatter_arguments(input, dim, index, src, name):
             raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
         if any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim) or any(
                 n > m for n, m in zip(places, there)):
-            raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from dimension "
-                               f"{dim} and to be no larger size than src {list(there)}")
+            raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
+                               f"dimension {dim} and to be no larger size than src {list(there)}")
         if there != places:
             src = src[tuple([slice(n) for n in places])] if len(there) == len(places) else reshape(src, places)
     elif any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim):
-        raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from dimension {dim}")
+        raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
+                           f"dimension {dim}")
     _check_bounds(index, dim, shape[dim] if shape else 1)
     return dim, index, src
 
@@ -327,7 +334,7 @@ def index_select(input, dim, index, *, out=None):
     shape = input.array.shape
     dim = check_dim(dim, len(shape))
     array = index.array
-    if array.size and (array.min() < 0 or array.max() >= (shape[dim] if shape else 1)):
+    if _any_outside(array, shape[dim] if shape else 1):
         raise IndexError("index out of range in self")
     if not shape:
         return write_out(out, input.clone())
@@ -342,8 +349,8 @@ def _slices(input, dim, index, source, name):
     count = source.array.shape[dim] if source.array.ndim else 1
     if index.array.size != count:
         if name == "index_copy":
-            raise IndexError(f"index_copy_(): Number of indices ({index.array.size}) should be equal to source.size(dim) "
-                             f"({count})")
+            raise IndexError(f"index_copy_(): Number of indices ({index.array.size}) should be equal to "
+                             f"source.size(dim) ({count})")
         raise RuntimeError(f"{name}_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
                            f"({count}), for dim: {dim}")
     return dim

@@ -8,7 +8,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.op import methods, op
 from ..autograd.views import check_in_place
-from ..tensor import Size, Tensor, check_dim
+from ..tensor import Size, Tensor, check_dim, wrap
 
 __all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors", "broadcast_to",
            "flatten", "moveaxis", "movedim", "numel", "permute", "ravel", "reshape", "squeeze", "swapaxes", "swapdims",
@@ -32,11 +32,6 @@ def _reshape_copy(input, size):
     return input.copy("C").reshape(size)
 
 
-@op(name="view_dtype", view=True)
-def _view_dtype(input, numpy_dtype):
-    return input.view(numpy_dtype)
-
-
 @op(name="permute", view=True, input=lambda g, dims: _permute(g, inverse(dims)))
 def _permute(input, dims):
     return input.transpose(dims)
@@ -54,6 +49,9 @@ _transpose, _t = _swapping("transpose"), _swapping("t")
 
 @op(name="expand", view=True, input=lambda g: g)
 def _expand(input, size):
+    if input.flags.c_contiguous and input.size and 0 not in size:
+        strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[len(size) - input.ndim:])]
+        return np.ndarray(size, input.dtype, input, 0, (0,) * (len(size) - input.ndim) + tuple(strides))
     result = np.broadcast_to(input, size)
     if input.flags.writeable:
         result.flags.writeable = True          # an unexpanded part may be written to, as in torch
@@ -80,7 +78,8 @@ def distinct_dims(dims, ndim):
     """Dimensions (an int or several) from the front. RuntimeError if one appears twice."""
     found = tuple([check_dim(d, ndim) for d in ((dims,) if isinstance(dims, int) else dims)])
     if len(set(found)) != len(found):
-        raise RuntimeError(f"dim {next(d for d in found if found.count(d) > 1)} appears multiple times in the list of dims")
+        raise RuntimeError(f"dim {next(d for d in found if found.count(d) > 1)} appears multiple times in the list of "
+                           "dims")
     return found
 
 
@@ -141,8 +140,8 @@ def _view_as_dtype(self, dtype):
     have = array.dtype.itemsize
     if have != want.itemsize:
         if not array.ndim:
-            raise RuntimeError(f"self.dim() cannot be 0 to view {self.dtype.tensor_type[:-6]} as {dtype.tensor_type[:-6]} "
-                               "(different element sizes)")
+            raise RuntimeError(f"self.dim() cannot be 0 to view {self.dtype.tensor_type[:-6]} as "
+                               f"{dtype.tensor_type[:-6]} (different element sizes)")
         ratio = want.itemsize // have
         if ratio and array.shape[-1] % ratio:
             raise RuntimeError(f"self.size(-1) must be divisible by {ratio} to view {self.dtype.tensor_type[:-6]} as "
@@ -150,7 +149,9 @@ def _view_as_dtype(self, dtype):
         if array.strides[-1] != have and array.shape[-1] != 1:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {self.dtype.tensor_type[:-6]} as "
                                f"{dtype.tensor_type[:-6]} (different element sizes), but got {self.stride(-1)}")
-    return _view_dtype(self, want)
+    result = wrap(array.view(want))
+    result.version = self.version
+    return result
 
 
 def reshape(input, *size, shape=None):
@@ -257,7 +258,8 @@ def permute(input, *args, dims=None):
     dims, ndim = sizes(args if dims is None else (dims,)), input.array.ndim
     if len(dims) != ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-                           f"the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(dims)}")
+                           f"the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = "
+                           f"{len(dims)}")
     dims = tuple([check_dim(d, ndim) for d in dims])
     if len(set(dims)) != ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
@@ -307,8 +309,8 @@ def t(input):
 def _reversed(self):
     """The view with all dimensions reversed."""
     if self.array.ndim not in (0, 2):
-        warnings.warn("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
-                      "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+        warnings.warn("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and "
+                      "it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
                       "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
                       UserWarning, stacklevel=2)
     return _permute(self, tuple(range(self.array.ndim))[::-1])
@@ -378,7 +380,8 @@ def expand(self, *args, size=None, implicit=False):
     lead = len(asked) - len(shape)
     if lead < 0:
         raise RuntimeError(f"expand({self.type()}{{{list(shape)}}}, size={list(asked)}): the number of sizes provided "
-                           f"({len(asked)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})")
+                           f"({len(asked)}) must be greater or equal to the number of dimensions in the tensor "
+                           f"({len(shape)})")
     full = list(asked)
     for i, n in enumerate(asked):
         have = shape[i - lead] if i >= lead else 1
@@ -389,7 +392,8 @@ def expand(self, *args, size=None, implicit=False):
             full[i] = have
         elif n != have and have != 1:
             raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
-                               f"non-singleton dimension {i}.  Target sizes: {list(asked)}.  Tensor sizes: {list(shape)}")
+                               f"non-singleton dimension {i}.  Target sizes: {list(asked)}.  Tensor sizes: "
+                               f"{list(shape)}")
     return _expand(self, tuple(full))
 
 
@@ -425,8 +429,9 @@ def broadcast_shapes(*shapes):
             if shape[i] in (1, result[i]):
                 continue
             if result[i] != 1:
-                raise RuntimeError(f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument "
-                                   f"at index {k} had {shape}; but expected shape should be broadcastable to {result}")
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching "
+                                   f"argument at index {k} had {shape}; but expected shape should be broadcastable to "
+                                   f"{result}")
             result[i] = shape[i]
     return Size(result)
 

@@ -79,11 +79,11 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     check_tensor("topk", input)
     array = input.array
     dim = check_dim(dim, array.ndim)
-    if array.dtype.kind in "bc":
-        raise NotImplementedError(f"\"topk_cpu\" not implemented for '{type_name(input)}'")
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
+    if array.dtype.kind in "bc":
+        raise RuntimeError(f"topk does not support {'bool' if array.dtype == bool else 'complex'} dtypes on CPU")
     index = _top(dt.from_bfloat16(array) if array.dtype.kind == "V" else array, k, dim, largest)
     if not array.ndim and k == 0:
         return to_outs(return_types.topk, (input.reshape(1)[:0], wrap(np.zeros(0, np.int64))), out)
@@ -135,6 +135,13 @@ def _restored(values, array):
     return wrap(dt.to_bfloat16(values) if array.dtype.kind == "V" else values)
 
 
+def _check_real(name, input, dim):
+    check_tensor(name, input)
+    if input.array.dtype.kind == "c":
+        raise NotImplementedError(f"\"{name if dim is None else 'unique_dim'}\" not implemented for "
+                                  f"'{type_name(input)}'")
+
+
 def _some(values, inverse, return_inverse, counts, return_counts):
     result = (values,)
     if return_inverse:
@@ -152,7 +159,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
-    check_tensor("unique", input)
+    _check_real("unique", input, dim)
     array = _narrow(input.array)
     if dim is not None:
         dim = check_dim(dim, array.ndim)
@@ -170,9 +177,13 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
-    check_tensor("unique_consecutive", input)
+    _check_real("unique_consecutive", input, dim)
     array = _narrow(input.array)
+    if dim is not None and not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = 0 if dim is None else check_dim(dim, array.ndim)
+    if dim is not None and not array.size and 0 in array.shape[:axis] + array.shape[axis + 1:]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     row = array.reshape(-1) if dim is None else array
     moved = np.moveaxis(row, axis, 0)
     n = moved.shape[0]

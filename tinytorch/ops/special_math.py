@@ -11,7 +11,7 @@ from .arithmetic import conj
 from .math import exp
 from .where import pick
 
-__all__ = ["digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "polygamma", "sigmoid"]
+__all__ = ["digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma", "sigmoid"]
 
 _SLOPE = 2.0 / math.sqrt(math.pi)              # of erf at zero
 
@@ -140,10 +140,25 @@ def polygamma(n, input, *, out=None):
     return write_out(out, call(lambda x: _polygamma(n, x), input))
 
 
+def mvlgamma(input, p, *, out=None):
+    """Logarithm of the multivariate gamma function of dimension `p`. RuntimeError for `p` below 1.
+
+    >>> import tinytorch as torch
+    >>> torch.mvlgamma(torch.tensor([2.5]), 2)
+    tensor([0.8570])
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    result = p * (p - 1) / 4 * math.log(math.pi)
+    for i in range(p):
+        result = lgamma(input - i / 2) + result
+    return write_out(out, result)
+
+
 def _polygamma_method(self, n):
     """The n-th derivative of digamma at each element."""
     return polygamma(n, self)
 
 
 _polygamma_method.__name__ = "polygamma"
-methods(inplace=(logit, _polygamma_method))
+methods(inplace=(logit, mvlgamma, _polygamma_method))

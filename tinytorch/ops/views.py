@@ -119,9 +119,9 @@ def _memory(array):
 def _check_bounds(size, stride, offset, count, itemsize):
     need = offset + 1 + sum((n - 1) * s for n, s in zip(size, stride))
     if need > count and 0 not in size:
-        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-                           f"{itemsize} requiring a storage size of {need * itemsize} are out of bounds for storage of size "
-                           f"{count * itemsize}")
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
+                           f"itemsize {itemsize} requiring a storage size of {need * itemsize} are out of bounds for "
+                           f"storage of size {count * itemsize}")
 
 
 def as_strided(input, size, stride, storage_offset=None):
@@ -139,7 +139,8 @@ def as_strided(input, size, stride, storage_offset=None):
         raise RuntimeError("mismatch in length of strides and shape")
     for n in stride:
         if n < 0:
-            raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+            raise RuntimeError("as_strided: Negative strides are not supported at the moment, got strides: "
+                               f"{list(stride)}")
     start = input.storage_offset()
     layout = (input.array.shape, input.stride(), start)
     return _as_strided(input, size, stride, start if storage_offset is None else storage_offset, layout)
@@ -270,8 +271,8 @@ def split_with_sizes(input, split_sizes, dim=0):
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got "
                            f"split_sizes={list(lengths)}")
     if sum(lengths) != n:
-        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension "
-                           f"{dim}), but got split_sizes={list(lengths)}")
+        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at "
+                           f"dimension {dim}), but got split_sizes={list(lengths)}")
     return _split_with_sizes(input, dim, lengths)
 
 
@@ -327,8 +328,8 @@ def _split_in(name, least, dim_of):
         dim, n = dim_of(ndim), input.array.shape[dim_of(ndim)]
         if isinstance(indices_or_sections, int):
             if indices_or_sections <= 0 or n % indices_or_sections:
-                raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
-                                   f"{n} is not divisible by the split_size {indices_or_sections}!")
+                raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the "
+                                   f"dimension {n} is not divisible by the split_size {indices_or_sections}!")
         return tensor_split(input, indices_or_sections, dim)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`tensor_split` for {'columns' if name[0] == 'h' else 'rows' if name[0] == 'v' else 'depth'}."
@@ -366,8 +367,8 @@ def _replaced(input, src, part, name):
     result = input.clone()
     target = part(result)
     if name != "as_strided_scatter" and target.array.shape != src.array.shape:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.array.shape)}, "
-                           f"slice size = {list(target.array.shape)}")
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = "
+                           f"{list(src.array.shape)}, slice size = {list(target.array.shape)}")
     target.copy_(src)
     return result
 

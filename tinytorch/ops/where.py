@@ -63,7 +63,8 @@ def _operands(input, other):
     for position, value in ((2, input), (3, other)):
         if not isinstance(value, (Tensor, *OPERANDS)):
             name = ("input", "other")[position - 2]
-            raise TypeError(f"where(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+            raise TypeError(f"where(): argument '{name}' (position {position}) must be Tensor, "
+                            f"not {type(value).__name__}")
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = wrap(np.asarray(input, dt.of_scalar(input).numpy))
     return promoted(input, other)

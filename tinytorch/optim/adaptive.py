@@ -83,7 +83,7 @@ class Adadelta(ArrayOptimizer):
     >>> w = torch.tensor([1., 2.], requires_grad=True)
     >>> (w * w).sum().backward()
     >>> torch.optim.Adadelta([w], eps=0.25).step(); w
-    tensor([0.2094, 0.9720], requires_grad=True)
+    tensor([-0.2403,  0.5296], requires_grad=True)
     """
 
     _OPTIONS = {**ArrayOptimizer._OPTIONS, "capturable": False}

@@ -307,7 +307,7 @@ class OneCycleLR(LRScheduler):
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0, momentum=0.9)
     >>> sched = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=1.0, total_steps=10)
-    >>> sched.get_last_lr()
+    >>> [round(lr, 4) for lr in sched.get_last_lr()]
     [0.04]
     """
 

@@ -41,7 +41,8 @@ class _ConvNd(Module):
             if padding == "same" and any(s != 1 for s in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in _PADDING_MODES:
-            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'")
+            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got "
+                             f"padding_mode='{padding_mode}'")
         self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, kernel_size
         self.stride, self.padding, self.dilation, self.transposed = stride, padding, dilation, transposed
         self.output_padding, self.groups, self.padding_mode = output_padding, groups, padding_mode
@@ -158,8 +159,8 @@ class _ConvTranspose(_ConvNd):
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         n = self._n
         super().__init__(in_channels, out_channels, _repeated(kernel_size, n), _repeated(stride, n),
-                         _repeated(padding, n), _repeated(dilation, n), True, _repeated(output_padding, n), groups, bias,
-                         padding_mode, device, dtype)
+                         _repeated(padding, n), _repeated(dilation, n), True, _repeated(output_padding, n), groups,
+                         bias, padding_mode, device, dtype)
 
     def _output_padding(self, input, output_size):
         """What must be added to reach `output_size`. ValueError if it is out of reach."""
@@ -263,8 +264,8 @@ class _LazyForward(_LazyConv):
 
 
 class _LazyTranspose(_LazyConv):
-    def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-                 padding_mode="zeros", device=None, dtype=None):
+    def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+                 dilation=1, padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode,
                          device, dtype)
         self._make_lazy(out_channels, bias, device, dtype)

@@ -10,6 +10,11 @@ from .module import Module
 __all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
+def _register(module, name, wanted, size, device, dtype):
+    """A parameter of that size, or None if it is not wanted."""
+    module.register_parameter(name, Parameter(empty(size, device=device, dtype=dtype)) if wanted else None)
+
+
 def _reset(*parameters):
     """First values: weights 1, biases (the second) 0."""
     for value, fill in zip(parameters, (init.ones_, init.zeros_)):
@@ -36,8 +41,8 @@ class LayerNorm(Module):
         self.normalized_shape = shape = _shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         with_bias = elementwise_affine and bias
-        self.register_parameter("weight", Parameter(empty(shape, device=device, dtype=dtype)) if elementwise_affine else None)
-        self.register_parameter("bias", Parameter(empty(shape, device=device, dtype=dtype)) if with_bias else None)
+        _register(self, "weight", elementwise_affine, shape, device, dtype)
+        _register(self, "bias", with_bias, shape, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -66,7 +71,7 @@ class RMSNorm(Module):
         super().__init__()
         self.normalized_shape = shape = _shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        self.register_parameter("weight", Parameter(empty(shape, device=device, dtype=dtype)) if elementwise_affine else None)
+        _register(self, "weight", elementwise_affine, shape, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -98,8 +103,8 @@ class GroupNorm(Module):
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         with_bias = affine and bias
-        self.register_parameter("weight", Parameter(empty(num_channels, device=device, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_channels, device=device, dtype=dtype)) if with_bias else None)
+        _register(self, "weight", affine, num_channels, device, dtype)
+        _register(self, "bias", with_bias, num_channels, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self):

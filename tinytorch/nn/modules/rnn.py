@@ -86,7 +86,8 @@ class RNNBase(Module):
     @property
     def _flat_weights(self):
         registered = self._parameters
-        return [registered[name] if name in registered else getattr(self, name, None) for name in self._flat_weights_names]
+        return [registered[name] if name in registered else getattr(self, name, None)
+                for name in self._flat_weights_names]
 
     @property
     def all_weights(self):
@@ -112,7 +113,8 @@ class RNNBase(Module):
         if input.ndim != expected:
             raise RuntimeError(f"input must have {expected} dimensions, got {input.ndim}")
         if self.input_size != input.array.shape[-1]:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+            raise RuntimeError("input.size(-1) must be equal to input_size. "
+                               f"Expected {self.input_size}, got {input.size(-1)}")
 
     def get_expected_hidden_size(self, input, batch_sizes):
         if batch_sizes is not None:
@@ -163,8 +165,8 @@ class RNNBase(Module):
 
     def _run(self, input, sizes, hx):
         states = (hx,) if hx is None or isinstance(hx, Tensor) else tuple(hx)
-        return ops.run_layers(ops.LAYERS[self.mode], input, sizes, states, self._flat_weights, self.bias, self.num_layers,
-                              self.dropout, self.training, self.bidirectional, self.batch_first)
+        return ops.run_layers(ops.LAYERS[self.mode], input, sizes, states, self._flat_weights, self.bias,
+                              self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first)
 
     _label, _tensor = "RNN", ""                # how the class calls itself and its input in an error
 

@@ -133,10 +133,11 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     longest = sequence.batch_sizes.size(0)
     if total_length is not None:
         if total_length < longest:
-            raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but got "
-                             f"total_length={total_length} and max sequence length being {longest}")
+            raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but "
+                             f"got total_length={total_length} and max sequence length being {longest}")
         longest = total_length
-    padded, lengths = packing._pad_packed_sequence(sequence.data, sequence.batch_sizes, batch_first, padding_value, longest)
+    padded, lengths = packing._pad_packed_sequence(sequence.data, sequence.batch_sizes, batch_first, padding_value,
+                                                   longest)
     order = sequence.unsorted_indices
     if order is None:
         return padded, lengths
@@ -152,7 +153,8 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     torch.Size([25, 2, 300])
     """
     if not isinstance(sequences, Iterable):
-        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+        raise RuntimeError("pad_sequence: Expected iterable for input sequences, but got arg of type: "
+                           f"{type(sequences)}")
     return packing.pad_sequence(tuple(sequences), batch_first, padding_value, padding_side)
 
 

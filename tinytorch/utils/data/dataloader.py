@@ -149,24 +149,25 @@ def _check_stream(shuffle, sampler, batch_sampler):
     options = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
     for name, value in options.items():
         if value is not None:
-            raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
+            raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got "
+                             f"{name}={value}")
 
 
 def _check_context(context, num_workers):
     if context is None:
         return
     if not num_workers:
-        raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
-                         f"num_workers={num_workers}")
+        raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but "
+                         f"got num_workers={num_workers}")
     import multiprocessing                       # slow to import, and only needed for this check
     methods = multiprocessing.get_all_start_methods()
     if isinstance(context, str):
         if context not in methods:
-            raise ValueError(f"multiprocessing_context option should specify a valid start method in {methods!r}, but got "
-                             f"multiprocessing_context={context!r}")
+            raise ValueError(f"multiprocessing_context option should specify a valid start method in {methods!r}, but "
+                             f"got multiprocessing_context={context!r}")
     elif not isinstance(context, multiprocessing.context.BaseContext):
-        raise TypeError("multiprocessing_context option should be a valid context object or a string specifying the start "
-                        f"method, but got multiprocessing_context={context}")
+        raise TypeError("multiprocessing_context option should be a valid context object or a string specifying the "
+                        f"start method, but got multiprocessing_context={context}")
 
 
 # ------------------------------------------------------------------ fetching
@@ -258,8 +259,8 @@ class _Pass:
         self._yielded += 1
         promised = self._loader._stream_length
         if promised is not None and self._yielded > promised:
-            warnings.warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {promised}(when accessing "
-                          f"len(dataloader)), but {self._yielded} samples have been fetched. ", stacklevel=2)
+            warnings.warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {promised}(when "
+                          f"accessing len(dataloader)), but {self._yielded} samples have been fetched. ", stacklevel=2)
         return data
 
     def _next(self):

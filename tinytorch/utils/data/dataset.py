@@ -74,8 +74,8 @@ class StackDataset(Dataset):
 
     def __init__(self, *args, **kwargs):
         if args and kwargs:
-            raise ValueError("Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, "
-                             "but both types are given.")
+            raise ValueError("Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like "
+                             "input/output, but both types are given.")
         if not args and not kwargs:
             raise ValueError("At least one dataset should be passed")
         self.datasets = args or kwargs
@@ -176,8 +176,8 @@ class Subset(Dataset[_T_co]):
         if cls.__getitem__ is not Subset.__getitem__ and cls.__getitems__ is Subset.__getitems__:
             raise NotImplementedError(
                 f"{cls.__name__} overrides __getitem__ but not __getitems__. When subclassing Subset and overriding "
-                "__getitem__, you must also override __getitems__ to ensure DataLoader works correctly with your custom "
-                "logic. A simple implementation:\n\ndef __getitems__(self, indices):\n"
+                "__getitem__, you must also override __getitems__ to ensure DataLoader works correctly with your "
+                "custom logic. A simple implementation:\n\ndef __getitems__(self, indices):\n"
                 "    return [self.__getitem__(idx) for idx in indices]")
 
     def __getitem__(self, idx):
@@ -200,7 +200,7 @@ def random_split(dataset, lengths, generator=default_generator):
 
     >>> import tinytorch as torch
     >>> [len(part) for part in torch.utils.data.random_split(range(10), [0.5, 0.25, 0.25])]
-    [5, 3, 2]
+    [6, 2, 2]
     """
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _lengths_of_fractions(lengths, len(dataset))

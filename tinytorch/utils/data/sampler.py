@@ -47,7 +47,7 @@ class RandomSampler(Sampler[int]):
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
     >>> list(torch.utils.data.RandomSampler(range(4)))
-    [0, 1, 3, 2]
+    [2, 3, 0, 1]
     """
 
     _CHUNK = 32                          # indices drawn at a time with replacement
@@ -106,7 +106,7 @@ class WeightedRandomSampler(Sampler[int]):
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
     >>> list(torch.utils.data.WeightedRandomSampler([0., 1., 1.], 4))
-    [2, 1, 1, 2]
+    [2, 2, 1, 2]
     """
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
@@ -116,7 +116,8 @@ class WeightedRandomSampler(Sampler[int]):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         self.weights = as_tensor(weights, dtype=dt.float64)
         if self.weights.ndim != 1:
-            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
+            raise ValueError(f"weights should be a 1d sequence but given weights have shape "
+                             f"{tuple(self.weights.shape)}")
         self.num_samples = num_samples
         self.replacement = replacement
         self.generator = generator

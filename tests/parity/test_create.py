@@ -1,0 +1,84 @@
+"""New tensors: dtypes, values and errors, against the real torch."""
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import tinytorch
+
+
+def outcome(expression, t):
+    """What an expression gives, or its error, spelled the same for both modules."""
+    names = dict(t=t, np=np, x=t.arange(6.).reshape(2, 3), i=t.arange(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return plain(eval(expression, names))
+        except Exception as error:
+            return type(error).__name__, str(error)
+
+
+def plain(r):
+    if isinstance(r, (torch.Tensor, tinytorch.Tensor)):
+        return str(r.dtype), tuple(r.shape), np.array(r.tolist()).round(6).tolist() if r.numel() < 8 else None
+    if isinstance(r, (tuple, list)):
+        return [plain(item) for item in r]
+    return str(r)
+
+
+@pytest.mark.parametrize("expression", [
+    "t.tensor(np.float64(1))", "t.tensor([np.float64(1)])", "t.tensor([np.float32(1)])",
+    "t.tensor([np.array([1., 2.])])", "t.tensor([np.int32(1), 2])", "t.tensor([1, t.tensor(2.)])",
+    "t.tensor([t.tensor(2., dtype=t.float64)])", "t.tensor([t.tensor([2., 1])])", "t.tensor([t.tensor([2.])])",
+    "t.tensor([True, 2])", "t.tensor([True, 2.5])", "t.tensor([1, 2j])", "t.tensor([])", "t.tensor([[]])",
+    "t.tensor([[1, 2], [3]])", "t.tensor([[1, 2], 3])", "t.tensor([1, [2, 3]])", "t.tensor([[1, 2], [3, 4, 5]])",
+    "t.tensor([[[1], [2]], [[1], [2, 3]]])", "t.tensor('a')", "t.tensor(['a'])", "t.tensor(None)", "t.tensor([None])",
+    "t.tensor([1, None])", "t.tensor({})", "t.tensor({1:2})", "t.tensor(300, dtype=t.uint8)",
+    "t.tensor([300], dtype=t.uint8)", "t.tensor([-1], dtype=t.uint8)", "t.tensor(2**70)", "t.tensor([2**63])",
+    "t.tensor([1.5], dtype=t.int64)", "t.tensor([1j], dtype=t.float32)", "t.tensor([1e50])",
+    "t.tensor([1e50], dtype=t.float16)", "t.tensor(range(3))", "t.tensor((1, 2))", "t.tensor(x>1)",
+    "t.tensor([1, 2], requires_grad=True)", "t.tensor(np.array(['a']))", "t.tensor(np.array([1], dtype=object))",
+    "t.tensor([[1, 2], (3, 4)])", "t.tensor(1, dtype=t.bool)", "t.tensor([0.5], dtype=t.bool)",
+    "t.tensor([float('nan')], dtype=t.int32)", "t.as_tensor([1, 2])", "t.as_tensor(np.arange(3), dtype=t.float32)",
+    "t.asarray([1., 2])", "t.asarray(3)", "t.from_numpy([1])", "t.from_numpy(np.array(1))",
+    "t.from_numpy(np.array(['a']))", "t.zeros(2.0)", "t.zeros('a')", "t.zeros(-1)", "t.zeros(())", "t.zeros([2, 3])",
+    "t.zeros(2, (3, ))", "t.zeros(size=(2, ))", "t.zeros(t.tensor(2))", "t.ones(2, dtype=t.bool)",
+    "t.full((2, ), True)", "t.full((2, ), 1)", "t.full((2, ), 1.)", "t.full((2, ), 1j)", "t.full((2, ), t.tensor(3))",
+    "t.full(2, 1)", "t.full((2, ), 1.5, dtype=t.long)", "t.full_like(i, 1.5)", "t.arange(5, 0)", "t.arange(0, 5, 0)",
+    "t.arange(1, 2.5, 0.5)", "t.arange(3, dtype=t.float16)", "t.arange(t.tensor(3))", "t.arange(t.tensor(3.))",
+    "t.arange(0, 1, 0.1)[3]", "t.arange(end=3)", "t.arange(start=1, end=3)", "t.arange(True)", "t.range(0, 3)",
+    "t.linspace(0, 1, 3)", "t.linspace(0, 5, 3, dtype=t.int64)", "t.linspace(0, 1, 0)", "t.linspace(0, 1, 1)",
+    "t.linspace(0, 1, -1)", "t.linspace(0, 1j, 3)", "t.linspace(t.tensor(0.), 1, 2)", "t.logspace(0, 2, 3)",
+    "t.eye(2)", "t.eye(2, 3, dtype=t.int64)", "t.eye(-1)", "t.empty_strided((2, 3), (1, 2)).stride()",
+    "t.zeros_like(i)", "t.zeros_like(3)", "x.new_tensor([1, 2])", "x.new_zeros(2, 3).dtype", "x.new_full((2, ), 3)",
+    "x.new_ones((2, ))", "x.new_empty(2, 3).shape", "t.scalar_tensor(3)", "t.scalar_tensor(True)", "t.vander(i)",
+    "t.vander(i, 2, increasing=True)", "t.is_tensor(3)",
+    "t.frombuffer(bytearray(b'\\x01\\x00\\x02\\x00'), dtype=t.int16)", "t.FloatTensor(2, 3).shape", "t.FloatTensor()",
+    "t.FloatTensor([1, 2])", "t.FloatTensor((2, 3))", "t.LongTensor([1.5])", "t.FloatTensor(i)",
+    "t.LongTensor(np.array([1, 2]))", "t.FloatTensor(np.array([1., 2]))", "t.FloatTensor(t.Size([2])).shape",
+    "t.FloatTensor.dtype", "t.BoolTensor([1, 0])", "t.ByteTensor([1, 0])", "t.Tensor(3).shape", "t.Tensor([3])",
+    "t.Tensor(i)", "isinstance(i, t.LongTensor)", "t.LongTensor('a')", "t.FloatTensor(2.5)",
+    "t.FloatTensor([[1, 2], [3]])", "x.new(2).dtype", "x.new([1, 2])", "x.resize_(3)", "x.resize_(7).shape",
+    "x.resize_as_(i).shape", "t.channels_last", "t.strided", "x.layout",
+    "t.zeros(1, 2, 3, 4).contiguous(memory_format=t.channels_last).stride()",
+    "x.contiguous(memory_format=t.channels_last)",
+    "t.zeros(1, 2, 3, 4, device='cpu').to(memory_format=t.channels_last).is_contiguous(memory_format=t.channels_last)",
+    "x.cuda()", "t.empty(2, memory_format=t.preserve_format)", "t.tensor([[1, 2], [3, 4]], dtype=float)",
+    "t.tensor([1], dtype=int)", "t.zeros(2, dtype=np.float32)", "t.zeros(2, dtype=float)",
+    "t.zeros(2, dtype='float32')", "x.new_zeros([2], dtype=t.int)", "t.zeros()", "t.empty(0, 3)",
+    "t.ones(2, 3, out=t.zeros(1)).shape", "t.linspace(0, 1, 5, dtype=t.float64)", "t.tensor(t.Size([1, 2]))",
+    "t.tensor(1.).dtype",
+])
+def test_same(expression):
+    assert outcome(expression, tinytorch) == outcome(expression, torch)
+
+
+@pytest.mark.parametrize("default", ["t.DoubleTensor", "'torch.HalfTensor'"])
+def test_default_tensor_type(default):
+    for t in (torch, tinytorch):
+        try:
+            t.set_default_tensor_type(eval(default, dict(t=t)))
+            assert str(t.tensor(1.).dtype) == ("torch.float64" if "Double" in default else "torch.float16")
+        finally:
+            t.set_default_dtype(t.float32)

@@ -1,0 +1,122 @@
+"""MNIST files in every layout, broken files, drawn digits, transforms."""
+import gzip
+
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.vision import datasets, transforms
+from tinytorch.vision.digits import draw_digits
+
+
+def idx(array):
+    header = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes()
+    return header + array.astype(np.uint8).tobytes()
+
+
+IMAGES, LABELS = draw_digits(12, 0)
+
+
+def write(folder, compressed=False, dotted=False):
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in ("train", "t10k"):
+        for kind, array in (("images-idx3", IMAGES), ("labels-idx1", LABELS)):
+            name = f"{part}-{kind}-ubyte"
+            if dotted:
+                name = name.replace("-idx", ".idx")
+            if compressed:
+                (folder / f"{name}.gz").write_bytes(gzip.compress(idx(array)))
+            else:
+                (folder / name).write_bytes(idx(array))
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("below, dotted", [(".", False), ("MNIST/raw", False), (".", True)])
+def test_layouts(tmp_path, compressed, below, dotted):
+    write(tmp_path / below, compressed, dotted)
+    data = datasets.MNIST(str(tmp_path), train=True)
+    assert len(data) == 12 and data.data.dtype == torch.uint8 and data.targets.dtype == torch.int64
+    assert np.array_equal(data.data.numpy(), IMAGES) and data.targets.tolist() == LABELS.tolist()
+
+
+def test_items_and_transforms(tmp_path):
+    write(tmp_path)
+    both = transforms.Compose([transforms.ToTensor(), transforms.Normalize((0.5,), (0.25,))])
+    image, label = datasets.MNIST(str(tmp_path), train=False, transform=both, target_transform=lambda t: t + 100)[3]
+    assert image.shape == (1, 28, 28) and label == LABELS[3] + 100
+    assert np.allclose(image.numpy()[0], (IMAGES[3] / 255 - 0.5) / 0.25, atol=1e-6)
+    assert "Normalize(mean=(0.5,), std=(0.25,))" in repr(both)
+
+
+def test_in_a_loader(tmp_path):
+    write(tmp_path)
+    loader = torch.utils.data.DataLoader(datasets.MNIST(str(tmp_path), transform=transforms.ToTensor()), batch_size=5)
+    shapes = [(tuple(x.shape), tuple(y.shape)) for x, y in loader]
+    assert shapes == [((5, 1, 28, 28), (5,)), ((5, 1, 28, 28), (5,)), ((2, 1, 28, 28), (2,))]
+
+
+def test_missing_file_is_named(tmp_path):
+    write(tmp_path)
+    (tmp_path / "train-labels-idx1-ubyte").unlink()
+    with pytest.raises(RuntimeError, match="Dataset not found.*train-labels-idx1-ubyte"):
+        datasets.MNIST(str(tmp_path))
+
+
+@pytest.mark.parametrize("break_it", [
+    lambda b: b[:-5], lambda b: b + b"x", lambda b: b"", lambda b: b"abcd" + b[4:], lambda b: b[:6]])
+def test_broken_file_is_named(tmp_path, break_it):
+    write(tmp_path)
+    path = tmp_path / "train-images-idx3-ubyte"
+    path.write_bytes(break_it(path.read_bytes()))
+    with pytest.raises(RuntimeError, match="train-images-idx3-ubyte"):
+        datasets.MNIST(str(tmp_path))
+
+
+@pytest.mark.parametrize("at", [-3, 30])
+def test_broken_compressed_file_is_named(tmp_path, at):
+    write(tmp_path, compressed=True)
+    path = tmp_path / "train-images-idx3-ubyte.gz"
+    content = path.read_bytes()
+    path.write_bytes(content[:at] if at < 0 else content[:at] + bytes([content[at] ^ 255]) + content[at + 1:])
+    with pytest.raises(RuntimeError, match="train-images-idx3-ubyte.gz is truncated or corrupt"):
+        datasets.MNIST(str(tmp_path))
+
+
+def test_download(tmp_path, monkeypatch):
+    """From a mirror, here a folder; the checksum is compared, and a bad file is not kept."""
+    import hashlib
+    served = tmp_path / "served"
+    write(served, compressed=True)
+    names = [name for name, _ in datasets.MNIST.resources]
+    monkeypatch.setattr(datasets.MNIST, "mirrors", [(tmp_path / "nowhere").as_uri() + "/", served.as_uri() + "/"])
+    monkeypatch.setattr(datasets.MNIST, "resources",
+                        [(n, hashlib.md5((served / n).read_bytes()).hexdigest()) for n in names])
+    root = tmp_path / "root"
+    assert len(datasets.MNIST(str(root), download=True)) == 12
+    assert (root / "MNIST" / "raw" / names[0]).exists()
+    (served / names[0]).write_bytes(b"not what it was")
+    other = tmp_path / "other"
+    with pytest.raises(RuntimeError, match="md5"):
+        datasets.MNIST(str(other), download=True)
+    assert not (other / "MNIST" / "raw" / names[0]).exists()
+
+
+def test_drawn_digits_are_the_same_each_time():
+    a, b = datasets.SyntheticDigits(size=20), datasets.SyntheticDigits(size=20)
+    assert torch.equal(a.data, b.data) and torch.equal(a.targets, b.targets)
+    assert not torch.equal(a.data, datasets.SyntheticDigits(size=20, seed=1).data)
+    assert not torch.equal(a.data, datasets.SyntheticDigits(train=False, size=20).data)
+    assert a.data.max() > 150 and a.data[:, 0].max() < 128
+
+
+def test_totensor_refuses():
+    with pytest.raises(TypeError, match="pic should be PIL Image or ndarray"):
+        transforms.ToTensor()([1, 2])
+    with pytest.raises(ValueError, match="2/3 dimensional"):
+        transforms.ToTensor()(np.zeros(3))
+    with pytest.raises(TypeError, match="float tensor"):
+        transforms.Normalize(0.0, 1.0)(torch.ones(1, 2, 2, dtype=torch.int64))
+    with pytest.raises(ValueError, match="std evaluated to zero"):
+        transforms.Normalize([0.0], [0.0])(torch.ones(1, 2, 2))
+    with pytest.raises(TypeError, match="should be callable"):
+        transforms.Lambda(3)
