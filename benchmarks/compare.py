@@ -64,9 +64,16 @@ def peak(library, name, steps=100):
     print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
 
+def environment_of_children():
+    """Ours, with the checkout to import from, and with bytecode written: torch's was, when it was installed."""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
+
+
 def child(arguments, threads):
     """Lines that this script prints when run with `arguments` in a fresh process."""
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
+    environment = environment_of_children()
     if threads:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             environment[name] = str(threads)
@@ -79,7 +86,7 @@ def import_seconds(library, repeats=5):
     """Median wall time of a process that imports the library, less that of one that does nothing."""
     def wall(code):
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], cwd=HERE.parent, check=True)
+        subprocess.run([sys.executable, "-c", code], env=environment_of_children(), check=True)
         return time.perf_counter() - start
     wall(f"import {library}")
     return statistics.median(wall(f"import {library}") for _ in range(repeats)) - statistics.median(

@@ -12,19 +12,17 @@ from .autograd import (enable_grad, inference_mode, is_grad_enabled, is_inferenc
                        set_grad_enabled)
 from .autograd.promotion import result_type
 from .device import device
-from .dtypes import (bfloat16, bool, can_cast, complex64, complex128, finfo, float16, float32, float64,
-                    get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
-                    uint16, uint32, uint64)
-from .dtypes import dtype as _dtype_class
-from .ops.activation import *
-from .ops.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
+from .dtypes import (bfloat16, bool, can_cast, complex64, complex128, dtype, finfo, float16, float32, float64,
+                     get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
+                     uint16, uint32, uint64)
 from .legacy import *
-from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
-                            strided)
+from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format,
+                            preserve_format, strided)
+from .ops.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
+from .ops.activation import *
 from .ops.arithmetic import *
 from .ops.bilinear import *
 from .ops.bitwise import *
-from .ops.cast import clone
 from .ops.compare import *
 from .ops.complex import *
 from .ops.conv import *
@@ -46,10 +44,10 @@ from .ops.packing import *
 from .ops.pad import *
 from .ops.pool import *
 from .ops.power import *
+from .ops.product import *
 from .ops.random import *
 from .ops.ranges import *
 from .ops.rearrange import *
-from .ops.product import *
 from .ops.reduce import *
 from .ops.rnn import *
 from .ops.rounding import *
@@ -63,18 +61,17 @@ from .ops.special_math import *
 from .ops.stats import *
 from .ops.views import *
 from .ops.where import *
+from .ops.cast import clone
 from .printing import *
-from .random import (Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed,
-                     set_rng_state)
+from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
 from .serialization import load, save
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import accelerator, backends, compiler, cpu, cuda, distributed, jit, mps, nn, version, xpu, linalg, return_types, serialization
-from . import optim, utils
+from . import (accelerator, backends, compiler, cpu, cuda, distributed, jit, linalg, mps, nn, optim, return_types,
+               serialization, utils, version, xpu)
 
-dtype = _dtype_class
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128

@@ -5,7 +5,7 @@ from . import dtypes as dt
 from .autograd.op import methods
 from .ops.create import size_of
 from .ops.data import array_of
-from .tensor import Size, Tensor, wrap
+from .tensor import Size, Tensor, root_of, wrap
 
 __all__ = ["resize_as_", "set_default_tensor_type"]
 
@@ -86,9 +86,7 @@ def new(self, *args, device=None):
 # ------------------------------------------------------------------ memory
 def _memory(array):
     """The elements of an array's memory from its first one on, in one dimension."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = root_of(array)
     if not root.flags.c_contiguous or root.dtype != array.dtype:
         return array.reshape(-1)
     start = (array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // array.itemsize

@@ -10,7 +10,6 @@ import io
 import os
 import pickle
 import sys
-import zipfile
 from collections import Counter, OrderedDict
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from . import dtypes as dt
 from .device import check_device, device
 from .nn.parameter import Parameter
-from .tensor import Size, Tensor, wrap
+from .tensor import Size, Tensor, root_of, wrap
 
 __all__ = ["load", "save"]
 
@@ -192,9 +191,7 @@ def _memory_of(array):
     """The whole memory that `array` is a view of, as a flat uint8 array; None if torch could not describe it."""
     if any(s < 0 or s % array.itemsize for s in array.strides) or not array.dtype.isnative:
         return None
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = root_of(array)
     flat = root.transpose(np.argsort(root.strides)[::-1]).reshape(-1) if root.ndim != 1 else root
     if not flat.flags.c_contiguous or root.size and not np.may_share_memory(flat, root):
         return None
@@ -203,7 +200,8 @@ def _memory_of(array):
 
 def _aligned(archive, name, data):
     """Add an entry whose bytes begin at a multiple of the alignment, as torch's readers may map them."""
-    info = zipfile.ZipInfo(name)
+    from zipfile import ZipInfo            # imported where used: it costs a tenth of `import tinytorch`
+    info = ZipInfo(name)
     begin = archive.fp.tell() + 30 + len(name.encode()) + 4
     padding = -begin % _ALIGNMENT
     info.extra = b"FB" + padding.to_bytes(2, "little") + b"Z" * padding
@@ -240,7 +238,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     elif not hasattr(f, "write"):
         raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, "
                              f"got {type(f).__name__}")
-    with zipfile.ZipFile(f, "w") as archive:
+    from zipfile import ZipFile
+    with ZipFile(f, "w") as archive:
         _aligned(archive, f"{name}/data.pkl", text.getvalue())
         _aligned(archive, f"{name}/byteorder", sys.byteorder.encode())
         for key, data in pickler.storages.values():
@@ -385,10 +384,11 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         weights_only = pickle_module is None
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
-    if not zipfile.is_zipfile(f):
+    from zipfile import ZipFile, is_zipfile
+    if not is_zipfile(f):
         raise NotImplementedError("torch.load: the file is not a zip archive; files in the format before PyTorch 1.6 "
                                   "are not supported")
-    with zipfile.ZipFile(f) as archive:
+    with ZipFile(f) as archive:
         entry = next((n for n in archive.namelist() if n.count("/") == 1 and n.endswith("/data.pkl")), None)
         if entry is None:
             raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")

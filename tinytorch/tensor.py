@@ -148,9 +148,7 @@ class Tensor(_Slots):
 
     def storage_offset(self):
         """How many elements into the underlying memory the first one lies."""
-        root = self.array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
+        root = root_of(self.array)
         return (self.data_ptr() - root.__array_interface__["data"][0]) // self.array.itemsize
 
     def data_ptr(self):
@@ -295,6 +293,17 @@ def wrap(array):
     tensor.version = [0]
     tensor.origin = None
     return tensor
+
+
+def root_of(array):
+    """The array that owns the memory of `array`."""
+    while True:
+        base = array.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)     # NumPy's as_strided puts an object of its own between the two
+        if not isinstance(base, np.ndarray):
+            return array
+        array = base
 
 
 def check_dim(dim, ndim):

@@ -19,9 +19,10 @@ operators and other ops alone, so one text serves two modes: backward calls them
 op called on ndarrays just runs), `create_graph=True` calls them with Tensors and they are recorded
 in turn. Broadcasting is the engine's job: a rule may return a gradient of the output's shape.
 
-Three wrappers, by what the op needs on the hot path: `op` (positional arguments), `unary` and
-`binary` (element by element, with torch's promotion and torch's public signature). They repeat the
-few lines that make a Tensor and a Node, because a call for each would cost what an op costs.
+Four wrappers, by what the op needs on the hot path: `op` (positional arguments), `single` (the same
+for one tensor), `unary` and `binary` (element by element, with torch's promotion and torch's public
+signature). They repeat the few lines that make a Tensor and a Node, because a call for each would
+cost what an op costs.
 """
 import numpy as np
 from numpy import ndarray
@@ -45,6 +46,13 @@ def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=
     """
     def decorate(forward):
         return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, twin))
+    return decorate
+
+
+def single(name=None, aux=False, view=False, **rules):
+    """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
+    def decorate(forward):
+        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules))
     return decorate
 
 
@@ -114,7 +122,7 @@ def _unary(o, forward, to_float):
         if not isinstance(input, Tensor):
             return on_arrays(o, input)
         if out is not None:
-            return write_out(out, call(input))
+            return write_out(out, call(input), input)
         array = input.array
         if to_float and array.dtype.kind not in "fc":
             return unusual_unary(o, call, input)
@@ -178,7 +186,7 @@ def _binary(o, forward, to_float, numbers, is_operator=False):
         if isinstance(other, Tensor):
             b = other.array
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
-                return write_out(out, call(*promoted(input, other)))
+                return write_out(out, call(*promoted(input, other)), input, other)
             if other.origin is not None:
                 refresh(other)
             if other.tracked:
@@ -192,13 +200,13 @@ def _binary(o, forward, to_float, numbers, is_operator=False):
             elif is_operator and not isinstance(other, OPERANDS):
                 return NotImplemented
             else:
-                return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))))
+                return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))), input, other)
         if to_float and a.dtype.kind in "biu":
-            return write_out(out, call(to_default(input), to_default(other)))
+            return write_out(out, call(to_default(input), to_default(other)), input, other)
         try:
             result = forward(a, b)
         except (ValueError, TypeError, OverflowError) as error:
-            return write_out(out, unusual_binary(o, call, input, other, error))
+            return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         tensor = blank(Tensor)
@@ -231,7 +239,55 @@ def _binary(o, forward, to_float, numbers, is_operator=False):
         else:
             tensor.node = None
             tensor.tracked = False
-        return tensor if out is None else write_out(out, tensor)
+        return tensor if out is None else write_out(out, tensor, input, other)
+    return call
+
+
+def _single(o, forward):
+    aux, keep_flag, is_view = o.aux, o.keep_flag, o.view
+    keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
+    differentiable = o.differentiable
+
+    def call(input, *attributes):
+        if not isinstance(input, Tensor):      # a rule at work on plain arrays
+            result = forward(input, *attributes, False) if keep_flag else forward(input, *attributes)
+            return result[0] if aux else result
+        array, extra = input.array, None
+        if input.origin is not None:
+            refresh(input)
+        record = differentiable and input.tracked and mode.grad
+        result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
+        if aux:
+            result, extra = result
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
+        tensor = blank(Tensor)
+        tensor.array = result
+        if is_view:
+            track_view(tensor, input, (call, _NOTHING, attributes, None))
+            version = input.version
+        else:
+            tensor.version = version = [0]
+            tensor.origin = None
+        if record:
+            node = _new_node(Node)
+            node.op = o
+            node.edges = (input.node or input,)
+            node.saved = (array if keeps_input else None, *attributes, result if keeps_output else None, extra)
+            node.versions = (input.version, input.version[0]) if keeps_input else _NOTHING
+            if keeps_output:
+                node.versions += (version, version[0])
+            elif extra is not None and not keeps_input:
+                node.versions = ([0], 0)       # something to free: a second backward must be refused
+            node.order = next_order()
+            node.shape = result.shape
+            node.hooks = None
+            tensor.node = node
+            tensor.tracked = True
+        else:
+            tensor.node = None
+            tensor.tracked = False
+        return tensor
     return call
 
 
@@ -268,7 +324,7 @@ def _general(o, forward):
             return _wrap_outputs(o, call, args, arrays, edges, mask, result, extra, recording)
         tensor = wrap(result if result.__class__ is ndarray else np.asarray(result))
         if view:
-            track_view(tensor, call, args, first, None)
+            track_view(tensor, args[first], (call, args[:first], args[first + 1:], None))
         if recording:
             tensor.node = node = Node(o, edges, _NOTHING, _NOTHING, tensor.array.shape)
             tensor.tracked = True
@@ -283,7 +339,7 @@ def _wrap_outputs(o, call, args, arrays, edges, mask, results, extra, recording)
     outputs = tuple(wrap(np.asarray(r)) for r in results)
     if o.view:
         for k, output in enumerate(outputs):
-            track_view(output, call, args, o.first, k)
+            track_view(output, args[o.first], (call, args[:o.first], args[o.first + 1:], k))
     if recording:
         node = Node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
         _save(node, args, arrays, o.kept(mask), outputs, extra)

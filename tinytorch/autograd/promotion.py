@@ -6,6 +6,7 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
+from .views import check_written
 
 #: What may stand beside a tensor in arithmetic.
 OPERANDS = (bool, int, float, complex, ndarray, np.generic)
@@ -136,8 +137,11 @@ def check_broadcast(a, b):
                                f"at non-singleton dimension {max(len(a), len(b)) - i}") from None
 
 
-def write_out(out, result):
-    """Store `result` in the tensor given as `out=`, by torch's rules; with None return it."""
+def write_out(out, result, *inputs, apart=False):
+    """Store `result` in the tensor given as `out=`, by torch's rules; with None return it.
+
+    `inputs` are the tensors that it must not overlap in part (or, with `apart`, at all).
+    """
     if out is None:
         return result
     if not isinstance(out, Tensor):
@@ -149,9 +153,45 @@ def write_out(out, result):
         raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
     if out.array.shape != result.array.shape:
         out.array = np.empty(result.array.shape, out.array.dtype)
+    check_written(out.array)
+    for x in inputs:
+        if isinstance(x, Tensor):
+            _check_overlap(out.array, x.array, apart)
     out.array[...] = dt.cast(result.array, out.array.dtype)
     out.version[0] += 1
     return out
+
+
+def _check_overlap(out, array, apart):
+    """RuntimeError if `out` shares memory with `array`; the very same elements in place are fine unless `apart`."""
+    if not out.size or not np.may_share_memory(out, array) or not (_dense(out) and _dense(array)):
+        return                                 # torch too leaves those with gaps alone: too hard to tell
+    same = out.strides == array.strides and out.__array_interface__["data"] == array.__array_interface__["data"]
+    if apart or not same or out.size != array.size:
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
+                           "to a single memory location. Please clone() the tensor before performing the operation.")
+
+
+def _dense(array):
+    """Whether the elements fill their stretch of memory, in whatever order of dimensions."""
+    step = array.itemsize
+    for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape) if n != 1):
+        if stride != step:
+            return False
+        step *= n
+    return True
+
+
+def check_out_dtype(out, input):
+    """RuntimeError unless the tensor given as `out=`, if any, has the dtype of `input`: for ops that only move numbers."""
+    if out is not None and out.array.dtype != input.array.dtype:
+        names = [_C_DTYPES.get(type_name(x), x.dtype.name) for x in (input, out)]
+        raise RuntimeError("Expected out tensor to have dtype {}, but got {} instead".format(*names))
+
+
+_C_DTYPES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
+             "Int": "int", "Short": "short", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
+             "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
 
 def type_name(tensor):

@@ -23,15 +23,13 @@ class View:
         self.base, self.steps, self.seen, self.taped = base, steps, seen, mode.grad
 
 
-def track_view(output, call, args, first, index):
-    """Make `output` a view: what call(*args) (its output number `index`) gives of args[first]."""
-    source = args[first]
-    step = (call, args[:first], args[first + 1:], index)
-    if source.origin is None:
+def track_view(output, source, step):
+    """Make `output` a view: what `step` (function, arguments before and after, output number) makes of `source`."""
+    origin = source.origin
+    if origin is None:
         output.origin = View(source, (step,), source.node)
     else:
-        base = source.origin.base
-        output.origin = View(base, source.origin.steps + (step,), base.node)
+        output.origin = View(origin.base, origin.steps + (step,), origin.base.node)
     output.version = source.version
 
 
@@ -127,6 +125,13 @@ def check_in_place(self):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
+def check_written(array):
+    """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded)."""
+    if 0 in array.strides and array.size and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                           "memory location. Please clone() the tensor before performing the operation.")
+
+
 def assign(self, result):
     """Write `result` into `self` and make its history that of `self`. Nothing is written if the
     shapes or dtypes do not fit."""
@@ -141,9 +146,7 @@ def assign(self, result):
                                f"{want.tensor_type[:-6]}")
         result = result.to(want)
         array = result.array
-    if 0 in target.strides and target.size and any(s == 0 and n > 1 for s, n in zip(target.strides, target.shape)):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
+    check_written(target)
     if result.tracked and self.origin is not None and mode.grad:
         _check_view(self)
     if result.node is not None and result.node.saved:

@@ -2,7 +2,7 @@
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import attach, methods, op
+from ..autograd.op import attach, methods, op, single
 from ..autograd.promotion import check_broadcast, scalar_as
 from ..autograd.views import assign, check_in_place
 from ..device import check_device, device as Device
@@ -21,12 +21,12 @@ def _converted_back(g, numpy_dtype, source):
     return _to_copy(g, source, numpy_dtype)
 
 
-@op(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
+@single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
     return dt.cast(input, numpy_dtype)
 
 
-@op(name="clone", input=lambda g: g)
+@single(name="clone", input=lambda g: g)
 def _clone(input, order):
     """A copy laid out as the input ("K"), in C order ("C"), or with its dimensions in the order given."""
     if order == "K":
@@ -36,7 +36,7 @@ def _clone(input, order):
     return input.transpose(order).copy("C").transpose(inverse(order))
 
 
-@op(name="alias", view=True, input=lambda g: g)
+@single(name="alias", view=True, input=lambda g: g)
 def alias(input):
     return input[...]
 

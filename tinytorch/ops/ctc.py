@@ -8,18 +8,20 @@ from .activation import floating
 from .cross_entropy import reduction_of
 
 
-def _gradient(g, wanted, log_probs, frames, lengths, zero_infinity, aux):
-    result = kernels.gradient(np.asarray(g), log_probs, frames, lengths, aux)
-    if zero_infinity:
-        result[:, np.isinf(aux[-1])] = 0
-    return result,
-
-
-def _no_second_derivative(*args):
+def _no_second_derivative(g):
     raise RuntimeError("derivative for aten::_ctc_loss_backward is not implemented")
 
 
-@op(name="ctc_loss", aux=True, joint=_gradient, twin=_no_second_derivative)
+@op(name="ctc_loss_backward", g=_no_second_derivative, log_probs=_no_second_derivative)
+def _ctc_loss_backward(g, log_probs, frames, lengths, zero_infinity, saved):
+    result = kernels.gradient(np.asarray(g), log_probs, frames, lengths, saved)
+    if zero_infinity:
+        result[:, np.isinf(saved[-1])] = 0
+    return result
+
+
+@op(name="ctc_loss", aux=True, log_probs=lambda g, log_probs, frames, lengths, zero_infinity, aux: _ctc_loss_backward(
+    g, log_probs, frames, lengths, zero_infinity, aux))
 def _ctc_loss(log_probs, labels, frames, lengths, blank, zero_infinity):
     loss, saved = kernels.losses(log_probs, labels, frames, lengths, blank)
     return np.where(np.isinf(loss), 0, loss).astype(loss.dtype) if zero_infinity else loss, saved

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
-from ..autograd.op import op
+from ..autograd.op import op, single
 from ..autograd.promotion import scalar_as, type_name
 from ..autograd.views import assign, check_in_place
 from ..kernels.scatter import add_at
@@ -26,7 +26,7 @@ _PLAIN = (int, type(None))
 # ------------------------------------------------------------------ primitives
 def _basic(name):
     """A primitive f(input, index) for an index of numbers, slices and None that ends in Ellipsis: a view."""
-    @op(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
+    @single(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
     def primitive(input, index):
         return input[index]
     return primitive
@@ -42,7 +42,7 @@ def _put_in_zeros(g, shape, index):
     return result
 
 
-@op(name="index", aux=True, input=lambda g, shape, aux: _add_in_zeros(g, shape, aux))
+@single(name="index", aux=True, input=lambda g, shape, aux: _add_in_zeros(g, shape, aux))
 def _index(input, index, keep):
     # The caller may write to his index tensor before backward: keep a copy.
     return pick(input, index), tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index]) if keep else None

@@ -2,7 +2,7 @@
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import methods, op
+from ..autograd.op import binary, methods, op
 from ..autograd.promotion import check_broadcast, in_float32, type_name, write_out
 from ..tensor import Tensor, wrap
 
@@ -37,14 +37,16 @@ def _dot(a, b):
     return a.dot(b) if a.dtype != np.float16 else _half(np.dot, a, b)
 
 
-@op(name="mm", input=lambda g, mat2: _mm(g, mT(mat2)), mat2=lambda g, input: _mm(mT(rows(input)), rows(g)))
+@binary(name="mm", method=False, inplace=False, input=lambda g, mat2: _mm(g, mT(mat2)),
+        mat2=lambda g, input: _mm(mT(rows(input)), rows(g)))
 def _mm(input, mat2):
     if input.ndim == 2:
         return _dot(input, mat2)
     return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
 
 
-@op(name="bmm", input=lambda g, other: _matmul(g, mT(other)), other=lambda g, input: _matmul(mT(input), g))
+@binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
+        other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
     return np.matmul(input, other) if input.dtype != np.float16 else _half(np.matmul, input, other)
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from .. import return_types
-from ..autograd.op import methods, op
+from ..autograd.op import methods, op, single
 from ..autograd.promotion import converted, in_float32, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 
@@ -96,7 +96,7 @@ def _add(array, dim, keepdim, dtype=None):
     return np.add.reduce(array, axis=dim, dtype=dtype, keepdims=keepdim)
 
 
-@op(name="sum", input=lambda g, shape, dim: spread(g, shape, dim))
+@single(name="sum", input=lambda g, shape, dim: spread(g, shape, dim))
 def _sum(input, dim, keepdim, dtype=None):
     return _add(input, dim, keepdim, dtype)
 
@@ -120,7 +120,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     return total if out is None else write_out(out, total)
 
 
-@op(name="mean", input=lambda g, shape, dim, count: spread(g * (1 / count), shape, dim))
+@single(name="mean", input=lambda g, shape, dim, count: spread(g * (1 / count), shape, dim))
 def _mean(input, dim, keepdim, count):
     result = _add(input, dim, keepdim)
     return result * (1 / count) if result.dtype == np.float16 else result / count
@@ -176,7 +176,7 @@ def _prod_grad(g, wanted, input, dim, keepdim):
 
 @op(name="prod", joint=_prod_grad, twin=_prod_tree)
 def _prod(input, dim, keepdim):
-    return np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim)
+    return np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim, dtype=input.dtype)
 
 
 @numpy_names

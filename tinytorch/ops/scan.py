@@ -79,13 +79,29 @@ def _logcumsumexp_grad(g, wanted, input, ans, dim):
     share = np.ones_like(x)                    # of the running sum before in the one after
     share[1:] = np.where(np.isinf(total[1:]), 0, np.exp(total[:-1] - total[1:]))
     own = np.where(np.isinf(total), 0, np.exp(x - total))
-    return np.moveaxis(_chain(g, share) * own, 0, dim),
+    return np.moveaxis(_chain(g, share.conj()) * own.conj(), 0, dim),
 
 
-@op(name="logcumsumexp", joint=_logcumsumexp_grad,
-    twin=lambda input, dim: _doubling(input, dim, lambda a, b: a.logaddexp(b)))
+def _log_sum(a, b):
+    """logaddexp whose second derivative does not overflow either, for the twin."""
+    if a.is_complex():
+        return a.logaddexp(b)
+    high = maximum(a, b).detach()
+    high = high.masked_fill(high.isinf(), 0)   # two -inf: their difference is no number
+    return ((a - high).exp() + (b - high).exp()).log() + high
+
+
+@op(name="logcumsumexp", joint=_logcumsumexp_grad, twin=lambda input, dim: _doubling(input, dim, _log_sum))
 def _logcumsumexp(input, dim):
-    return np.logaddexp.accumulate(input, axis=dim) if input.ndim else input.copy()
+    if not input.ndim:
+        return input.copy()
+    if input.dtype.kind != "c":
+        return np.logaddexp.accumulate(input, axis=dim)
+    result = input.copy()                      # one after the other: the imaginary parts add up, unwrapped
+    steps = np.moveaxis(result, dim, 0)
+    for before, step in zip(steps, steps[1:]):
+        step[...] = logaddexp(before, step)
+    return result
 
 
 @numpy_names
@@ -125,8 +141,6 @@ def logcumsumexp(input, dim, *, out=None):
     tensor([0.0000, 0.6931])
     """
     check_tensor("logcumsumexp", input)
-    if input.array.dtype.kind == "c":
-        raise NotImplementedError("logcumsumexp of complex numbers is not supported")
     if input.array.dtype.kind in "biu":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{type_name(input)}'")
     if input.array.dtype.kind == "V":

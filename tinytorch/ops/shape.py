@@ -6,7 +6,7 @@ from operator import index as as_int
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import methods, op
+from ..autograd.op import methods, op, single
 from ..autograd.views import check_in_place
 from ..tensor import Size, Tensor, check_dim, wrap
 
@@ -18,7 +18,7 @@ __all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shape
 # ------------------------------------------------------------------ primitives
 def _reshaping(name):
     """A primitive f(input, size): a view with another shape. The caller knows that the strides allow it."""
-    @op(name=name, view=True, input=lambda g, shape: g.reshape(shape))
+    @single(name=name, view=True, input=lambda g, shape: g.reshape(shape))
     def primitive(input, size):
         return input.reshape(size)
     return primitive
@@ -27,18 +27,18 @@ def _reshaping(name):
 _view, _squeeze, _unsqueeze = _reshaping("view"), _reshaping("squeeze"), _reshaping("unsqueeze")
 
 
-@op(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
+@single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
 def _reshape_copy(input, size):
     return input.copy("C").reshape(size)
 
 
-@op(name="permute", view=True, input=lambda g, dims: _permute(g, inverse(dims)))
+@single(name="permute", view=True, input=lambda g, dims: _permute(g, inverse(dims)))
 def _permute(input, dims):
     return input.transpose(dims)
 
 
 def _swapping(name):
-    @op(name=name, view=True, input=lambda g, dim0, dim1: g.swapaxes(dim0, dim1))
+    @single(name=name, view=True, input=lambda g, dim0, dim1: g.swapaxes(dim0, dim1))
     def primitive(input, dim0, dim1):
         return input.swapaxes(dim0, dim1)
     return primitive
@@ -47,7 +47,7 @@ def _swapping(name):
 _transpose, _t = _swapping("transpose"), _swapping("t")
 
 
-@op(name="expand", view=True, input=lambda g: g)
+@single(name="expand", view=True, input=lambda g: g)
 def _expand(input, size):
     if input.flags.c_contiguous and input.size and 0 not in size:
         strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[len(size) - input.ndim:])]

@@ -1,5 +1,5 @@
 """Softmax and log_softmax: one node each, which saves its output alone."""
-from ..autograd.op import methods, op
+from ..autograd.op import methods, single
 from ..autograd.promotion import converted, in_float32, type_name, write_out
 from ..kernels import softmax as kernels
 from ..tensor import Tensor, check_dim
@@ -19,12 +19,12 @@ def _log_softmax_gradient(g, ans, dim):
     return g - ans.exp() * g.sum(dim, keepdim=True)
 
 
-@op(name="softmax", input=_softmax_gradient)
+@single(name="softmax", input=_softmax_gradient)
 def _softmax(input, dim):
     return kernels.softmax(input, dim)
 
 
-@op(name="log_softmax", input=_log_softmax_gradient)
+@single(name="log_softmax", input=_log_softmax_gradient)
 def _log_softmax(input, dim):
     return kernels.log_softmax(input, dim)
 

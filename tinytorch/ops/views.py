@@ -7,7 +7,7 @@ from numpy.lib.stride_tricks import as_strided as strided
 
 from ..autograd.op import methods, op
 from ..kernels.scatter import add_flat
-from ..tensor import Tensor, check_dim
+from ..tensor import Tensor, check_dim, root_of
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
@@ -106,9 +106,7 @@ def _as_strided_backward(g, size, stride, offset, layout):
 
 def _memory(array):
     """All the memory that `array` is a view of, as one dimension of its dtype."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = root_of(array)
     if not root.flags.forc:
         count = 1 + sum((n - 1) * s for n, s in zip(root.shape, root.strides)) // root.itemsize if root.size else 0
         return strided(root, (count,), (root.itemsize,))
@@ -362,11 +360,11 @@ def unsafe_chunk(input, chunks, dim=0):
 
 
 # ------------------------------------------------------------------ copies with a part replaced
-def _replaced(input, src, part, name):
+def _replaced(input, src, part):
     """A copy of `input` with the view that `part` makes of it replaced by `src`."""
     result = input.clone()
     target = part(result)
-    if name != "as_strided_scatter" and target.array.shape != src.array.shape:
+    if target.array.shape != src.array.shape:
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = "
                            f"{list(src.array.shape)}, slice size = {list(target.array.shape)}")
     target.copy_(src)
@@ -381,7 +379,7 @@ def select_scatter(input, src, dim, index):
     tensor([[0., 0.],
             [1., 1.]])
     """
-    return _replaced(input, src, lambda x: select(x, dim, index), "select_scatter")
+    return _replaced(input, src, lambda x: select(x, dim, index))
 
 
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
@@ -392,7 +390,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     tensor([0., 1., 1., 0.])
     """
     dim = check_dim(dim, input.array.ndim)
-    return _replaced(input, src, lambda x: _slice(x, (_ALL,) * dim + (slice(start, end, step), ...)), "slice_scatter")
+    return _replaced(input, src, lambda x: _slice(x, (_ALL,) * dim + (slice(start, end, step), ...)))
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
@@ -403,17 +401,22 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     tensor([[1., 0.],
             [0., 1.]])
     """
-    return _replaced(input, src, lambda x: diagonal(x, offset, dim1, dim2), "diagonal_scatter")
+    return _replaced(input, src, lambda x: diagonal(x, offset, dim1, dim2))
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """A copy of `input` with the elements of as_strided(size, stride, storage_offset) replaced by `src`.
 
+    The copy has all of the memory that `input` is a view of.
+
     >>> import tinytorch as torch
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
-    return _replaced(input, src, lambda x: as_strided(x, size, stride, storage_offset), "as_strided_scatter")
+    whole = as_strided(input, (_memory(input.array).size,), (1,), 0).clone()
+    result = as_strided(whole, input.array.shape, input.stride(), input.storage_offset())
+    as_strided(result, size, stride, storage_offset).copy_(src)
+    return result
 
 
 changes_itself(as_strided)

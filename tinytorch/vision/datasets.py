@@ -1,10 +1,7 @@
 """MNIST and FashionMNIST from their idx files, and digits drawn here for a machine that has neither."""
 import gzip
-import hashlib
 import os
 import struct
-import urllib.error
-import urllib.request
 import zlib
 
 import numpy as np
@@ -168,6 +165,9 @@ def read_idx(path):
 
 def _fetch(urls, path, md5):
     """Download the first of `urls` that answers to `path`, and check it. Nothing is left of a bad one."""
+    import hashlib                     # with urllib they take longer to import than all the rest
+    import urllib.error
+    import urllib.request
     errors = []
     for url in urls:
         try:

@@ -61,7 +61,8 @@ class Normalize:
     TypeError for integers, ValueError for a zero std.
 
     >>> import tinytorch as torch
-    >>> torch.vision.transforms.Normalize((0.5,), (0.5,))(torch.ones(1, 1, 2))
+    >>> from tinytorch.vision import transforms
+    >>> transforms.Normalize((0.5,), (0.5,))(torch.ones(1, 1, 2))
     tensor([[[1., 1.]]])
     """
 

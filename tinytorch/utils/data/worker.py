@@ -1,6 +1,5 @@
 """What a DataLoader with num_workers > 0 simulates: workers with a dataset copy and random streams of their own."""
 import copy
-import random
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +40,7 @@ class Worker:
         seed = base_seed + number
         self.info = WorkerInfo(number, count, seed, copy.copy(dataset))
         self.generator = Generator().manual_seed(seed)
+        import random                          # Python's own, which nothing but workers needs
         self.python_state = random.Random(seed).getstate()
         entropy = [number, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
         self.numpy_state = np.random.RandomState(np.random.SeedSequence(entropy).generate_state(4)).get_state()
@@ -60,6 +60,7 @@ class Worker:
 
     def _exchange(self):
         """Swap the global generators' states with the worker's."""
+        import random
         default_generator.exchange(self.generator)
         python_state, numpy_state = random.getstate(), np.random.get_state()
         random.setstate(self.python_state)
