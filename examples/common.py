@@ -33,19 +33,16 @@ def mnist(args):
     From args.data; without it from ./data, downloaded if need be; if that cannot be done, digits drawn
     by tinytorch itself.
     """
-    parts = []
-    for train in (True, False):
-        if args.data:
-            part = datasets.MNIST(args.data, train=train)
-        else:
-            try:
-                part = datasets.MNIST("data", train=train, download=True)
-            except RuntimeError as error:
-                print(f"MNIST is not to be had ({str(error)[:60]}...): training on drawn digits instead")
-                part = datasets.SyntheticDigits(train=train)
-        images = torch.from_numpy(part.data.numpy()).to(torch.get_default_dtype()) / 255
-        parts.append((images, torch.from_numpy(part.targets.numpy())))
-    return limited(args, *parts)
+    if args.data:
+        parts = [datasets.MNIST(args.data, train=train) for train in (True, False)]
+    else:
+        try:
+            parts = [datasets.MNIST("data", train=train, download=True) for train in (True, False)]
+        except RuntimeError as error:
+            print(f"no MNIST ({str(error)[:70]}...): training on drawn digits instead")
+            parts = [datasets.SyntheticDigits(train=train) for train in (True, False)]
+    return limited(args, *((torch.from_numpy(part.data.numpy()).to(torch.get_default_dtype()) / 255,
+                            torch.from_numpy(part.targets.numpy())) for part in parts))
 
 
 def limited(args, train, test):

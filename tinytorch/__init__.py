@@ -75,3 +75,13 @@ from . import (accelerator, backends, compiler, cpu, cuda, distributed, jit, lin
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
+
+#: Parts that take long to import and that few scripts use: loaded when first asked for.
+_LATER = ("multiprocessing", "profiler", "vision")
+
+
+def __getattr__(name):
+    if name in _LATER:
+        import importlib
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -269,10 +269,10 @@ class Tensor(_Slots):
 
     @property
     def _base(self):
-        return None if self.origin is None else self.origin.base
+        return self.origin.base if self._is_view() else None
 
     def _is_view(self):
-        return self.origin is not None
+        return self.origin is not None and self.origin.to_user
 
 
 def _rebuild(cls, array, tracked):

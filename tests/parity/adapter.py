@@ -41,7 +41,7 @@ def convert(x, memo=None):
     memo = {} if memo is None else memo
     if isinstance(x, torch.Tensor):
         if id(x) not in memo:
-            memo[id(x)] = _tensor(x)
+            memo[id(x)] = _tensor(x, memo)
         return memo[id(x)]
     if isinstance(x, torch.Size):
         return tinytorch.Size(x)
@@ -62,45 +62,72 @@ def convert(x, memo=None):
         return tinytorch.Generator().manual_seed(x.initial_seed())
     if isinstance(x, slice):
         return slice(convert(x.start, memo), convert(x.stop, memo), convert(x.step, memo))
-    return x
+    return _callable(x) if callable(x) else x
 
 
-def _tensor(x):
+def _tensor(x, memo):
     if x.layout != torch.strided or x.device.type != "cpu" or x.is_quantized:
         raise Untranslatable(str(x.layout))
-    plain = x.detach().resolve_conj().resolve_neg()
+    plain = _plain(x)
+    wide = plain.float() if x.dtype == torch.bfloat16 else plain
+    try:
+        memory = _memory(wide, memo)
+    except TypeError as error:
+        raise Untranslatable(str(x.dtype)) from error
+    item = memory.itemsize
+    array = np.lib.stride_tricks.as_strided(memory[wide.storage_offset():], tuple(wide.shape),
+                                            [s * item for s in wide.stride()])
+    result = tinytorch.from_numpy(array)
     if x.dtype == torch.bfloat16:
-        result = tinytorch.from_numpy(plain.float().numpy()).bfloat16()
-    else:
-        try:
-            array = plain.numpy()
-        except TypeError as error:
-            raise Untranslatable(str(x.dtype)) from error
-        # A copy in the same layout: the elements that the strides span, seen through the strides.
-        span = 1 + sum((n - 1) * s for n, s in zip(x.shape, x.stride())) if x.numel() else 0
-        memory = np.zeros(span, array.dtype)
-        layout = np.lib.stride_tricks.as_strided(memory, array.shape, [s * array.itemsize for s in x.stride()])
-        if x.numel():
-            layout[...] = array
-        else:
-            layout = np.zeros(array.shape, array.dtype)
-        result = tinytorch.from_numpy(layout)
+        result = result.bfloat16()
     if isinstance(x, torch.nn.Parameter):
         return tinytorch.nn.Parameter(result, requires_grad=x.requires_grad)
     return result.requires_grad_() if x.requires_grad else result
 
 
+def _memory(x, memo):
+    """A copy of all the memory that `x` is a view of; tensors that share memory share the copy."""
+    storage = x.untyped_storage()
+    key = storage._cdata, x.dtype
+    if key not in memo:
+        count = storage.nbytes() // x.element_size()
+        memo[key] = torch.as_strided(x, (count,), (1,), 0).numpy().copy(), storage    # kept alive: the key is an address
+    return memo[key][0]
+
+
+def _plain(x):
+    """`x` without history, conjugation and negation bits, or the lazy zeros that torch's derivatives give."""
+    x = x.detach()
+    return torch.zeros(x.shape, dtype=x.dtype) if x._is_zerotensor() else x.resolve_conj().resolve_neg()
+
+
+def _callable(x):
+    """A module of torch or a function of its tests, found in a sample, as tinytorch's."""
+    if isinstance(x, torch.nn.Module):
+        kind = getattr(tinytorch.nn, type(x).__name__)
+        return kind(**{name: getattr(x, name) for name in inspect.signature(kind).parameters})
+    if _is_test_code(x):
+        return _rebound(x)
+    return x
+
+
+def _is_test_code(x):
+    return isinstance(x, types.FunctionType) and x.__module__.startswith("torch.testing")
+
+
 def namesake(function, name):
-    """tinytorch's function for an entry of op_db, or None. Lambdas of torch's tests are run with
-    tinytorch in the place of torch."""
-    if isinstance(function, types.FunctionType) and function.__module__.startswith("torch.testing"):
-        return _rebound(function)
+    """tinytorch's function for the entry `name` of op_db, or None. Lambdas of torch's tests are run with
+    tinytorch in the place of torch, if what the entry names exists."""
     target = tinytorch
     for part in name.split("."):
         target = getattr(target, part, None)
+    if isinstance(target, (tinytorch.dtype, types.ModuleType)):      # cdouble: the method is meant
+        target = None
     if target is None and "." not in name:
         target = getattr(tinytorch.Tensor, name, None)
-    return target
+    if not _is_test_code(function):
+        return target
+    return _rebound(function) if target is not None or hasattr(tinytorch.Tensor, name + "_") else None
 
 
 def _rebound(function):
@@ -108,7 +135,7 @@ def _rebound(function):
     scope = dict(function.__globals__, torch=tinytorch)
     for called in function.__code__.co_names:
         value = scope.get(called)
-        if isinstance(value, types.FunctionType) and value.__module__.startswith("torch.testing"):
+        if _is_test_code(value):
             scope[called] = _rebound(value)
     return types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
 
@@ -117,7 +144,7 @@ def _rebound(function):
 def array_of(t):
     """The numbers of a tensor of either library as an ndarray (bfloat16 as float32)."""
     if isinstance(t, torch.Tensor):
-        t = t.detach().resolve_conj().resolve_neg()
+        t = _plain(t)
         return (t.float() if t.dtype == torch.bfloat16 else t).numpy()
     t = t.detach()
     return (t.float() if t.dtype == tinytorch.bfloat16 else t).numpy()

@@ -338,6 +338,170 @@ def out_of_wrong_dtype(t):
     t.add(t.ones(2), 1.5, out=t.ones(2, dtype=t.int64))
 
 
+@program
+def out_expanded(t):
+    t.add(t.ones(3), 1, out=t.ones(1).expand(3))
+
+
+@program
+def out_overlaps_input(t):
+    x = t.arange(4.)
+    t.add(x[:3], 1, out=x[1:])
+
+
+@program
+def out_overlaps_input_unary(t):
+    x = t.arange(4.)
+    t.sin(x[1:], out=x[:3])
+
+
+@program
+def out_is_input_of_gather(t):
+    x = t.arange(3.)
+    t.gather(x, 0, t.tensor([2, 1, 0]), out=x)
+
+
+@program
+def out_overlaps_input_of_cat(t):
+    x = t.zeros(4, 6)
+    t.cat((t.ones(4, 6), x), out=x[:2])
+
+
+@program
+def out_dtype_of_gather(t):
+    t.gather(t.ones(3), 0, t.tensor([0]), out=t.ones(1, dtype=t.float64))
+
+
+@program
+def out_dtype_of_take(t):
+    t.take(t.ones(3), t.tensor([0]), out=t.ones(1, dtype=t.float64))
+
+
+@program
+def out_dtype_of_index_select(t):
+    t.index_select(t.ones(3), 0, t.tensor([0]), out=t.ones(1, dtype=t.float64))
+
+
+@program
+def out_dtype_of_multinomial(t):
+    t.multinomial(t.ones(3), 1, out=t.ones(1))
+
+
+@program
+def store_too_large(t):
+    t.zeros(3, dtype=t.int64)[0] = 2 ** 70
+
+
+@program
+def store_too_large_for_int32(t):
+    t.zeros(3, dtype=t.int32)[0] = 2 ** 40
+
+
+@program
+def store_too_large_for_uint8(t):
+    t.zeros(3, dtype=t.uint8)[:2] = -300
+
+
+@program
+def store_too_large_for_float(t):
+    t.zeros(3).fill_(1e300)
+
+
+@program
+def store_complex(t):
+    t.zeros(3)[0] = 1j
+
+
+@program
+def store_nan_in_integers(t):
+    t.full((2,), float("nan"), dtype=t.int16)
+
+
+@program
+def full_too_large(t):
+    t.full((2,), 2 ** 70)
+
+
+@program
+def masked_fill_too_large(t):
+    t.zeros(2, dtype=t.int8).masked_fill(t.tensor([True, False]), 200)
+
+
+@program
+def add_too_large(t):
+    t.zeros(2, dtype=t.int64) + 2 ** 70
+
+
+@program
+def subtract_mask(t):
+    t.ones(2) - t.tensor([True, False])
+
+
+@program
+def subtract_from_mask(t):
+    t.tensor([True, False]) - t.ones(2)
+
+
+@program
+def subtract_true(t):
+    t.ones(2) - True
+
+
+@program
+def subtract_one_from_mask(t):
+    t.tensor([True]) - 1
+
+
+@program
+def linear_dtypes_no_bias(t):
+    t.nn.functional.linear(t.ones(2, 3), t.ones(4, 3, dtype=t.float64))
+
+
+@program
+def linear_dtypes_weight(t):
+    t.nn.functional.linear(t.ones(2, 3), t.ones(4, 3, dtype=t.float64), t.ones(4))
+
+
+@program
+def index_add_shape(t):
+    t.zeros(3, 2).index_add(0, t.tensor([0, 2]), t.ones(2))
+
+
+@program
+def narrow_start(t):
+    t.ones(3).narrow(0, t.tensor([1]), 1)
+
+
+@program
+def narrow_copy_dim(t):
+    t.narrow_copy(t.ones(3, 3), 3, 1, 1)
+
+
+@program
+def conv_weight_dims(t):
+    t.nn.functional.conv1d(t.ones(1, 2, 3), t.ones(2))
+
+
+@program
+def embedding_weight_dims(t):
+    t.nn.functional.embedding(t.tensor([0]), t.ones(2))
+
+
+@program
+def arange_step_lost(t):
+    t.arange(0, 64, 0.5, dtype=t.int64)
+
+
+@program
+def negative_size_random(t):
+    t.rand(2, -3)
+
+
+@program
+def huber_delta(t):
+    t.nn.HuberLoss(delta=1j)
+
+
 #: Where torch's words speak of its own C++ signatures and nothing is gained by repeating them.
 OTHER_WORDS = {"add_string", "tensor_of_string", "sin_of_number", "cat_of_nothing", "modified_after_saving",
                "embedding_of_floats", "target_of_floats", "nll_dtype", "no_such_device"}

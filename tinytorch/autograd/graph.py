@@ -22,6 +22,8 @@ def _requires_grad(self):
 
 def _set_requires_grad(self, value):
     value = bool(value)
+    if self.node is None and self.origin is not None and not self._is_view():
+        self.origin = None                     # a leaf, whatever shapes it had before
     if self.node is not None:
         if not value:
             raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a "
@@ -124,12 +126,12 @@ def detach(self):
 
 def detach_(self):
     """Take this tensor out of the graph that made it. RuntimeError for a view."""
-    if self.origin is not None:
+    if self._is_view():
         raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
                            "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
                            "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
                            "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
-    self.node, self.tracked = None, False
+    self.node, self.tracked, self.origin = None, False, None
     return self
 
 

@@ -26,6 +26,8 @@ class Op:
     twin      the same function in ordinary ops, for higher derivatives of a joint rule
     """
 
+    registry = []                              # every op there is; the profiler reads it
+
     def __init__(self, forward, name=None, first=0, aux=False, multi=False, view=False,
                  rules=None, joint=None, twin=None):
         code = forward.__code__
@@ -47,6 +49,8 @@ class Op:
         if joint is not None:
             self.joint, self.joint_needs = self._adapt_joint(joint)
         self._kept = {}
+        self.rule_functions = tuple((rules or {}).values()) + ((joint,) if joint is not None else ())
+        self.registry.append(self)
 
     def _places(self, rule, given):
         """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""

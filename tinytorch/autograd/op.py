@@ -69,15 +69,16 @@ def unary(rule=None, name=None, to_float=False, method=True, inplace=True):
     return decorate
 
 
-def binary(name=None, to_float=False, method=True, inplace=True, numbers="both", **rules):
+def binary(name=None, to_float=False, method=True, inplace=True, numbers="both", mixed=None, **rules):
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
     `numbers`: where a Python number may stand: "both", "other" or "none".
+    `mixed`: a check of operands whose dtypes differ.
     """
     def decorate(forward):
-        call = finish(_binary, Op(forward, name, rules=rules), to_float, numbers)
-        call.to_float = to_float
+        call = finish(_binary, Op(forward, name, rules=rules), to_float, numbers, mixed)
+        call.to_float, call.mixed = to_float, mixed
         attach(call, method, inplace)
         return call
     return decorate
@@ -85,7 +86,7 @@ def binary(name=None, to_float=False, method=True, inplace=True, numbers="both",
 
 def operator(function):
     """`function`, made by `binary`, as a Python operator: NotImplemented for what is neither tensor nor number."""
-    return finish(_binary, function.op, function.to_float, "both", True)
+    return finish(_binary, function.op, function.to_float, "both", function.mixed, True)
 
 
 def finish(make, o, *flags):
@@ -164,7 +165,7 @@ def _unary(o, forward, to_float):
     return call
 
 
-def _binary(o, forward, to_float, numbers, is_operator=False):
+def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
     number_first, tensors_only = numbers == "both", numbers == "none"
     differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
@@ -173,6 +174,9 @@ def _binary(o, forward, to_float, numbers, is_operator=False):
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
+            if is_operator:
+                raise TypeError(f"descriptor '{o.name}' for 'Tensor' objects doesn't apply to a "
+                                f"'{type(input).__name__}' object")
             if isinstance(other, Tensor):
                 if not number_first and not isinstance(input, (ndarray, np.generic)):
                     raise not_a_tensor(o, input, 1)
@@ -186,6 +190,8 @@ def _binary(o, forward, to_float, numbers, is_operator=False):
         if isinstance(other, Tensor):
             b = other.array
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
+                if mixed is not None:
+                    mixed(input, other)
                 return write_out(out, call(*promoted(input, other)), input, other)
             if other.origin is not None:
                 refresh(other)
@@ -200,6 +206,8 @@ def _binary(o, forward, to_float, numbers, is_operator=False):
             elif is_operator and not isinstance(other, OPERANDS):
                 return NotImplemented
             else:
+                if mixed is not None:
+                    mixed(input, other)
                 return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))), input, other)
         if to_float and a.dtype.kind in "biu":
             return write_out(out, call(to_default(input), to_default(other)), input, other)

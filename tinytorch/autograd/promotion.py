@@ -1,5 +1,7 @@
 """What the op wrappers do off the hot path: operands of several dtypes, Python numbers that do not
 fit, bfloat16, `out=`, and torch's words for what cannot be done."""
+import math
+
 import numpy as np
 from numpy import ndarray
 
@@ -10,6 +12,12 @@ from .views import check_written
 
 #: What may stand beside a tensor in arithmetic.
 OPERANDS = (bool, int, float, complex, ndarray, np.generic)
+
+
+#: A dtype as torch's C++ messages spell it, by the name of its tensor type.
+C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
+           "Int": "int", "Short": "short", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
+           "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
 
 def on_arrays(o, *operands):
@@ -71,9 +79,40 @@ def promoted(*operands):
     return tuple(converted(x, d) if isinstance(x, Tensor) else wrap(scalar_as(x, d)) for x in operands)
 
 
+def stored_as(value, numpy_dtype):
+    """A Python number as the 0-dim array that a tensor of a dtype stores. RuntimeError if it does not fit."""
+    kind = numpy_dtype.kind
+    number = value.item() if isinstance(value, (ndarray, np.generic)) else value
+    if kind in "iu":
+        fits = not isinstance(number, complex)
+        if isinstance(number, float):
+            fits = math.isfinite(number)
+            number = int(number) if fits else 0
+        elif not isinstance(number, complex) and not -1 << 63 <= number < 1 << 64:
+            raise OverflowError("int too big to convert")
+        high = (1 << 8 * numpy_dtype.itemsize - (kind == "i")) - 1
+        if fits and -high - (kind == "i") <= number <= high:    # a negative number wraps around in an unsigned dtype
+            return scalar_as(number, numpy_dtype)
+    elif kind == "b" or kind == "c" and not isinstance(number, (float, complex)):
+        return np.array(number, numpy_dtype)
+    elif kind == "c" or not isinstance(number, complex):
+        result = scalar_as(number, numpy_dtype)
+        if kind == "V" or np.isfinite(result) or not (math.isfinite(number.real) and math.isfinite(number.imag)):
+            return result
+    name = _STORED.get(numpy_dtype.name) or C_NAMES[_name_of(numpy_dtype)]
+    raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+#: How C++ calls the integers that a number is converted to.
+_STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+           "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
+
+
 def scalar_as(value, numpy_dtype):
     """A Python number as a 0-dim array of a dtype; integers wrap around as in C."""
     if numpy_dtype.kind in "iu" and isinstance(value, int):
+        if not -1 << 63 <= value < 1 << 64:
+            raise OverflowError("int too big to convert")
         bits = 8 * numpy_dtype.itemsize
         return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
     if numpy_dtype == dt.BFLOAT16:
@@ -151,25 +190,28 @@ def write_out(out, result, *inputs, apart=False):
                            "but one of the arguments requires grad.")
     if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
         raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
-    if out.array.shape != result.array.shape:
-        out.array = np.empty(result.array.shape, out.array.dtype)
     check_written(out.array)
     for x in inputs:
-        if isinstance(x, Tensor):
-            _check_overlap(out.array, x.array, apart)
+        if isinstance(x, Tensor) and (x is not out or apart):
+            _check_overlap(out, x, apart)
+    if out.array.shape != result.array.shape:
+        out.array = np.empty(result.array.shape, out.array.dtype)
     out.array[...] = dt.cast(result.array, out.array.dtype)
     out.version[0] += 1
     return out
 
 
-def _check_overlap(out, array, apart):
-    """RuntimeError if `out` shares memory with `array`; the very same elements in place are fine unless `apart`."""
-    if not out.size or not np.may_share_memory(out, array) or not (_dense(out) and _dense(array)):
-        return                                 # torch too leaves those with gaps alone: too hard to tell
-    same = out.strides == array.strides and out.__array_interface__["data"] == array.__array_interface__["data"]
-    if apart or not same or out.size != array.size:
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
-                           "to a single memory location. Please clone() the tensor before performing the operation.")
+def _check_overlap(out, input, apart):
+    """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`."""
+    a, b = out.array, input.array
+    if out is not input:
+        if not np.may_share_memory(a, b) or not (_dense(a) and _dense(b)):
+            return                             # torch too leaves those with gaps alone: too hard to tell
+        same = a.size == b.size and a.strides == b.strides and out.data_ptr() == input.data_ptr()
+        if same and not apart:
+            return
+    raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
+                       "to a single memory location. Please clone() the tensor before performing the operation.")
 
 
 def _dense(array):
@@ -183,17 +225,16 @@ def _dense(array):
 
 
 def check_out_dtype(out, input):
-    """RuntimeError unless the tensor given as `out=`, if any, has the dtype of `input`: for ops that only move numbers."""
+    """RuntimeError unless the tensor given as `out=`, if any, has the dtype of `input`."""
     if out is not None and out.array.dtype != input.array.dtype:
-        names = [_C_DTYPES.get(type_name(x), x.dtype.name) for x in (input, out)]
+        names = [C_NAMES.get(type_name(x), x.dtype.name) for x in (input, out)]
         raise RuntimeError("Expected out tensor to have dtype {}, but got {} instead".format(*names))
-
-
-_C_DTYPES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
-             "Int": "int", "Short": "short", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
-             "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
 
 def type_name(tensor):
     """The dtype as torch's messages spell it: Float, Long ..."""
-    return dt.of(tensor.array).tensor_type[:-len("Tensor")]
+    return _name_of(tensor.array.dtype)
+
+
+def _name_of(numpy_dtype):
+    return dt.BY_NUMPY[numpy_dtype].tensor_type[:-len("Tensor")]

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from .. import dtypes as dt
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .grad_mode import mode
 from .node import ANS, Node, Op
 
@@ -18,9 +18,39 @@ class View:
     """How a view came from its base: `steps` replayed on `base` when its history was `seen`; whether in grad mode."""
 
     __slots__ = ("base", "steps", "seen", "taped")
+    to_user = True                             # what `_is_view()` says
 
     def __init__(self, base, steps, seen):
         self.base, self.steps, self.seen, self.taped = base, steps, seen, mode.grad
+
+
+class Reshaped(View):
+    """How a tensor that changed its own shape (`unsqueeze_`) came from what it was: a view, but not to its user."""
+
+    __slots__ = ()
+    to_user = False
+
+
+def become(self, result):
+    """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do.
+
+    What `self` was stays behind as the base of its views, old and new: their steps begin at its shape.
+    """
+    steps = result.origin.steps
+    if self.origin is not None:
+        self.origin.steps = steps
+    elif self.node is not None or not self.tracked:
+        base = wrap(self.array)
+        base.node, base.tracked, base.version = self.node, self.tracked, self.version
+        self.origin = Reshaped(base, steps, base.node)
+        self.origin.taped = True
+    self.array = result.array
+    if mode.grad:
+        self.node, self.tracked = result.node, result.tracked
+    elif self.node is not None:
+        self.origin.seen = None                # its history goes on: to be replayed
+    self.version[0] += 1
+    return self
 
 
 def track_view(output, source, step):
@@ -59,7 +89,11 @@ def _check_view(view, what="is being"):
 def refresh(tensor):
     """Bring a view's history up to date after writes to its base."""
     view = tensor.origin
-    if view is None or view.base.node is view.seen:
+    if view is None:
+        return
+    if view.base.origin is not None:           # the base has changed its own shape since
+        view.base = view.base.origin.base
+    if view.base.node is view.seen:
         return
     _check_view(tensor, "its base or another view of its base has been")
     before, mode.grad = mode.grad, True

@@ -3,7 +3,7 @@ import numpy as np
 
 from ..autograd.grad_mode import mode
 from ..autograd.op import binary, methods, op, operator, unary
-from ..autograd.promotion import OPERANDS, check_broadcast, in_float32, promoted, type_name, write_out
+from ..autograd.promotion import OPERANDS, check_broadcast, in_float32, need_tensors, promoted, type_name, write_out
 from ..autograd.views import check_in_place, in_place, refresh
 from ..tensor import Tensor
 
@@ -41,7 +41,16 @@ def _add(input, other):
     return np.add(input, other)
 
 
-@binary(input=lambda g: g, other=lambda g: -g, method=False, inplace=False, name="sub")
+def _is_bool(x):
+    return x.array.dtype == bool if isinstance(x, Tensor) else isinstance(x, bool)
+
+
+def _refuse_bools(input, other):
+    if _is_bool(input) != _is_bool(other):
+        raise RuntimeError(_NO_BOOL)
+
+
+@binary(input=lambda g: g, other=lambda g: -g, method=False, inplace=False, name="sub", mixed=_refuse_bools)
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -55,15 +64,6 @@ def _rsub(input, other):
 
 
 _rsub.op.backward_name = "RsubBackward1"
-
-
-def _is_bool(x):
-    return x.array.dtype == bool if isinstance(x, Tensor) else isinstance(x, bool)
-
-
-def _refuse_bools(input, other):
-    if _is_bool(input) != _is_bool(other):
-        raise RuntimeError(_NO_BOOL)
 
 
 def _scaled(input, other, alpha):
@@ -109,6 +109,7 @@ def rsub(input, other, *, alpha=1):
     >>> torch.rsub(torch.tensor([3, 4]), 1, alpha=2)
     tensor([-5, -7])
     """
+    need_tensors("rsub", input=input)
     _refuse_bools(input, other)
     return _rsub(input if alpha == 1 else _scaled(other, input, alpha), other)
 
@@ -310,7 +311,7 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
     if input.array.dtype.kind in "iu":
         value = int(value)
-    return write_out(out, ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2))
+    return write_out(out, ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2), input, tensor1, tensor2)
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
@@ -325,7 +326,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
                            "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
                            "or (input + value * tensor1 / tensor2) for a true division.")
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    return write_out(out, ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2))
+    return write_out(out, ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2), input, tensor1, tensor2)
 
 
 def lerp(input, end, weight, *, out=None):
@@ -346,7 +347,7 @@ def lerp(input, end, weight, *, out=None):
         raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{type_name(input)}'")
     if isinstance(weight, Tensor):
         weight = weight.to(input.dtype)
-    return write_out(out, ternary(_lerp, input, end, weight))
+    return write_out(out, ternary(_lerp, input, end, weight), input, end, weight)
 
 
 # ------------------------------------------------------------------ in place, operators, other names

@@ -3,7 +3,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import attach, methods, op, single
-from ..autograd.promotion import check_broadcast, scalar_as
+from ..autograd.promotion import check_broadcast, stored_as
 from ..autograd.views import assign, check_in_place
 from ..device import check_device, device as Device
 from ..memory_format import contiguous_format, memory_order, preserve_format
@@ -177,7 +177,8 @@ def fill_(self, value):
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
                            "dimensions.")
     check_in_place(self)
-    return assign(self, _fill(self, to(value, self.dtype) if isinstance(value, Tensor) else scalar_as(value, self.array.dtype)))
+    value = to(value, self.dtype) if isinstance(value, Tensor) else stored_as(value, self.array.dtype)
+    return assign(self, _fill(self, value))
 
 
 def zero_(self):

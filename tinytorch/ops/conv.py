@@ -9,11 +9,10 @@ import operator
 import numpy as np
 
 from ..autograd.op import op
-from ..autograd.promotion import in_float32, type_name
+from ..autograd.promotion import C_NAMES, in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import conv as kernels
 from ..tensor import Tensor
-from .linear import _C_NAMES
 from .reduce import _sum
 from .shape import squeeze, unsqueeze
 
@@ -96,6 +95,8 @@ def _check_tensors(function, n, input, weight, bias):
         if not isinstance(value, Tensor) and not (name == "bias" and value is None):
             raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
                             f"not {type(value).__name__}")
+    if weight.array.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     if input.array.ndim not in (n + 1, n + 2):
         raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {function}, but got input of "
                            f"size: {list(input.array.shape)}")
@@ -108,7 +109,7 @@ def _check_dtypes(input, weight, bias):
             raise RuntimeError(f"Input type (CPU{have}Type) and weight type (torch.{want}Tensor) should be the same")
         raise RuntimeError(f"expected scalar type {have} but found {want}")
     if bias is not None and type_name(bias) != have:
-        raise RuntimeError(f"Input type ({_C_NAMES[have]}) and bias type ({_C_NAMES[type_name(bias)]}) should be the "
+        raise RuntimeError(f"Input type ({C_NAMES[have]}) and bias type ({C_NAMES[type_name(bias)]}) should be the "
                            "same")
     if have == "Bool":
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")

@@ -7,7 +7,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.graph import check_can_require_grad
 from ..autograd.op import methods
-from ..autograd.promotion import scalar_as, write_out
+from ..autograd.promotion import scalar_as, stored_as, write_out
 from ..device import check_device
 from ..memory_format import check_layout, memory_order, preserve_format
 from ..tensor import Tensor, wrap
@@ -177,7 +177,7 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=Fals
     """
     if dtype is None:
         dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
-    return finish(scalar_as(s, dtype.numpy), None, device, requires_grad)
+    return finish(stored_as(s, dtype.numpy), None, device, requires_grad)
 
 
 # ------------------------------------------------------------------ of one value
@@ -196,7 +196,10 @@ def size_of(args, name):
             raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
     size = tuple([as_int(n) for n in args])
     if size and min(size) < 0:
-        raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+        wrong = next(n for n in size if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {list(size)}")
+    if len(size) > 64:
+        raise RuntimeError("only tensors with up to 64 dims are supported")
     return size
 
 
@@ -232,7 +235,7 @@ def _filled(name, fill, doc):
 def constant(size, value, numpy_dtype):
     """An array full of a Python number."""
     result = np.empty(size, numpy_dtype)
-    result[...] = scalar_as(value, numpy_dtype)
+    result[...] = stored_as(value, numpy_dtype)
     return result
 
 
@@ -275,8 +278,6 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
 
 
 def _converted_constant(size, value, dtype):
-    if dtype.category == 1 and isinstance(value, float):
-        value = int(value)
     return constant(size, value, dtype.numpy)
 
 

@@ -22,7 +22,7 @@ def _direction(x):
 def _norm_grad(g, ans, input, p, dim):
     shape, nonzero = input.shape, raw(ans) != 0
     if p == 2:
-        return masked(input * spread(g / ans, shape, dim), nonzero.reshape(kept_shape(shape, dim)))
+        return spread(g, shape, dim) * masked(input / spread(ans, shape, dim), nonzero.reshape(kept_shape(shape, dim)))
     if p == 1:
         return spread(g, shape, dim) * _direction(input)
     if p == 0:

@@ -26,9 +26,9 @@ def _embedding(weight, indices, padding, by_frequency):
 
 
 def _padding_row(padding_idx, weight):
-    count = weight.array.shape[0]
     if padding_idx is None:
         return -1
+    count = weight.array.shape[0]
     if not -count <= padding_idx < count:
         raise AssertionError("Padding_idx must be within num_embeddings")
     return padding_idx % count

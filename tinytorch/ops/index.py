@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.op import op, single
-from ..autograd.promotion import scalar_as, type_name
+from ..autograd.promotion import stored_as, type_name
 from ..autograd.views import assign, check_in_place
 from ..kernels.scatter import add_at
 from ..tensor import Tensor, wrap
@@ -282,12 +282,14 @@ def setitem(self, index, value):
                         f"to a {self.type()}")
     if index is False:
         return
+    if value.__class__ is int and not -1 << 63 <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     basic, primitive, advanced = parse(self.array.shape, index)
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
                       or self.origin is not None and self.origin.base.tracked):
         target = self if basic is None else primitive(self, basic)
         if advanced is not None:
-            value = value if isinstance(value, Tensor) else wrap(scalar_as(value, self.array.dtype))
+            value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))
             index_put_(target, advanced, value)
         elif isinstance(value, Tensor):
             target.copy_(_without_leading_ones(value, target.array.shape))
@@ -303,7 +305,7 @@ def setitem(self, index, value):
         else:
             value = dt.cast(value.array, array.dtype)
     else:
-        value = scalar_as(value, array.dtype)
+        value = stored_as(value, array.dtype)
     if advanced is not None:
         put_values(array, value, advanced)
     else:

@@ -3,7 +3,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import binary, methods, op
-from ..autograd.promotion import check_broadcast, in_float32, type_name, write_out
+from ..autograd.promotion import C_NAMES, check_broadcast, in_float32, type_name, write_out
 from ..tensor import Tensor, wrap
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
@@ -95,15 +95,10 @@ def check_tensors(name, **operands):
                             f"not {type(value).__name__}")
 
 
-_C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
-            "Int": "int", "Short": "short", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
-            "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
-
-
 def _same_dtype(a, b):
     if a.array.dtype != b.array.dtype:
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
-                           f"{_C_NAMES[type_name(a)]} != {_C_NAMES[type_name(b)]}")
+                           f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
     if a.array.dtype == bool:
         raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
 
@@ -297,6 +292,11 @@ def linear(input, weight, bias=None):
     if x.dtype is not w.dtype or x.dtype.kind in "bV":
         if x.dtype == dt.BFLOAT16 and w.dtype == dt.BFLOAT16:
             return in_float32(linear, input, weight, bias)
+        if bias is not None:
+            _check_bias(bias, x, w)
+            if x.dtype != w.dtype:
+                raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {type_name(input)} and "
+                                   f"{type_name(weight)}")
         _same_dtype(input, weight)
     if x.shape[-1] != w.shape[1]:
         _check_matrices(rows(x), w.T)
@@ -307,9 +307,9 @@ def linear(input, weight, bias=None):
 
 def _check_bias(bias, x, w):
     b = bias.array
-    if b.dtype is not x.dtype and b.dtype != x.dtype:
+    if b.dtype is not w.dtype and b.dtype != w.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(bias)} and "
-                           f"{dt.of(x).tensor_type[:-6]}")
+                           f"{dt.of(w).tensor_type[:-6]}")
     if b.shape != w.shape[:1]:
         _check_expand(b.shape, (count_of(x.shape[:-1]), w.shape[0]))
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 from ..autograd.op import methods, op
-from ..autograd.promotion import scalar_as, type_name, write_out
+from ..autograd.promotion import stored_as, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .index import _index, _index_put
 from .scatter import gather
@@ -55,7 +55,7 @@ def masked_fill(input, mask, value):
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
         value = value.to(input.dtype)
     elif isinstance(value, (bool, int, float, complex, np.generic)):
-        value = scalar_as(value, input.array.dtype)
+        value = stored_as(value, input.array.dtype)
     else:
         raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, "
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
@@ -74,7 +74,10 @@ def masked_select(input, mask, *, out=None):
     if mask.array.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     size = common_shape(input.array.shape, mask.array.shape)
-    return write_out(out, _index(expand(input, size), (np.broadcast_to(mask.array, size),)))
+    if out is not None and out.array.dtype != input.array.dtype:
+        raise RuntimeError("masked_select(): self and result must have the same scalar type")
+    result = _index(expand(input, size), (np.broadcast_to(mask.array, size),))
+    return write_out(out, result, input, mask, apart=True)
 
 
 def masked_scatter(input, mask, source):
@@ -143,7 +146,10 @@ def take(input, index, *, out=None):
     if index.array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
     _check_places(input, index)
-    return write_out(out, _index(reshape(input, -1), (index.array,)))
+    if out is not None and out.array.dtype != input.array.dtype:
+        raise RuntimeError("take(): self and out expected to have the same dtype, but got self.dtype = "
+                           f"{type_name(input)} and out.dtype = {type_name(out)}")
+    return write_out(out, _index(reshape(input, -1), (index.array,)), input, index, apart=True)
 
 
 def put(input, index, source, accumulate=False):

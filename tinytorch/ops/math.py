@@ -324,4 +324,5 @@ def sinc(input):
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
 also(arcsin="asin", arccos="acos", arctan="atan", arcsinh="asinh", arccosh="acosh", arctanh="atanh")
 # As torch does it, to the last digit: number / tensor is a product.
-Tensor.__rtruediv__ = Tensor.__rdiv__ = reflected(lambda other, self: mul(reciprocal(self), other))
+Tensor.__rtruediv__ = reflected(lambda other, self: mul(reciprocal(self), other))
+Tensor.__rdiv__ = lambda self, other: self.reciprocal() * other

@@ -127,7 +127,7 @@ def atan2(input, other):
 
 
 @binary(input=lambda g, input, other: g / conj(1 + exp(other - input)),
-        other=lambda g, input, other: g / conj(1 + exp(input - other)), inplace=False)
+        other=lambda g, input, other: g / conj(1 + exp(input - other)), inplace=False, numbers="none")
 def logaddexp(input, other):
     """log(exp(input) + exp(other)) without overflow. NotImplementedError for integers.
 
@@ -144,7 +144,7 @@ def logaddexp(input, other):
 
 
 @binary(input=lambda g, input, other: g / (1 + exp2(other - input)),
-        other=lambda g, input, other: g / (1 + exp2(input - other)), inplace=False)
+        other=lambda g, input, other: g / (1 + exp2(input - other)), inplace=False, numbers="none")
 def logaddexp2(input, other):
     """log2(2^input + 2^other) without overflow. NotImplementedError for integers.
 

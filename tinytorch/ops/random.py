@@ -235,7 +235,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     (tensor([1.5410, 9.7066]), tensor([-2.1788,  0.5684]))
     """
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        return write_out(out, _normal_of(engine(generator), mean, std))
+        return write_out(out, _normal_of(engine(generator), mean, std), mean, std)
     if size is None:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
@@ -278,6 +278,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     tensor([1, 2])
     """
     weights = input.array
+    if out is not None and out.array.dtype != np.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {type_name(out)}")
     if weights.dtype.kind not in "fV":
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {type_name(input)}")
     if weights.ndim not in (1, 2):

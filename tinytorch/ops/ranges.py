@@ -1,6 +1,7 @@
 """New tensors of numbers in a row or a pattern: arange linspace logspace eye vander."""
 import math
 import warnings
+from operator import index as as_int
 
 import numpy as np
 
@@ -40,10 +41,16 @@ def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, 
             _floating(given) if any(isinstance(v, Tensor) for v in given) else dt.get_default_dtype())
     dtype = as_dtype(dtype, "arange")
     if dtype is dt.int64:
-        start, end, step = int(start), int(end), int(step)
+        if 0 < abs(step) < 1:
+            raise ValueError("step must be nonzero")
+        start, end, step = _whole(start), _whole(end), int(step)
     _check_range(start, end, step)
     count = max(math.ceil((end - start) / step), 0)
     return write_out(out, finish(_steps(start, step, count, dtype), None, device, requires_grad))
+
+
+def _whole(x):
+    return int(x) if math.isfinite(x) else x   # _check_range has the words for what is not finite
 
 
 def _floating(given):
@@ -99,6 +106,14 @@ def _spaced(start, end, steps, d):
     return np.where(np.arange(steps) < steps // 2, first + step * places, last - step * places[::-1])
 
 
+def _steps_of(name, steps):
+    """How many numbers: TypeError unless it is an integer."""
+    try:
+        return as_int(steps)
+    except TypeError:
+        raise TypeError(f"{name}(): argument 'steps' (position 3) must be int, not {type(steps).__name__}") from None
+
+
 def _spaced_dtype(start, end, dtype, out):
     if dtype is not None:
         return as_dtype(dtype, "linspace")
@@ -114,7 +129,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     >>> torch.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    start, end = _number(start), _number(end)
+    start, end, steps = _number(start), _number(end), _steps_of("linspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
     return write_out(out, finish(dt.cast(_spaced(start, end, steps, d), d.numpy), None, device, requires_grad))
 
@@ -126,7 +141,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    start, end = _number(start), _number(end)
+    start, end, steps = _number(start), _number(end), _steps_of("logspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
     exponents = _spaced(start, end, steps, d)
     return write_out(out, finish(dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy), None, device, requires_grad))

@@ -152,12 +152,14 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 def _prod_tree(input, dim, keepdim):
     """The product of pairs, of pairs of pairs ...: in ordinary ops, so differentiable wherever zeros lie."""
     from .join import cat                     # the twin alone needs it
-    x = input.transpose(0, dim) if input.ndim else input.reshape(1)
+    if not input.ndim:
+        return input.clone()
+    x = input.transpose(0, dim)
+    if x.shape[0] == 1:
+        x = x ** 1                            # its derivative is a zero, where that of a copy would be none at all
     while x.shape[0] > 1:
         half = x.shape[0] // 2
         x = cat([x[:half] * x[half:2 * half], x[2 * half:]])
-    if not input.ndim:
-        return x.reshape(())
     x = x.transpose(0, dim)
     return x if keepdim else x.squeeze(dim)
 
@@ -244,16 +246,17 @@ def picker(name, reduce=None):
 pick = picker("gather")
 
 
-def extreme_at(take, result, input, index, dim, keepdim, out):
+def extreme_at(take, result, input, index, dim, keepdim, out, apart=False):
     """The named tuple of the elements at `index` (one along axis `dim`, kept) and of the index itself."""
     values = take(input, index, dim, keepdim)
-    return to_outs(result, (values, wrap(index if keepdim or not index.ndim else index.squeeze(dim))), out)
+    return to_outs(result, (values, wrap(index if keepdim or not index.ndim else index.squeeze(dim))), out,
+                   input, apart=apart)
 
 
-def to_outs(result, values, out):
+def to_outs(result, values, out, *inputs, apart=False):
     if out is None:
         return result(*values)
-    return result(*[write_out(o, value) for o, value in zip(out, values)])
+    return result(*[write_out(o, value, *inputs, apart=apart) for o, value in zip(out, values)])
 
 
 def _index_of(function, array, dim):

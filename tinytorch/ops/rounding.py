@@ -202,7 +202,7 @@ def round(input, *, decimals=0, out=None):
     call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
     if input.array.dtype.kind == "c":
         raise NotImplementedError("round is not supported for complex inputs")
-    return write_out(out, call(lambda x: _round(x, decimals), input))
+    return write_out(out, call(lambda x: _round(x, decimals), input), input)
 
 
 # ------------------------------------------------------------------ limits
@@ -250,7 +250,7 @@ def clamp(input, min=None, max=None, *, out=None):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     kind = input.array.dtype.kind
     if kind == "f" and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
-        return write_out(out, _clamp(input, min, max))
+        return write_out(out, _clamp(input, min, max), input)
     given = [x for x in (min, max) if x is not None]
     if kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
@@ -261,13 +261,13 @@ def clamp(input, min=None, max=None, *, out=None):
         input, *given = alike(input, *given)
         rest = iter(given)
         low, high = (None if x is None else next(rest) for x in (min, max))
-        return write_out(out, ternary(_clamp_tensor, input, low, high))
+        return write_out(out, ternary(_clamp_tensor, input, low, high), input)
     d = result_dtype((input, *given)).numpy
     if input.array.dtype != d:
         input, = promoted(input, d.type(0).item())[:1]
     if d.kind in "iu":
         min, max = (None if x is None else scalar_as(x, d) for x in (min, max))
-    return write_out(out, ternary(_clamp, input, min, max))
+    return write_out(out, ternary(_clamp, input, min, max), input)
 
 
 _PLAIN = (int, float, type(None))

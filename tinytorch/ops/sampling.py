@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.op import methods, op
-from ..autograd.views import check_in_place, rebase
+from ..autograd.views import check_in_place, check_written, rebase
 from ..kernels import normal as normals
 from ..kernels import random as samplers
 from ..random import Generator, default_generator
@@ -201,9 +201,7 @@ def _fill(self, fill, *arguments, generator):
     array = self.array
     if self.tracked or self.origin is not None:
         check_in_place(self)
-    if 0 in array.strides and array.size and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
+    check_written(array)
     fill(array, *arguments, engine(generator))
     self.version[0] += 1
     if self.tracked and mode.grad:

@@ -5,7 +5,9 @@ from .. import return_types
 from ..autograd.op import methods, op
 from ..autograd.promotion import converted, in_float32, to_default, type_name, write_out
 from ..tensor import check_dim, wrap
+from .power import logaddexp
 from .reduce import check_tensor, numpy_names, to_outs
+from .rounding import maximum
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
@@ -99,8 +101,8 @@ def _logcumsumexp(input, dim):
         return np.logaddexp.accumulate(input, axis=dim)
     result = input.copy()                      # one after the other: the imaginary parts add up, unwrapped
     steps = np.moveaxis(result, dim, 0)
-    for before, step in zip(steps, steps[1:]):
-        step[...] = logaddexp(before, step)
+    for k in range(1, len(steps)):
+        steps[k] = logaddexp(steps[k - 1], steps[k])
     return result
 
 
@@ -115,7 +117,7 @@ def cumsum(input, dim, *, dtype=None, out=None):
     input, dim = _prepared("cumsum", input, dim, dtype)
     if input.array.dtype.kind == "V":
         return write_out(out, in_float32(lambda x: _cumsum(x, dim, False), input))
-    return write_out(out, _cumsum(input, dim, False))
+    return write_out(out, _cumsum(input, dim, False), input)
 
 
 @numpy_names
@@ -129,7 +131,7 @@ def cumprod(input, dim, *, dtype=None, out=None):
     input, dim = _prepared("cumprod", input, dim, dtype)
     if input.array.dtype.kind == "V":
         return write_out(out, in_float32(lambda x: _cumprod(x, dim), input))
-    return write_out(out, _cumprod(input, dim))
+    return write_out(out, _cumprod(input, dim), input)
 
 
 @numpy_names

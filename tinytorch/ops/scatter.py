@@ -2,7 +2,7 @@
 import numpy as np
 
 from ..autograd.op import methods, op
-from ..autograd.promotion import type_name, write_out
+from ..autograd.promotion import check_out_dtype, type_name, write_out
 from ..kernels.scatter import add_at, add_flat, along
 from ..tensor import Tensor, check_dim, wrap
 from .cast import _to_copy
@@ -231,6 +231,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
             [4, 3]])
     """
     dim = _check_ranks(input, index, dim, "gather")
+    check_out_dtype(out, input)
     shape, places = input.array.shape, index.array.shape
     if not index.array.size:
         return write_out(out, _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long()).reshape(places))
@@ -240,8 +241,9 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
                                f"than self {list(shape)} apart from dimension {dim}")
     _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):
-        return write_out(out, gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places))
-    return write_out(out, _gather(input, dim, index))
+        result = gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places)
+        return write_out(out, result, input, index, apart=True)
+    return write_out(out, _gather(input, dim, index), input, index, apart=True)
 
 
 def _scatter_arguments(input, dim, index, src, name):
@@ -280,6 +282,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
             [1., 0., 0.]])
     """
     src = value if src is None else src
+    check_out_dtype(out, input)
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
@@ -289,8 +292,8 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
     if index is None:
         return write_out(out, input.clone())
     if reduce == "multiply":
-        return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True))
-    return write_out(out, (_scatter_add if reduce == "add" else _scatter)(input, dim, index, src))
+        return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True), input)
+    return write_out(out, (_scatter_add if reduce == "add" else _scatter)(input, dim, index, src), input, index)
 
 
 def scatter_add(input, dim, index, src, *, out=None):
@@ -301,7 +304,7 @@ def scatter_add(input, dim, index, src, *, out=None):
     tensor([0., 5., 0.])
     """
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
-    return write_out(out, input.clone() if index is None else _scatter_add(input, dim, index, src))
+    return write_out(out, input.clone() if index is None else _scatter_add(input, dim, index, src), input)
 
 
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
@@ -338,7 +341,9 @@ def index_select(input, dim, index, *, out=None):
         raise IndexError("index out of range in self")
     if not shape:
         return write_out(out, input.clone())
-    return write_out(out, _index_select(input, dim, index))
+    if out is not None and out.array.dtype != input.array.dtype:
+        raise RuntimeError("index_select(): self and result must have the same scalar type")
+    return write_out(out, _index_select(input, dim, index), input, index, apart=True)
 
 
 def _slices(input, dim, index, source, name):
@@ -374,11 +379,15 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     if source.array.dtype != input.array.dtype:
         raise RuntimeError("index_add_(): self and source must have the same scalar type")
     dim = _slices(input, dim, index, source, "index_add")
+    shape, there = input.array.shape, source.array.shape
+    if there and (len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]):
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                           f"self.shape = {list(shape)} source.shape = {list(there)}")
     _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1)
     source = source if alpha == 1 else source * alpha
     if not input.array.ndim:
         return write_out(out, _on_vector(_index_add, input, dim, index, source))
-    return write_out(out, _index_add(input, dim, index, source))
+    return write_out(out, _index_add(input, dim, index, source), input)
 
 
 def index_copy(input, dim, index, source, *, out=None):
@@ -397,7 +406,7 @@ def index_copy(input, dim, index, source, *, out=None):
     _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1, IndexError)
     if not input.array.ndim:
         return write_out(out, _on_vector(_index_copy, input, dim, index, source))
-    return write_out(out, _index_copy(input, dim, index, source))
+    return write_out(out, _index_copy(input, dim, index, source), input)
 
 
 def index_fill(input, dim, index, value):

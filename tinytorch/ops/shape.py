@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import methods, op, single
-from ..autograd.views import check_in_place
+from ..autograd.views import become, check_in_place
 from ..tensor import Size, Tensor, check_dim, wrap
 
 __all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors", "broadcast_to",
@@ -502,15 +502,6 @@ def is_same_size(self, other):
 
 
 # ------------------------------------------------------------------ methods
-def become(self, result):
-    """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
-    self.array, self.node, self.tracked = result.array, result.node, result.tracked
-    if self.origin is not None:
-        self.origin = result.origin
-    self.version[0] += 1
-    return self
-
-
 def changes_itself(function):
     """Make a function that gives a view the method `f_`, which makes that view of the tensor itself."""
     def method(self, *args, **kwargs):

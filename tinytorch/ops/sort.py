@@ -4,7 +4,7 @@ import numpy as np
 from .. import dtypes as dt
 from .. import return_types
 from ..autograd.op import methods
-from ..autograd.promotion import type_name, write_out
+from ..autograd.promotion import C_NAMES, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .reduce import check_nonempty, check_tensor, extreme_at, numpy_names, picker, to_outs
 
@@ -42,7 +42,7 @@ def sort(input, dim=-1, descending=False, *, stable=True, out=None):
     if input.array.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     index = _order(input.array, dim, descending)
-    return to_outs(return_types.sort, (_take_sort(input, index, dim), wrap(index)), out)
+    return to_outs(return_types.sort, (_take_sort(input, index, dim), wrap(index)), out, input)
 
 
 @numpy_names
@@ -87,7 +87,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     index = _top(dt.from_bfloat16(array) if array.dtype.kind == "V" else array, k, dim, largest)
     if not array.ndim and k == 0:
         return to_outs(return_types.topk, (input.reshape(1)[:0], wrap(np.zeros(0, np.int64))), out)
-    return to_outs(return_types.topk, (_take_top(input, index, dim), wrap(index)), out)
+    return to_outs(return_types.topk, (_take_top(input, index, dim), wrap(index)), out, input)
 
 
 def _top(array, k, dim, largest):
@@ -123,7 +123,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
         raise NotImplementedError(f"\"kthvalue_cpu\" not implemented for '{type_name(input)}'")
     index = _order(array, dim, False)
     index = index.take([k - 1], dim) if array.ndim else index
-    return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim, out)
+    return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim, out, apart=True)
 
 
 # ------------------------------------------------------------------ unique
@@ -234,8 +234,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
 
 
 def _type_meta(array):
-    from .linear import _C_NAMES
-    return _C_NAMES[dt.of(array).tensor_type[:-6]]
+    return C_NAMES[dt.of(array).tensor_type[:-6]]
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):

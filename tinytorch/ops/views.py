@@ -75,13 +75,13 @@ def _unfold_backward(g, shape, dim, size, step):
     return result
 
 
-@op(name="as_strided", view=True, input=lambda g, size, stride, offset, layout: _as_strided_backward(
-    g, size, stride, offset, layout))
+@op(name="as_strided", view=True, input=lambda g, size, stride, offset, layout: _relaid(
+    g, (size, stride, offset), layout) / _repeats(layout))
 def _as_strided(input, size, stride, offset, layout):
     """`offset` counts from the first element of the memory that `input` lies in."""
     memory = _memory(input)
     _check_bounds(size, stride, offset, memory.size, input.itemsize)
-    return strided(memory[offset:], size, [n * input.itemsize for n in stride])
+    return _at(memory, size, stride, offset)
 
 
 def _repeats(layout):
@@ -89,19 +89,37 @@ def _repeats(layout):
     return math.prod([n for n, s in zip(layout[0], layout[1]) if s == 0])
 
 
-@op(name="as_strided_backward", g=lambda g, size, stride, offset, layout: _as_strided(
-    g / _repeats(layout), size, stride, offset - layout[2], layout))
-def _as_strided_backward(g, size, stride, offset, layout):
-    """Add each gradient where its element lay in memory, then read memory as the input did."""
-    shape, strides, start = layout
-    last = max([start + sum((n - 1) * s for n, s in zip(shape, strides))]
-               + [offset + sum((n - 1) * s for n, s in zip(size, stride))]) + 1
-    memory = np.zeros(last, g.dtype)
+@op(name="as_strided_backward", g=lambda g, source, target: _relaid(g, target, source))
+def _relaid(g, source, target):
+    """Add each element of `g` to zeroed memory where the layout `source` (shape, strides, offset) has it, and
+    read that memory as `target` does."""
+    memory = np.zeros(max(_end(*source), _end(*target)), g.dtype)
+    size, stride, offset = source
     places = np.full(size, offset)
     for i, (n, s) in enumerate(zip(size, stride)):
         places += (np.arange(n) * s).reshape((-1,) + (1,) * (len(size) - 1 - i))
     add_flat(memory, places, g)
-    return strided(memory[start:], shape, [s * g.itemsize for s in strides]) / _repeats(layout)
+    return _at(memory, *target)
+
+
+# The gradient of `input` is torch's: that of the elements replaced by `src`, though it is the others that it reaches.
+@op(name="as_strided_scatter", input=lambda g, part, layout: _relaid(_relaid(g, layout, part), part, layout),
+    src=lambda g, part, layout: _relaid(g, layout, part))
+def _as_strided_scatter(input, src, part, layout):
+    memory = _memory(input).copy()
+    _check_bounds(*part, memory.size, memory.itemsize)
+    _at(memory, *part)[...] = src
+    return _at(memory, *layout)
+
+
+def _at(memory, size, stride, offset):
+    """One dimension of memory seen through a layout."""
+    return strided(memory[offset:], size, [n * memory.itemsize for n in stride])
+
+
+def _end(size, stride, offset):
+    """How much memory a layout needs."""
+    return offset + 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else offset
 
 
 def _memory(array):
@@ -115,7 +133,7 @@ def _memory(array):
 
 
 def _check_bounds(size, stride, offset, count, itemsize):
-    need = offset + 1 + sum((n - 1) * s for n, s in zip(size, stride))
+    need = _end(size, stride, offset)
     if need > count and 0 not in size:
         raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
                            f"itemsize {itemsize} requiring a storage size of {need * itemsize} are out of bounds for "
@@ -173,6 +191,8 @@ def narrow(input, dim, start, length):
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
+    if isinstance(start, Tensor) and (start.array.ndim or start.array.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     dim, start = check_dim(dim, len(shape)), as_int(start)
     n = shape[dim]
     if not -n <= start <= n:
@@ -190,6 +210,9 @@ def narrow_copy(input, dim, start, length):
     >>> torch.narrow_copy(torch.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
+    if 0 < input.array.ndim <= dim:            # here torch has other words than everywhere else
+        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could "
+                           "this error message be improved?  If so, please report an enhancement request to PyTorch.)")
     return narrow(input, dim, start, length).clone()
 
 
@@ -413,10 +436,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
-    whole = as_strided(input, (_memory(input.array).size,), (1,), 0).clone()
-    result = as_strided(whole, input.array.shape, input.stride(), input.storage_offset())
-    as_strided(result, size, stride, storage_offset).copy_(src)
-    return result
+    start = input.storage_offset()
+    part = tuple(size), tuple(stride), start if storage_offset is None else storage_offset
+    return _as_strided_scatter(input, src, part, (input.array.shape, input.stride(), start))
 
 
 changes_itself(as_strided)

@@ -51,7 +51,7 @@ def where(condition, input=None, other=None, *, out=None):
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
         input, other = _operands(input, other)
     try:
-        return write_out(out, _where(mask, input, other))
+        return write_out(out, _where(mask, input, other), condition, input, other)
     except ValueError:
         check_broadcast(input.array.shape, other.array.shape)
         check_broadcast(mask.shape, np.broadcast_shapes(input.array.shape, other.array.shape))

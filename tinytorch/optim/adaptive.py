@@ -62,6 +62,9 @@ class Adagrad(ArrayOptimizer):
             lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
             initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
             differentiable=differentiable, fused=fused))
+        for group in self.param_groups:        # torch's Adagrad has its state from the start
+            for p in group["params"]:
+                self.state[p] = self._new_state(group, p.array)
 
     def _new_state(self, group, p):
         start = self.defaults["initial_accumulator_value"]
