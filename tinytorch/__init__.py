@@ -66,11 +66,13 @@ from .printing import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
 from .serialization import load, save
+from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import (accelerator, backends, compiler, cpu, cuda, distributed, jit, linalg, mps, nn, optim, return_types,
-               serialization, utils, version, xpu)
+from . import (accelerator, backends, compiler, cpu, cuda, distributed, func, jit, linalg, mps, nn, optim,
+               return_types, serialization, utils, version, xpu)
+from .func import vmap
 
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64

@@ -121,18 +121,4 @@ def resize_as_(self, other, memory_format=None):
     return resize_(self, other.array.shape)
 
 
-def set_(self, source=None, storage_offset=0, size=None, stride=None):
-    """Make `self` share the memory of `source` (a tensor of its dtype), whole or as as_strided would cut it."""
-    if source is None:
-        source = wrap(np.empty(0, self.array.dtype))
-    if source.dtype is not self.dtype:
-        raise RuntimeError(f"Could not set tensor of type {source.dtype.name} to a tensor of type {self.dtype.name}")
-    if size is not None:
-        default = np.empty(tuple(size), np.bool_).strides
-        source = source.as_strided(tuple(size), default if stride is None else tuple(stride), storage_offset)
-    self.array = source.array
-    self.version[0] += 1
-    return self
-
-
-methods(new, resize_, resize_as_, set_)
+methods(new, resize_, resize_as_)

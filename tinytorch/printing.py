@@ -77,7 +77,7 @@ def _suffixes(tensor):
         if d not in (default, dt.default_complex(), dt.int64, dt.bool):
             found.append(f"dtype={d}")
     if tensor.grad_fn is not None:
-        found.append(f"grad_fn=<{tensor.grad_fn.name()}>")
+        found.append(f"grad_fn=<{tensor.grad_fn.name().rpartition(':')[2]}>")
     elif tensor.requires_grad:
         found.append("requires_grad=True")
     return found

@@ -149,7 +149,7 @@ class Tensor(_Slots):
     def storage_offset(self):
         """How many elements into the underlying memory the first one lies."""
         root = root_of(self.array)
-        return (self.data_ptr() - root.__array_interface__["data"][0]) // self.array.itemsize
+        return (self.array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // self.array.itemsize
 
     def data_ptr(self):
         """Address of the first element (0 for an empty tensor)."""
@@ -170,8 +170,14 @@ class Tensor(_Slots):
     def is_shared(self):
         return False
 
+    def is_inference(self):
+        """Whether this tensor was made in inference mode."""
+        return self.version.__class__ is not list
+
     @property
     def _version(self):
+        if self.version.__class__ is not list:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return self.version[0]
 
     # -------------------------------------------------------------- to Python and NumPy
@@ -284,13 +290,23 @@ def _rebuild(cls, array, tracked):
 blank = object.__new__     # blank(Tensor): the caller fills every slot
 
 
+class _Fresh:
+    """`cell` makes the version cell of a new tensor while some thread is in inference mode; else it is None
+    and the cell is [0]."""
+
+    cell = None
+
+
+fresh = _Fresh()
+
+
 def wrap(array):
     """A leaf tensor around an ndarray (shared) that requires no gradient."""
     tensor = blank(Tensor)
     tensor.array = array
     tensor.node = None
     tensor.tracked = False
-    tensor.version = [0]
+    tensor.version = [0] if fresh.cell is None else fresh.cell()
     tensor.origin = None
     return tensor
 

@@ -91,7 +91,7 @@ def _memory(x, memo):
     key = storage._cdata, x.dtype
     if key not in memo:
         count = storage.nbytes() // x.element_size()
-        memo[key] = torch.as_strided(x, (count,), (1,), 0).numpy().copy(), storage    # kept alive: the key is an address
+        memo[key] = torch.as_strided(x, (count,), (1,), 0).numpy().copy(), storage   # the key is good while it lives
     return memo[key][0]
 
 
@@ -104,8 +104,9 @@ def _plain(x):
 def _callable(x):
     """A module of torch or a function of its tests, found in a sample, as tinytorch's."""
     if isinstance(x, torch.nn.Module):
-        kind = getattr(tinytorch.nn, type(x).__name__)
-        return kind(**{name: getattr(x, name) for name in inspect.signature(kind).parameters})
+        module = getattr(tinytorch.nn, type(x).__name__)()
+        vars(module).update({name: value for name, value in vars(x).items() if not name.startswith("_")})
+        return module
     if _is_test_code(x):
         return _rebound(x)
     return x

@@ -28,9 +28,9 @@ def _inputs(name, dtype, training):
 
 
 def _known(state):
-    """A state_dict without the values that a lazy module does not have yet (their names and kinds stay)."""
-    return {key: type(value).__name__ if "Uninitialized" in type(value).__name__ else value
-            for key, value in state.items()}
+    """A state_dict without the values that a lazy module does not have yet; the list of those."""
+    known = {key: value for key, value in state.items() if "Uninitialized" not in type(value).__name__}
+    return known, [(key, type(value).__name__) for key, value in state.items() if key not in known]
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
@@ -52,7 +52,9 @@ def test_module(name, training, dtype):
             ours = cls(*our_args, **our_kwargs).to(convert(dtype)).train(training)
             label = f"{name} {case.desc} {args} {kwargs}"
             scale = 20 if name in ("nn.RNN", "nn.LSTM", "nn.GRU") else 1
-            same(_known(ours.state_dict()), _known(theirs.state_dict()), f"{label}: state_dict")
+            (state, unknown), (expected, expected_unknown) = _known(ours.state_dict()), _known(theirs.state_dict())
+            same(state, expected, f"{label}: state_dict")
+            assert unknown == expected_unknown
             assert repr(ours) == repr(theirs)
             if case.forward_input is None:
                 continue

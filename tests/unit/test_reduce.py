@@ -9,6 +9,7 @@ import tinytorch as torch
 def test_sum_dtypes_and_dims():
     x = torch.tensor([[1, 2], [3, 4]], dtype=torch.int8)
     assert x.sum().dtype == torch.int64 and x.sum().item() == 10
+    assert x.sum(dtype=torch.int32).dtype == torch.int32 and (x > 0).prod(dtype=torch.bool).dtype == torch.bool
     assert x.sum(0, keepdim=True).tolist() == [[4, 6]]
     assert x.sum((0, 1)).item() == x.sum(dim=()).item() == x.sum(axis=[0, 1]).item() == 10
     assert x.sum(1, dtype=torch.float64).dtype == torch.float64

@@ -87,3 +87,21 @@ def test_memory_formats():
     assert x.stride() == (60, 1, 15, 3) and x.is_contiguous(memory_format=torch.channels_last) and not x.is_contiguous()
     assert torch.empty_like(x).stride() == x.stride() and x.clone().stride() == x.stride()
     assert x.contiguous().is_contiguous() and repr(torch.channels_last) == "torch.channels_last"
+
+
+def test_as_strided_sees_all_memory_through_other_views():
+    part = torch.arange(20.)[5:15].as_strided((4,), (2,))
+    assert part.storage_offset() == 5
+    assert part.as_strided((2, 2), (1, 2), 0).tolist() == [[0, 2], [1, 3]]
+    windows = torch.arange(6.)[2:].unfold(0, 2, 1)
+    assert windows.storage_offset() == 2 and windows.as_strided((2,), (1,), 0).tolist() == [0, 1]
+
+
+def test_as_strided_backward_outside_the_input():
+    base = torch.arange(6.)
+    x = base[3:].requires_grad_()
+    y = x.as_strided((2,), (1,), 0)            # elements of the memory that are not in x
+    w = torch.ones(2, requires_grad=True)
+    g, = torch.autograd.grad(y, x, w, create_graph=True)
+    assert g.tolist() == [0, 0, 0]
+    assert torch.autograd.grad(g.sum(), w)[0].tolist() == [0, 0]

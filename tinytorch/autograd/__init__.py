@@ -1,7 +1,13 @@
-"""torch.autograd: the tape, backward, and grad modes."""
-from .grad_mode import (enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
-                        set_grad_enabled)
-from .graph import Variable, backward, grad
+"""torch.autograd: the tape, backward, grad modes, derivatives of functions, and their checks."""
+from .anomaly import detect_anomaly, set_detect_anomaly
+from .grad_mode import (enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled,
+                        is_multithreading_enabled, no_grad, set_grad_enabled, set_multithreading_enabled)
+from .tensor_methods import Variable, backward, grad
 
-__all__ = ["Variable", "backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled",
-           "is_inference_mode_enabled", "no_grad", "set_grad_enabled"]
+from . import anomaly as anomaly_mode, forward_ad, function, functional, graph
+from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
+
+__all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad",
+           "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+           "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled"]

@@ -10,37 +10,41 @@ from sys import getrefcount
 
 import numpy as np
 
-from .. import dtypes as dt
 from ..tensor import Tensor, wrap
+from .anomaly import watched
 from .grad_mode import mode
-from .node import ANS, AUX, FREED, SELECT, Node
-
-_FREED_ERROR = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
-    "you need to access saved tensors after calling backward.")
+from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
+from .node import ANS, FREED, SELECT, Node, shape_of
+from .saved import checked, saved_tensor
 
 
 def run_backward(roots, grads, retain_graph, create_graph, inputs=None, accumulate=True):
-    """Propagate `grads` (Tensors) from tensors `roots`.
+    """Propagate `grads` (Tensors) from `roots` (Tensors or GradientEdges).
 
     With `inputs`, only what lies between is computed. `accumulate` adds into `.grad` of the leaves
     (of `inputs`, if given); otherwise the gradients of `inputs` are returned, None where unreached.
     """
-    before, mode.grad = mode.grad, create_graph
+    before = mode.grad, mode.task
+    mode.grad, mode.task = create_graph and mode.recorder, (roots, inputs)
     try:
         return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate)
     finally:
-        mode.grad = before
+        mode.grad, mode.task = before
+
+
+def edge_of(x):
+    """Where the gradient of a Tensor (or GradientEdge) goes: its node, or a leaf itself."""
+    return x.node or x if isinstance(x, Tensor) else x.edge()
 
 
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
     pending = {}                               # Node or leaf Tensor -> gradient so far
     owned = set()                              # those whose gradient is a fresh sum, free to add into
     heap = []
-    targets = None if inputs is None else {t.node or t: None for t in inputs}
+    targets = None if inputs is None else {edge_of(t): None for t in inputs}
     useful = None if targets is None else _leading_to(targets, roots)
+    step = watched(_step) if mode.anomaly else _step
+    careful = create_graph or mode.anomaly
 
     def send(edge, g):
         """Add `g` to what has arrived at `edge`."""
@@ -59,37 +63,40 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
                 owned.add(edge)
 
     for root, g in zip(roots, grads):
-        send(root.node or root, g if create_graph else g.array)
+        send(edge_of(root), g if create_graph else g.array)
     while heap:
         node = heappop(heap)[1]
         g = pending.pop(node)
-        op, edges = node.op, node.edges
-        if node.hooks is not None:
-            g = _run_hooks(node.hooks, g)
+        op, edges, extras = node.op, node.edges, node.hooks
+        if extras is not None:
+            g = _run_tensor_hooks(extras, g)
         if targets is not None:
+            edges = [edge if edge in useful else None for edge in edges]
             if node in targets:
                 targets[node] = g
-            edges = [edge if edge in useful else None for edge in edges]
+                if not any([edge is not None for edge in edges]):
+                    continue                   # nothing beyond it is wanted: it is not run
         if op is SELECT:
             if edges[0] is not None:
                 _fill_slot(edges[0], node.saved[0], g, pending, heap)
             continue
-        if node.versions:
-            _check_saved(node)
-        if create_graph:
-            _with_graph(node, g, edges, send)
-        elif op.joint is None:
-            saved = node.saved
-            for edge, back in zip(edges, op.backs):
-                if edge is not None and back is not None:
-                    d = back(g, saved, edge)
-                    if d is not None:
-                        send(edge, d)
-        else:
-            wanted = [edge is not None for edge in edges]
-            for edge, d in zip(edges, op.joint(g, wanted, node.saved)):
+        if careful or extras is not None:
+            for edge, d in zip(edges, step(node, g, edges, create_graph)):
                 if edge is not None and d is not None:
                     send(edge, d)
+        else:
+            saved = checked(node) if node.versions else node.saved
+            if op.joint is None:
+                for edge, back in zip(edges, op.backs):
+                    if edge is not None and back is not None:
+                        d = back(g, saved, edge)
+                        if d is not None:
+                            send(edge, d)
+            else:
+                wanted = [edge is not None for edge in edges]
+                for edge, d in zip(edges, op.joint(g, wanted, saved)):
+                    if edge is not None and d is not None:
+                        send(edge, d)
         if node.versions and not retain_graph:
             node.saved, node.versions = None, FREED
     g = d = saved = None                       # the last gradients are held by `pending` alone now
@@ -110,22 +117,36 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
     for leaf in list(pending):
         g = pending.pop(leaf)                  # let go of it, so that .grad can take it over
         if leaf._hooks:
-            g = _run_hooks(leaf._hooks.values(), g)
+            g = through_tensor_hooks(leaf._hooks, g)
         if targets is not None and leaf in targets:
             targets[leaf] = g
             if not accumulate:
                 continue
-        accumulate_grad(leaf, g, create_graph)
+        if leaf._accumulating is None:
+            accumulate_grad(leaf, g, create_graph)
+        else:
+            _accumulate_with_hooks(leaf, g, create_graph)
     if accumulate and inputs is not None:
         for t in inputs:                       # leaves have theirs; backward(inputs=[non-leaf]) too
-            if t.node is not None and targets[t.node] is not None:
+            if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
                 accumulate_grad(t, targets[t.node], create_graph)
     if not accumulate:
-        return [_as_tensor(targets[t.node or t]) for t in inputs]
+        return [as_tensor(targets[edge_of(t)]) for t in inputs]
+
+
+def _accumulate_with_hooks(leaf, g, create_graph):
+    extras = leaf._accumulating
+    g, = through_node_hooks(extras.pre, (g,))
+    accumulate_grad(leaf, g, create_graph)
+    for hook in list(extras.tensor_hooks.values()):
+        hook(leaf)
+    through_node_hooks(extras.post, (), (g,))
 
 
 def accumulate_grad(leaf, g, create_graph=False):
     """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place."""
+    if not leaf.tracked:
+        return                                 # taken out of the graph since
     array = g.array if isinstance(g, Tensor) else np.asarray(g)
     if array.dtype != leaf.array.dtype:
         g = array = array.real.astype(leaf.array.dtype) if leaf.array.dtype.kind != "c" else array.astype(leaf.array.dtype)
@@ -143,60 +164,45 @@ def accumulate_grad(leaf, g, create_graph=False):
     else:
         np.add(grad.array, array, out=grad.array)
         grad.version[0] += 1
-    for hook in leaf.__dict__.get("_post_accumulate_hooks", {}).values():
-        hook(leaf)
 
 
-def _check_saved(node):
-    """RuntimeError if the saved arrays are gone, or have been written to since."""
-    versions = node.versions
-    if versions is FREED:
-        raise RuntimeError(_FREED_ERROR)
-    for i in range(0, len(versions), 2):
-        if versions[i][0] != versions[i + 1]:
-            _raise_modified(node, i)
-
-
-def _raise_modified(node, i):
-    cell, version = node.versions[i:i + 2]
-    raise RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{_describe(node, i // 2)} is at version {cell[0]}; expected version {version} instead. "
-        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
-        "with torch.autograd.set_detect_anomaly(True).")
-
-
-def _describe(node, number):
-    """The saved tensor of that number as torch names it: type, shape, and who made it."""
-    places = [(i, s) for i, s in enumerate(node.saved[:AUX]) if isinstance(s, np.ndarray)]
-    place, array = places[min(number, len(places) - 1)]
-    text = f"torch.{dt.of(array).tensor_type} {list(array.shape)}]"
-    k = place - node.op.first
-    maker = node if place == len(node.saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
-    if maker.__class__ is not Node:
-        return text + ("," if maker is None else "")
-    return f"{text}, which is output 0 of {maker.name()},"
-
-
-def _with_graph(node, g, edges, send):
-    """One node's step with Tensors, so that what it does is recorded."""
-    op = node.op
-    saved = [_saved_tensor(node, i, s) for i, s in enumerate(node.saved)]
+def _step(node, g, edges, create_graph):
+    """One node's gradients, for all that the loop in `_walk` leaves out: hooks of the node, and Tensors instead
+    of ndarrays so that what is done is recorded."""
+    op, extras = node.op, node.hooks
+    if extras is not None and extras.pre:
+        g = through_node_hooks(extras.pre, g if op.multi else (g,))
+        g = list(g) if op.multi else g[0]
+    saved = checked(node) if node.versions else node.saved
+    if create_graph:
+        saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
     if op.joint is None:
-        for edge, back in zip(edges, op.backs):
-            if edge is not None and back is not None:
-                d = back(g, saved, edge)
-                if d is not None:
-                    send(edge, _as_tensor(d))
-        return
-    wanted = [edge is not None for edge in edges]
-    if op.twin is None:
-        grads = op.joint(g, wanted, saved)
+        grads = [None if edge is None or back is None else back(g, saved, edge) for edge, back in zip(edges, op.backs)]
     else:
-        grads = _through_twin(op, g, wanted, saved)
-    for edge, w, d in zip(edges, wanted, grads):
-        if w and d is not None:
-            send(edge, _as_tensor(d))
+        wanted = [edge is not None for edge in edges]
+        if create_graph and op.twin is not None:
+            grads = _through_twin(op, g, wanted, saved)
+        else:
+            grads = op.joint(g, wanted, saved)
+        grads = [d if w else None for d, w in zip(grads, wanted)]
+    if create_graph:
+        grads = [as_tensor(d) for d in grads]
+    if extras is not None and extras.post:
+        grads = [d if d is None else _sum_to(d, shape_of(edge)) for d, edge in zip(grads, edges)]
+        grads = through_node_hooks(extras.post, grads, g if op.multi else (g,))
+    return grads
+
+
+def _run_tensor_hooks(extras, g):
+    """What the hooks of a node's output make of its gradient, which is then kept where that was asked for."""
+    if extras.tensor_hooks:
+        g = through_tensor_hooks(extras.tensor_hooks, g)
+    for reference in extras.kept:
+        tensor = reference()
+        if tensor is not None:
+            mine = g.clone() if isinstance(g, Tensor) else wrap(np.array(g))
+            tensor._grad = mine if tensor._grad is None else tensor._grad + mine
+    return g
 
 
 def _through_twin(op, g, wanted, saved):
@@ -215,40 +221,23 @@ def _through_twin(op, g, wanted, saved):
     return [next(found) if w else None for w in wanted]
 
 
-def _saved_tensor(node, i, s):
-    """What node.saved[i] is as a Tensor with its history."""
-    count = len(node.saved)
-    if i == count + AUX:
-        return s if not isinstance(s, np.ndarray) else wrap(s)
-    if i == count + ANS and node.op.multi and s is not None:
-        return tuple([_saved_output(node, k, array) for k, array in enumerate(s)])
-    if not isinstance(s, np.ndarray):
-        return s
-    t = wrap(s)
-    if i == count + ANS:
-        t.node, t.tracked = node, True
-        return t
-    k = i - node.op.first
-    edge = node.edges[k] if 0 <= k < len(node.edges) else None
-    if edge is None:
-        return t
-    if edge.__class__ is not Node:
-        return edge
-    t.node, t.tracked = edge, True
-    return t
-
-
-def _saved_output(node, k, array):
-    """Output `k` of a many-output node as a Tensor with its history."""
-    t = wrap(array)
-    if array.dtype.kind in "fcV":
-        t.node, t.tracked = Node(SELECT, (node,), (k, None, None), (), array.shape), True
-    return t
+def reached_by(roots, inputs):
+    """The nodes and leaves that a backward from `roots` hands a gradient to."""
+    if inputs is not None:
+        return _leading_to({edge_of(t) for t in inputs}, roots)
+    seen, stack = set(), [edge_of(r) for r in roots]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            if node.__class__ is Node:
+                stack.extend(node.edges)
+    return seen
 
 
 def _leading_to(targets, roots):
     """All nodes and leaves on a path from `roots` to one of `targets`."""
-    parents, stack, seen = {}, [r.node or r for r in roots], set()
+    parents, stack, seen = {}, [edge_of(r) for r in roots], set()
     while stack:
         node = stack.pop()
         if node in seen or node.__class__ is not Node:
@@ -267,18 +256,10 @@ def _leading_to(targets, roots):
     return useful
 
 
-def _run_hooks(hooks, g):
-    """Pass a gradient through hooks; one that returns something replaces it."""
-    tensor = _as_tensor(g)
-    for hook in list(hooks):
-        result = hook(tensor)
-        if result is not None:
-            tensor = result
-    return tensor if isinstance(g, Tensor) else tensor.array
-
-
 def _sum_to(g, shape):
     """Sum a gradient down to the shape that was broadcast."""
+    if g.shape == shape:
+        return g
     lead = len(g.shape) - len(shape)
     dims = tuple(range(lead)) + tuple(
         i + lead for i, n in enumerate(shape) if n == 1 and g.shape[i + lead] != 1)
@@ -289,7 +270,3 @@ def _sum_to(g, shape):
             g = g.sum(dims, keepdim=True)
         return g.reshape(shape) if lead else g
     return np.add.reduce(g, axis=dims, keepdims=True).reshape(shape)
-
-
-def _as_tensor(g):
-    return g if g is None or isinstance(g, Tensor) else wrap(np.asarray(g))

@@ -7,13 +7,78 @@ import functools
 import inspect
 import threading
 
+from ..tensor import fresh
+
 
 class _Mode(threading.local):
+    # grad: False: nothing is recorded. True: operations are. While something watches what is recorded
+    # (saved_tensors_hooks, detect_anomaly): the function to call with every new node.
     grad = True
     inference = False
+    recorder = True        # what `grad` is when it is on
+    watchers = ()          # the functions that watch
+    packing = None         # the innermost (pack, unpack) of saved_tensors_hooks
+    packing_refused = None   # why saved_tensors_hooks are disabled
+    anomaly = check_nan = False
+    task = None            # (roots, inputs) of the backward that is running
+    dual = None                                # the dual level that is open, and whether tangents are on:
+    forward = True                             # see forward_ad.py
 
 
 mode = _Mode()
+
+
+def watch(function):
+    """Call function(node) for every node that this thread records, until `unwatch(function)`."""
+    _set_watchers((*mode.watchers, function))
+
+
+def unwatch(function):
+    watchers = list(mode.watchers)
+    watchers.remove(function)
+    _set_watchers(tuple(watchers))
+
+
+def _set_watchers(watchers):
+    mode.watchers = watchers
+    mode.recorder = _tell_watchers if watchers else True
+    if mode.grad:
+        mode.grad = mode.recorder
+
+
+def _tell_watchers(node):
+    for watcher in mode.watchers:
+        watcher(node)
+
+
+class InferenceCell(list):
+    """The version cell of an inference tensor, and what such a tensor is known by. Reading the version is
+    what saving a tensor for backward does: outside inference mode that is refused."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index):
+        if mode.grad and not mode.inference:
+            raise RuntimeError(
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+                "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+        return list.__getitem__(self, index)
+
+
+def _new_cell():
+    return InferenceCell([0]) if mode.inference else [0]
+
+
+_inference_lock, _inference_threads = threading.Lock(), 0
+
+
+def _count_inference(before, after):
+    """Keep `fresh.cell` set while a thread is in inference mode, and only then."""
+    global _inference_threads
+    with _inference_lock:
+        _inference_threads += after - before
+        fresh.cell = _new_cell if _inference_threads else None
 
 
 def is_grad_enabled():
@@ -23,7 +88,7 @@ def is_grad_enabled():
     >>> torch.is_grad_enabled()
     True
     """
-    return mode.grad
+    return bool(mode.grad)
 
 
 def is_inference_mode_enabled():
@@ -122,7 +187,7 @@ class enable_grad(_ModeFunction):
     __slots__ = ()
 
     def _target(self):
-        return True, mode.inference
+        return mode.recorder, mode.inference
 
 
 class set_grad_enabled(_GradContext):
@@ -139,10 +204,10 @@ class set_grad_enabled(_GradContext):
     def __init__(self, mode_):
         self.mode = bool(mode_)
         self._before = (mode.grad, mode.inference)
-        mode.grad = self.mode
+        mode.grad = self.mode and mode.recorder
 
     def _target(self):
-        return self.mode, mode.inference
+        return self.mode and mode.recorder, mode.inference
 
     def _renewed(self):
         return set_grad_enabled(self.mode)
@@ -153,7 +218,7 @@ class set_grad_enabled(_GradContext):
         return super().__call__(function)
 
     def __enter__(self):
-        mode.grad = self.mode
+        mode.grad = self.mode and mode.recorder
 
 
 class inference_mode(_GradContext):
@@ -174,8 +239,44 @@ class inference_mode(_GradContext):
     def __init__(self, mode_=True):
         self.mode = bool(mode_)
 
+    def __enter__(self):
+        super().__enter__()
+        _count_inference(self._before[1], self.mode)
+
+    def __exit__(self, *exc_info):
+        _count_inference(mode.inference, self._before[1])
+        return super().__exit__(*exc_info)
+
     def _target(self):
-        return (False if self.mode else mode.grad), self.mode
+        on = mode.recorder if mode.inference else mode.grad    # leaving inference mode switches recording on again
+        return (False if self.mode else on), self.mode
 
     def _renewed(self):
         return inference_mode(self.mode)
+
+
+class set_multithreading_enabled(_GradContext):
+    """Accepted as in torch, where it concerns backward's own threads; backward here has none."""
+
+    __slots__ = ("mode", "_multithreading")
+
+    _enabled = True
+
+    def __init__(self, mode_):
+        self.mode = bool(mode_)
+        self._multithreading, set_multithreading_enabled._enabled = self._enabled, self.mode
+
+    def _renewed(self):
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self):
+        set_multithreading_enabled._enabled = self.mode
+
+    def __exit__(self, *exc_info):
+        set_multithreading_enabled._enabled = self._multithreading
+        return False
+
+
+def is_multithreading_enabled():
+    """What `set_multithreading_enabled` was told last."""
+    return set_multithreading_enabled._enabled

@@ -1,330 +1,106 @@
-"""What a Tensor can be asked and told about the graph: grad, requires_grad, backward, detach,
-hooks; and `torch.autograd.backward` and `grad`."""
-import itertools
-import warnings
+"""torch.autograd.graph: nodes, edges, hooks on several tensors, and hooks on what is saved."""
+import weakref
+from abc import ABC
 
-import numpy as np
-
-from .. import dtypes as dt
-from ..tensor import Tensor, Size, wrap
-from .engine import run_backward
+from ..tensor import Tensor
+from .engine import edge_of, reached_by
 from .grad_mode import mode
-from .node import SELECT
-from .views import check_in_place, refresh
+from .hooks import RemovableHandle
+from .node import AccumulateGrad, GradientEdge, Node as _Node, function_of
+from .saved import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
+
+__all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+           "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"]
 
 
-def _requires_grad(self):
-    """Whether gradients are computed for this tensor. Settable on leaves of floating dtype."""
-    if self.origin is not None:
-        refresh(self)
-    return self.tracked
+class Node(ABC):
+    """What `grad_fn` is: `name()`, `next_functions`, `metadata`, `register_hook(hook)`, `register_prehook(hook)`."""
 
 
-def _set_requires_grad(self, value):
-    value = bool(value)
-    if self.node is None and self.origin is not None and not self._is_view():
-        self.origin = None                     # a leaf, whatever shapes it had before
-    if self.node is not None:
-        if not value:
-            raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a "
-                               "computed variable in a subgraph that doesn't require differentiation use "
-                               "var_no_grad = var.detach().")
-        return
-    if value:
-        check_can_require_grad(self)
-    self.tracked = value
+Node.register(_Node)
+Node.register(AccumulateGrad)
 
 
-def check_can_require_grad(tensor):
-    """RuntimeError for a dtype that has no gradients."""
-    if tensor.array.dtype.kind not in "fcV":
-        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-
-
-def requires_grad_(self, requires_grad=True):
-    """Set `requires_grad` in place and return the tensor."""
-    _set_requires_grad(self, requires_grad)
-    return self
-
-
-def _grad(self):
-    """The gradient that `backward` has accumulated here, or None."""
-    if self._grad is None and self.node is not None and self.tracked:
-        warnings.warn(
-            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-            "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
-            "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
-            "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.",
-            UserWarning, stacklevel=2)
-    return self._grad
-
-
-def _set_grad(self, value):
-    if value is not None:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
-        if value is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        if value.array.dtype != self.array.dtype:
-            raise RuntimeError(f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with dtype "
-                               f"'{_c_name(self)}'. The gradient must match the tensor's dtype (or the tensor's "
-                               "grad_dtype if set). You can set the tensor's grad_dtype attribute with a specific dtype, "
-                               "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
-                               "and its gradient may break downstream systems that assume they match.")
-        if value.array.shape != self.array.shape:
-            raise RuntimeError(f"assigned grad has data of a different size: expected {list(self.array.shape)}, "
-                               f"got {list(value.array.shape)}")
-    self._grad = value
-
-
-def _c_name(tensor):
-    return {"float32": "float", "float64": "double"}.get(tensor.dtype.name, tensor.dtype.name)
-
-
-def _del_grad(self):
-    self._grad = None
-
-
-def _grad_fn(self):
-    """The node that computed this tensor (None for a leaf)."""
-    if self.origin is not None:
-        refresh(self)
-    node = self.node
-    return node.edges[0] if node is not None and node.op is SELECT else node
-
-
-def _data(self):
-    """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
-    return wrap(self.array)
-
-
-def _set_data(self, value):
-    if not isinstance(value, Tensor):
-        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    self.array = value.array
-
-
-Tensor.requires_grad = property(_requires_grad, _set_requires_grad)
-Tensor.grad = property(_grad, _set_grad, _del_grad)
-Tensor.grad_fn = property(_grad_fn)
-Tensor.data = property(_data, _set_data)
-Tensor.output_nr = property(lambda self: self.node.saved[0] if self.node is not None and self.node.op is SELECT else 0)
-
-
-def detach(self):
-    """The same memory outside the graph. In-place writes to it count as writes to `self`.
+def get_gradient_edge(tensor):
+    """The place of the graph where the gradient of `tensor` is computed: `grad` and `backward` take it for the
+    tensor, which need not be kept alive. RuntimeError if the tensor requires no grad.
 
     >>> import tinytorch as torch
     >>> x = torch.ones(2, requires_grad=True)
-    >>> (x * 2).detach().requires_grad
-    False
+    >>> torch.autograd.graph.get_gradient_edge(x * 2).node.name()
+    'MulBackward0'
     """
-    tensor = wrap(self.array)
-    tensor.version = self.version
-    return tensor
+    if not tensor.requires_grad:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    edge = tensor.node or tensor
+    node, number = function_of(edge)
+    return GradientEdge(node, number, edge if edge is not node and tensor.node is not None else None)
 
 
-def detach_(self):
-    """Take this tensor out of the graph that made it. RuntimeError for a view."""
-    if self._is_view():
-        raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
-                           "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
-                           "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
-                           "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
-    self.node, self.tracked, self.origin = None, False, None
-    return self
+def increment_version(tensor):
+    """Count a write to `tensor` (or to each of several), as an in-place operation does."""
+    for t in [tensor] if isinstance(tensor, Tensor) else tensor:
+        if t.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
+        t.version[0] += 1
 
 
-# ------------------------------------------------------------------ running backward
-def backward_method(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    """Compute the gradients of this tensor with respect to the graph's leaves, into their `.grad`.
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Call a function of the gradients of several tensors, in each backward that computes some of them.
 
-    gradient      of this tensor's shape; may be left out for a scalar
-    retain_graph  keep the graph for another backward (default: as create_graph)
-    create_graph  record the computation of the gradients too
-    inputs        accumulate into these only
-
-    RuntimeError if nothing here requires grad, or the graph has been freed by an earlier backward.
+    mode "all": fn(gradients) once all those that this backward reaches are there, None for the others
+    mode "any": fn(gradient) with the first
     """
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    gathering = _Gathering(tensors, fn, mode == "any")
+    return _Handles([t.register_hook(gathering.hook_of(k)) for k, t in enumerate(tensors)])
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
-    """Sum of the gradients of `tensors` into the `.grad` of the leaves (see `Tensor.backward`)."""
-    roots = _tuple(tensors)
-    grads = _output_grads(roots, _tuple(grad_tensors if grad_variables is None else grad_variables, len(roots)))
-    if inputs is not None:
-        inputs = _tuple(inputs)
-        if not inputs:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        _check_inputs(inputs)
-    run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs, True)
+class _Gathering:
+    """The gradients of several tensors as they come in during one backward."""
+
+    def __init__(self, tensors, fn, first_only):
+        self.edges = [weakref.ref(edge_of(t)) for t in tensors]      # the hooks must not keep the graph alive
+        self.fn, self.first_only = fn, first_only
+        self.task = None
+
+    def hook_of(self, k):
+        def hook(g):
+            if self.task is not mode.task:
+                self._start()
+            self.grads[k] = g
+            self.missing -= 1
+            if self.first_only:
+                if not self.called:
+                    self.called = True
+                    self.fn(g)
+            elif self.missing == 0:
+                self.fn(self.grads)
+        return hook
+
+    def _start(self):
+        """A new backward: find out how many gradients it will compute."""
+        self.task = mode.task
+        self.called, self.grads = False, [None] * len(self.edges)
+        if not self.first_only:
+            reached = reached_by(*mode.task)
+            self.missing = sum(edge() in reached for edge in self.edges)
+        else:
+            self.missing = 0
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
-         allow_unused=None, is_grads_batched=False, materialize_grads=False):
-    """Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple.
+class _Handles(RemovableHandle):
+    """Several handles as one."""
 
-    RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None)
-    or `materialize_grads` (then zeros).
-
-    >>> import tinytorch as torch
-    >>> x = torch.tensor(3., requires_grad=True)
-    >>> torch.autograd.grad(x ** 2, x)
-    (tensor(6.),)
-    """
-    if is_grads_batched:
-        raise NotImplementedError("autograd.grad: is_grads_batched is not supported")
-    if allow_unused is None:
-        allow_unused = materialize_grads
-    elif not allow_unused and materialize_grads:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
-    roots, inputs = _tuple(outputs), _tuple(inputs)
-    grads = _output_grads(roots, _tuple(grad_outputs, len(roots)))
-    _check_inputs(inputs)
-    keep = create_graph if retain_graph is None else retain_graph
-    results = run_backward(roots, grads, keep, create_graph, inputs, False)
-    if materialize_grads:
-        results = [wrap(np.zeros_like(t.array)) if r is None else r for t, r in zip(inputs, results)]
-    elif not allow_unused and None in results:
-        raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in the "
-                           "graph. Set allow_unused=True if this is the desired behavior.")
-    return tuple(results)
-
-
-def _tuple(x, length=None):
-    if x is None and length is not None:
-        return (None,) * length
-    return (x,) if isinstance(x, Tensor) or x is None else tuple(x)
-
-
-def _check_inputs(inputs):
-    for t in inputs:
-        if not t.requires_grad:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-
-
-def _output_grads(roots, grads):
-    """A gradient for each root: given, or one for a scalar."""
-    if len(grads) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
-    checked = []
-    for i, (root, g) in enumerate(zip(roots, grads)):
-        if not root.requires_grad:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-        if g is None:
-            if root.array.size != 1:
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if root.array.dtype.kind == "c":
-                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
-            g = wrap(np.ones_like(root.array))
-        elif not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        elif g.array.shape != root.array.shape:
-            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(g.array.shape)} and "
-                               f"output[{i}] has a shape of {Size(root.array.shape)}.")
-        elif (g.array.dtype.kind == "c") != (root.array.dtype.kind == "c"):
-            raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
-                               f"Mismatch in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a "
-                               f"dtype of {root.dtype}.")
-        checked.append(g)
-    return checked
-
-
-# ------------------------------------------------------------------ hooks
-class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook out again (as does leaving `with`)."""
-
-    _ids = itertools.count()
-
-    def __init__(self, hooks_dict, *, extra_dict=()):
-        # extra_dict: a dict or a list of dicts that may hold something under the hook's id as well
-        extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
-        self.dicts, self.id = (hooks_dict, *extra), next(self._ids)
+    def __init__(self, handles):
+        self.handles = handles
 
     def remove(self):
-        for hooks in self.dicts:
-            hooks.pop(self.id, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        self.remove()
+        for handle in self.handles:
+            handle.remove()
 
 
-class _NodeHooks(dict):
-    """Hooks of a node, iterated as functions."""
-
-    def __iter__(self):
-        return iter(list(self.values()))
-
-
-def register_hook(self, hook):
-    """Call hook(grad) when this tensor's gradient is known; what it returns replaces the gradient.
-
-    Returns a handle with `remove()`. RuntimeError if the tensor requires no grad.
-    """
-    if not self.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if self.node is None:
-        if self._hooks is None:
-            self._hooks = {}
-        hooks = self._hooks
-    else:
-        if self.node.hooks is None:
-            self.node.hooks = _NodeHooks()
-        hooks = self.node.hooks
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    return handle
-
-
-def register_post_accumulate_grad_hook(self, hook):
-    """Call hook(tensor) after its `.grad` has been written. For leaves only."""
-    if not self.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if self.node is not None:
-        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    hooks = self.__dict__.setdefault("_post_accumulate_hooks", {})
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    return handle
-
-
-def retain_grad(self):
-    """Keep the gradient of a tensor that is not a leaf in its `.grad`."""
-    if not self.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if self.node is None or self.retains_grad:
-        return
-    import weakref
-    ref = weakref.ref(self)            # the node must not keep the tensor alive
-
-    def keep(g):
-        tensor = ref()
-        if tensor is not None:
-            tensor._grad = g if tensor._grad is None else tensor._grad + g
-    self.__dict__["retains_grad"] = True
-    register_hook(self, keep)
-
-
-Tensor.retains_grad = False
-Tensor.backward = backward_method
-Tensor.detach, Tensor.detach_ = detach, detach_
-Tensor.requires_grad_ = requires_grad_
-Tensor.register_hook, Tensor.retain_grad = register_hook, retain_grad
-Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
-
-
-class Variable(Tensor):
-    """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
-
-    def __new__(cls, data=None, requires_grad=False, volatile=None):
-        tensor = data.detach() if isinstance(data, Tensor) and data.node is None else data
-        if requires_grad:
-            tensor.requires_grad_()
-        return tensor
-
-    def __init__(self, *args, **kwargs):
-        """All is done in __new__."""
+def allow_mutation_on_saved_tensors():
+    """Not supported: what was saved for backward must not be written to."""
+    raise NotImplementedError("autograd.graph.allow_mutation_on_saved_tensors is not supported")

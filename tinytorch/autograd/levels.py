@@ -3,40 +3,131 @@
 A level differentiates with respect to stand-ins of some tensors: aliases in the same memory that
 the tape tracks. Reverse mode is a backward to the stand-ins. Forward mode needs no rules of its
 own: the vector-Jacobian product J^H u is linear in a dummy u, so *its* derivative with respect to
-u, in the direction of the tangent, is J t (backward through a recorded backward). A level costs
-nothing where it is not used: operations know nothing of it.
+u, in the direction of the tangent, is J t (backward through a recorded backward). Operations know
+nothing of levels, so a level costs nothing where it is not used.
 """
 import numpy as np
 
-from ..tensor import Tensor, blank, wrap
+from ..tensor import blank, wrap, Tensor
 from .engine import run_backward
 from .grad_mode import mode
 from .node import Node, Op
-from .views import refresh
 
 
 class Level:
-    """A differentiation under way; `alive` until it ends. Afterwards nothing can be differentiated through it."""
+    """A differentiation under way: `with Level()` records, whatever the grad mode outside.
 
-    __slots__ = ("alive",)
+    `alive` until it ends; then nothing can be differentiated through its stand-ins any more.
+    """
+
+    __slots__ = ("alive", "before")
 
     def __init__(self):
         self.alive = True
+        self.before = mode.grad, mode.inference
 
     def __enter__(self):
-        self._before = mode.grad
-        mode.grad = True                       # a transform records, whatever the mode outside
+        mode.grad, mode.inference = mode.recorder, False
         return self
 
     def __exit__(self, *exc_info):
         self.alive = False
-        mode.grad = self._before
+        mode.grad, mode.inference = self.before
         return False
 
 
-def _alias(tensor, level):
+def _same(tensor):
     return tensor
 
 
-#: A tensor as its stand-in in a level; saved[1] is the level.
-STAND_IN = Op(_alias, rules={"tensor": lambda g: g})
+#: A tensor seen as its stand-in; saved[0] is the level.
+STAND_IN = Op(_same, name="alias", rules={"tensor": lambda g: g})
+
+
+def stand_in(tensor, level, leaf=False):
+    """A tracked tensor in the same memory, through which `level` differentiates.
+
+    Its history is that of `tensor` if that was being recorded outside. With `leaf`, one without
+    history is a leaf, which in-place operations refuse.
+    """
+    alias = blank(Tensor)
+    alias.array, alias.version, alias.origin, alias.tracked = tensor.array, tensor.version, None, True
+    inner = tensor.requires_grad and level.before[0]
+    if leaf and not inner:
+        alias.node, alias.level = None, level
+    else:
+        alias.node = Node(STAND_IN, ((tensor.node or tensor) if inner else None,), (level, None, None), (), tensor.array.shape)
+    return alias
+
+
+def handle(alias):
+    """A second tensor at the same place of the graph, which stays there if `alias` is written to."""
+    tensor = wrap(alias.array)
+    tensor.node, tensor.tracked = alias.node, True
+    return tensor if alias.node is not None else alias
+
+
+def live(tensor):
+    """Whether something can still be differentiated through `tensor`: a leaf, or the stand-in of a level under way."""
+    if not tensor.requires_grad:
+        return False
+    stack, seen = [tensor.node or tensor], set()
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not Node:
+            level = node.__dict__.get("level")
+            if level is None or level.alive:
+                return True
+        elif node not in seen:
+            seen.add(node)
+            if node.op is STAND_IN and node.saved[0].alive:
+                return True
+            stack.extend(edge for edge in node.edges if edge is not None)
+    return False
+
+
+def release(tensor):
+    """`tensor` as it leaves a level: without history, unless there is some outside the level and it is being recorded."""
+    return tensor if not tensor.requires_grad or mode.grad and live(tensor) else tensor.detach()
+
+
+def pull(outputs, cotangents, inputs):
+    """The vector-Jacobian products of a level that has ended: a tensor, or None, for each of `inputs`."""
+    pairs = [(y, g) for y, g in zip(outputs, cotangents) if y.requires_grad]
+    taped = mode.grad and any(live(y) or g.requires_grad for y, g in pairs)
+    found = run_backward([y for y, _ in pairs], [g for _, g in pairs], True, taped, inputs, False)
+    return [g if g is None else release(g) for g in found]
+
+
+def push(outputs, inputs, tangents):
+    """The Jacobian-vector products: a tensor, or None where nothing depends on `inputs`, for each of `outputs`."""
+    return pusher(outputs, inputs)(tangents)
+
+
+def pusher(outputs, inputs):
+    """`push` for several tangents: a function of them."""
+    tracked = [k for k, y in enumerate(outputs) if y.requires_grad]
+    dummies = [_dummy(outputs[k]) for k in tracked]
+    products = run_backward([outputs[k] for k in tracked], dummies, True, True, inputs, False)
+    taped = [live(outputs[k]) for k in tracked]
+
+    def of(tangents):
+        pairs = [(w, t) for w, t in zip(products, tangents) if w is not None and w.tracked]
+        outer = mode.grad and (any(taped) or any(t.requires_grad for _, t in pairs))
+        found = run_backward([w for w, _ in pairs], [t for _, t in pairs], True, outer, dummies, False)
+        results = [None] * len(outputs)
+        for k, t in zip(tracked, found):
+            results[k] = t if t is None else release(t)
+        return results
+    return of
+
+
+_ENDED = Level()
+_ENDED.alive = False
+
+
+def _dummy(output):
+    """A tracked tensor like `output`, whose values do not matter."""
+    u = wrap(np.zeros_like(output.array))
+    u.tracked, u.level = True, _ENDED
+    return u

@@ -1,5 +1,8 @@
 """What the tape is made of: Op (an operation and its derivative rules) and Node (one use of it)."""
 from itertools import count
+from typing import NamedTuple, Optional
+
+from .hooks import add_hook
 
 #: Later nodes get smaller numbers, so that a min-heap yields them youngest first. Creation order
 #: is a topological order: an operation can only read tensors that exist already.
@@ -25,6 +28,8 @@ class Op:
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
     twin      the same function in ordinary ops, for higher derivatives of a joint rule
     """
+
+    function = None            # the autograd.Function that this is, if it is one
 
     registry = []                              # every op there is; the profiler reads it
 
@@ -96,7 +101,42 @@ class Op:
         return f"<op {self.name}>"
 
 
-class Node:
+class Extras:
+    """What few nodes have: hooks, and a dictionary for the user.
+
+    tensor_hooks  of the output: {id: hook(gradient)}; of a leaf: {id: hook(leaf)}, once its .grad is written
+    kept          weak references to the tensors that keep the gradient (`retain_grad`)
+    pre, post     of the node itself: {id: hook}
+    metadata      for the user, and for anomaly mode
+    """
+
+    __slots__ = ("tensor_hooks", "kept", "pre", "post", "metadata")
+
+    def __init__(self):
+        self.tensor_hooks, self.kept, self.pre, self.post, self.metadata = {}, [], {}, {}, {}
+
+
+class _NodeHooks:
+    """`register_hook` and `register_prehook` of anything with `extras()`."""
+
+    __slots__ = ()
+
+    def register_hook(self, hook):
+        """Call hook(grad_inputs, grad_outputs) when this node has been run; a tuple that it returns
+        replaces grad_inputs. Returns a handle with `remove()`."""
+        return add_hook(self.extras().post, hook)
+
+    def register_prehook(self, hook):
+        """Call hook(grad_outputs) before this node is run; a tuple that it returns replaces them.
+        Returns a handle with `remove()`."""
+        return add_hook(self.extras().pre, hook)
+
+    @property
+    def metadata(self):
+        return self.extras().metadata
+
+
+class Node(_NodeHooks):
     """A recipe for one step of backward.
 
     op        what was done: holds the derivative rules
@@ -105,7 +145,10 @@ class Node:
     versions  (version cell, version) of every saved tensor, flat
     order     falls with creation
     shape     of the output (a tuple of shapes for an op of many outputs)
-    hooks     functions of the output's gradient, or None
+    hooks     Extras, or None
+
+    What was saved can be looked at as `_saved_self`, `_saved_other`, `_saved_result` ...; the node of
+    a `Function` has the attributes of its `ctx` as well.
     """
 
     __slots__ = ("op", "edges", "saved", "versions", "order", "shape", "hooks", "__weakref__")
@@ -123,12 +166,24 @@ class Node:
         return self.op.backward_name
 
     def __repr__(self):
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{self.name().rpartition(':')[2]} object at {id(self):#x}>"
 
     @property
     def next_functions(self):
         """(node, output number) of each input; leaves appear as AccumulateGrad."""
         return tuple(function_of(edge) for edge in self.edges)
+
+    def extras(self):
+        if self.hooks is None:
+            self.hooks = Extras()
+        return self.hooks
+
+    def _sequence_nr(self):
+        return -self.order
+
+    def __getattr__(self, name):
+        from .saved import look_up             # rarely asked
+        return look_up(self, name)
 
 
 def shape_of(edge):
@@ -136,7 +191,7 @@ def shape_of(edge):
     return edge.shape if edge.__class__ is Node else edge.array.shape
 
 
-class AccumulateGrad:
+class AccumulateGrad(_NodeHooks):
     """How a leaf appears in `next_functions`: the end of the graph, where `.grad` is written."""
 
     __slots__ = ("variable",)
@@ -150,6 +205,11 @@ class AccumulateGrad:
     @property
     def next_functions(self):
         return ()
+
+    def extras(self):
+        if self.variable._accumulating is None:
+            self.variable._accumulating = Extras()
+        return self.variable._accumulating
 
     def __repr__(self):
         return f"<AccumulateGrad object at {id(self.variable):#x}>"
@@ -178,3 +238,24 @@ def function_of(edge):
     if edge.op is SELECT:
         return edge.edges[0], edge.saved[0]
     return edge, 0
+
+
+class GradientEdge(NamedTuple):
+    """A place of the graph: output `output_nr` of `node`. `grad` and `backward` take it for a tensor."""
+
+    node: object
+    output_nr: int
+    ownership_token: Optional[object] = None
+
+    def edge(self):
+        """Where a gradient that arrives here goes, as nodes keep it."""
+        if self.ownership_token is not None:
+            return self.ownership_token
+        if isinstance(self.node, AccumulateGrad):
+            return self.node.variable
+        if not self.node.op.multi:
+            return self.node
+        return Node(SELECT, (self.node,), (self.output_nr, None, None), (), self.node.shape[self.output_nr])
+
+    def shape(self):
+        return shape_of(self.edge())

@@ -28,7 +28,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..tensor import Tensor, blank, wrap
+from ..tensor import Tensor, blank, fresh, wrap
 from .grad_mode import mode
 from .node import ANS, SELECT, Node, Op, next_order
 from .promotion import (OPERANDS, as_operand, converted, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
@@ -139,7 +139,7 @@ def _unary(o, forward, to_float):
         tensor.origin = None
         if input.origin is not None:
             refresh(input)
-        if differentiable and input.tracked and mode.grad:
+        if differentiable and input.tracked and (recorder := mode.grad):
             node = _new_node(Node)
             node.op = o
             node.edges = (input.node or input,)
@@ -156,11 +156,15 @@ def _unary(o, forward, to_float):
             node.order = next_order()
             node.shape = result.shape
             node.hooks = None
+            if recorder is not True:
+                recorder(node)
             tensor.node = node
             tensor.tracked = True
         else:
             tensor.node = None
             tensor.tracked = False
+            if fresh.cell is not None:
+                tensor.version = fresh.cell()
         return tensor
     return call
 
@@ -221,7 +225,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
         tensor.array = result
         tensor.version = version = [0]
         tensor.origin = None
-        if mask and differentiable and mode.grad:
+        if mask and differentiable and (recorder := mode.grad):
             node = _new_node(Node)
             node.op = o
             if mask == 1:
@@ -242,11 +246,15 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             node.order = next_order()
             node.shape = result.shape
             node.hooks = None
+            if recorder is not True:
+                recorder(node)
             tensor.node = node
             tensor.tracked = True
         else:
             tensor.node = None
             tensor.tracked = False
+            if fresh.cell is not None:
+                tensor.version = fresh.cell()
         return tensor if out is None else write_out(out, tensor, input, other)
     return call
 
@@ -263,7 +271,8 @@ def _single(o, forward):
         array, extra = input.array, None
         if input.origin is not None:
             refresh(input)
-        record = differentiable and input.tracked and mode.grad
+        recorder = mode.grad
+        record = differentiable and input.tracked and recorder is not False
         result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
         if aux:
             result, extra = result
@@ -290,11 +299,15 @@ def _single(o, forward):
             node.order = next_order()
             node.shape = result.shape
             node.hooks = None
+            if recorder is not True:
+                recorder(node)
             tensor.node = node
             tensor.tracked = True
         else:
             tensor.node = None
             tensor.tracked = False
+            if fresh.cell is not None and not is_view:
+                tensor.version = fresh.cell()
         return tensor
     return call
 
@@ -382,3 +395,5 @@ def _save(node, args, arrays, kept, output, extra):
     if extra is not None and not versions:
         versions = ([0], 0)                    # something to free: a second backward must be refused
     node.saved, node.versions = saved, tuple(versions)
+    if mode.grad is not True:
+        mode.grad(node)

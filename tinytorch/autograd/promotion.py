@@ -8,7 +8,7 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
-from .views import check_written
+from .views import check_inference, check_overlap, check_written
 
 #: What may stand beside a tensor in arithmetic.
 OPERANDS = (bool, int, float, complex, ndarray, np.generic)
@@ -82,14 +82,19 @@ def promoted(*operands):
 def stored_as(value, numpy_dtype):
     """A Python number as the 0-dim array that a tensor of a dtype stores. RuntimeError if it does not fit."""
     kind = numpy_dtype.kind
+    if kind == "f" and value.__class__ is float and -65504.0 <= value <= 65504.0:    # what every float dtype can hold
+        return np.array(value, numpy_dtype)
     number = value.item() if isinstance(value, (ndarray, np.generic)) else value
+    if isinstance(number, complex):
+        if kind != "c" and number.imag == 0:
+            number = number.real
+    elif isinstance(number, int) and not -1 << 63 <= number < 1 << 64:
+        raise OverflowError("int too big to convert")
     if kind in "iu":
         fits = not isinstance(number, complex)
         if isinstance(number, float):
-            fits = math.isfinite(number)
+            fits = math.isfinite(number) and (kind == "i" or number >= 0)
             number = int(number) if fits else 0
-        elif not isinstance(number, complex) and not -1 << 63 <= number < 1 << 64:
-            raise OverflowError("int too big to convert")
         high = (1 << 8 * numpy_dtype.itemsize - (kind == "i")) - 1
         if fits and -high - (kind == "i") <= number <= high:    # a negative number wraps around in an unsigned dtype
             return scalar_as(number, numpy_dtype)
@@ -186,42 +191,21 @@ def write_out(out, result, *inputs, apart=False):
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if mode.grad and (result.tracked or out.tracked):
-        raise RuntimeError("out=... arguments don't support automatic differentiation, "
-                           "but one of the arguments requires grad.")
+        name = "" if result.node is None else f"{result.node.op.name}(): "
+        raise RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one of "
+                           "the arguments requires grad.")
     if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
         raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
+    check_inference(out)
     check_written(out.array)
     for x in inputs:
         if isinstance(x, Tensor) and (x is not out or apart):
-            _check_overlap(out, x, apart)
+            check_overlap(out, x, apart)
     if out.array.shape != result.array.shape:
         out.array = np.empty(result.array.shape, out.array.dtype)
     out.array[...] = dt.cast(result.array, out.array.dtype)
     out.version[0] += 1
     return out
-
-
-def _check_overlap(out, input, apart):
-    """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`."""
-    a, b = out.array, input.array
-    if out is not input:
-        if not np.may_share_memory(a, b) or not (_dense(a) and _dense(b)):
-            return                             # torch too leaves those with gaps alone: too hard to tell
-        same = a.size == b.size and a.strides == b.strides and out.data_ptr() == input.data_ptr()
-        if same and not apart:
-            return
-    raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
-                       "to a single memory location. Please clone() the tensor before performing the operation.")
-
-
-def _dense(array):
-    """Whether the elements fill their stretch of memory, in whatever order of dimensions."""
-    step = array.itemsize
-    for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape) if n != 1):
-        if stride != step:
-            return False
-        step *= n
-    return True
 
 
 def check_out_dtype(out, input):

@@ -361,7 +361,8 @@ def updates(ufunc, function):
         array = self.array
         if isinstance(other, Tensor):
             operand = other.array
-            fits = operand.dtype is array.dtype and array.dtype.kind in "fc"
+            fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
+                other.version is not self.version or other is self)      # those that share memory need a look
             if mode.grad and other.origin is not None:
                 refresh(other)
             tracked = other.tracked
@@ -428,8 +429,9 @@ def reflected(function):
 
 def _subtract_from(self, other):
     """other - self."""
-    if self.array.dtype == bool or isinstance(other, bool):
-        raise RuntimeError(_NO_BOOL)
+    if isinstance(other, bool) and self.array.dtype == bool:
+        return _sub(self, self)                # says what is wrong
+    _refuse_bools(self, other)
     return _from(self, other)
 
 

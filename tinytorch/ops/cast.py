@@ -4,7 +4,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.op import attach, methods, op, single
 from ..autograd.promotion import check_broadcast, stored_as
-from ..autograd.views import assign, check_in_place
+from ..autograd.views import assign, check_in_place, check_overlap
 from ..device import check_device, device as Device
 from ..memory_format import contiguous_format, memory_order, preserve_format
 from ..tensor import Tensor
@@ -23,6 +23,12 @@ def _converted_back(g, numpy_dtype, source):
 
 @single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
+    return dt.cast(input, numpy_dtype)
+
+
+@single(name="to_copy")
+def _to_discrete(input, numpy_dtype, source):
+    """To integers or bools, which have no gradient."""
     return dt.cast(input, numpy_dtype)
 
 
@@ -63,7 +69,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     target = self.array.dtype if dtype is None else _PYTHON_TYPES.get(dtype, dtype).numpy
     order = "K" if memory_format is None else memory_order(memory_format, self.array.ndim)
     if target != self.array.dtype:
-        result = _to_copy(self, target, self.array.dtype)
+        result = (_to_copy if target.kind in "fcV" else _to_discrete)(self, target, self.array.dtype)
         return result if order == "K" or laid_out(result.array, order) else _clone(result, order)
     return _clone(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
 
@@ -153,6 +159,8 @@ def copy_values(self, src, non_blocking=False):
     check_in_place(self)
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    if src.version is self.version and src is not self:
+        check_overlap(self, src)
     return assign(self, _copy(self, to(src, self.dtype)))
 
 

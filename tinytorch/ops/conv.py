@@ -13,6 +13,7 @@ from ..autograd.promotion import C_NAMES, in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import conv as kernels
 from ..tensor import Tensor
+from .plan import planned
 from .reduce import _sum
 from .shape import squeeze, unsqueeze
 
@@ -91,10 +92,11 @@ def _numbers(value, name, n, dims, function):
 
 
 def _check_tensors(function, n, input, weight, bias):
-    for position, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias)), 1):
-        if not isinstance(value, Tensor) and not (name == "bias" and value is None):
-            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
-                            f"not {type(value).__name__}")
+    if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
+        for position, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias)), 1):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
+                                f"not {type(value).__name__}")
     if weight.array.ndim < 3:
         raise RuntimeError("weight should have at least three dimensions")
     if input.array.ndim not in (n + 1, n + 2):
@@ -103,6 +105,9 @@ def _check_tensors(function, n, input, weight, bias):
 
 
 def _check_dtypes(input, weight, bias):
+    dtype = input.array.dtype
+    if dtype is weight.array.dtype and (bias is None or bias.array.dtype is dtype) and dtype.kind != "b":
+        return
     have, want = type_name(input), type_name(weight)
     if have != want:
         if "Complex" in have + want:
@@ -129,7 +134,7 @@ def _check_settings(stride, padding, dilation, groups, output_padding):
 
 
 def _check_shapes(input, weight, bias, groups, transposed):
-    shape, size = list(weight.array.shape), list(input.array.shape)
+    shape, size = list(weight), list(input)
     if shape[0] < groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
                            f"weight of size {shape} instead")
@@ -142,10 +147,10 @@ def _check_shapes(input, weight, bias, groups, transposed):
         raise RuntimeError(f"{given}, weight of size {shape}, expected input{size} to have {channels} channels, "
                            f"but got {size[1]} channels instead")
     outputs = shape[1] * groups if transposed else shape[0]
-    if bias is not None and bias.array.shape != (outputs,):
+    if bias is not None and bias != (outputs,):
         given = given + "," if transposed else "Given"
         raise RuntimeError(f"{given} weight of size {shape}, expected bias to be 1-dimensional with {outputs} "
-                           f"elements, but got bias of size {list(bias.array.shape)} instead")
+                           f"elements, but got bias of size {list(bias)} instead")
 
 
 def _by(sizes):
@@ -158,25 +163,31 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     if input.array.ndim == n + 1:
         return squeeze(_forward(function, n, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
     _check_dtypes(input, weight, bias)
-    dims = weight.array.ndim - 2
+    settings = _settings(function, n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
+                         stride, padding, dilation, groups)
+    if input.array.dtype == BFLOAT16:
+        return in_float32(lambda *operands: _conv(*settings, *operands), input, weight, bias)
+    return _conv(*settings, input, weight, bias)
+
+
+@planned
+def _settings(function, n, shape, weight, bias, stride, padding, dilation, groups):
+    """(output size, stride, padding pairs, dilation, groups) for the shapes of input, weight and bias."""
+    dims, size, kernel = len(weight) - 2, shape[2:], weight[2:]
     stride = _numbers(stride, "stride", n, dims, function)
     dilation = _numbers(dilation, "dilation", n, dims, function)
-    size, kernel = input.array.shape[2:], weight.array.shape[2:]
     if isinstance(padding, str):
         pairs = _named_padding(padding, kernel, stride, dilation)
     else:
         pairs = tuple([(p, p) for p in _numbers(padding, "padding", n, dims, function)])
     _check_settings(stride, [p for p, _ in pairs], dilation, groups, (0,))
-    _check_shapes(input, weight, bias, groups, False)
+    _check_shapes(shape, weight, bias, groups, False)
     padded = [m + before + after for m, (before, after) in zip(size, pairs)]
     span = [d * (k - 1) + 1 for d, k in zip(dilation, kernel)]
     if any([m < s for m, s in zip(padded, span)]):
         raise RuntimeError(f"Calculated padded input size per channel: {_by(padded)}. Kernel size: {_by(span)}. Kernel "
                            "size can't be greater than actual input size")
-    out = tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)])
-    if input.array.dtype == BFLOAT16:
-        return in_float32(lambda *operands: _conv(out, stride, pairs, dilation, groups, *operands), input, weight, bias)
-    return _conv(out, stride, pairs, dilation, groups, input, weight, bias)
+    return tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)]), stride, pairs, dilation, groups
 
 
 def _named_padding(padding, kernel, stride, dilation):
@@ -203,7 +214,7 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
     padding = _numbers(padding, "padding", n, dims, function)
     extra = _numbers(output_padding, "output_padding", n, dims, function)
     _check_settings(stride, padding, dilation, groups, extra)
-    _check_shapes(input, weight, bias, groups, True)
+    _check_shapes(input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape, groups, True)
     if any([e >= s and e >= d for e, s, d in zip(extra, stride, dilation)]):
         axes = ("depth", "height", "width")[-max(n, 2):]
         words = [f"{name}_{axis}: {value}" for name, values in

@@ -5,7 +5,7 @@ from operator import index as as_int
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.graph import check_can_require_grad
+from ..autograd.tensor_methods import check_can_require_grad
 from ..autograd.op import methods
 from ..autograd.promotion import scalar_as, stored_as, write_out
 from ..device import check_device

@@ -442,7 +442,8 @@ def _eigh_grad(g, wanted, ans):
     if gV is not None:
         P = _matmul(mT(V), gV)
         middle = middle + P * _gaps(L, -1)
-    return _matmul(_matmul(V, _as(middle, V)), mT(V)),
+    middle = _as(middle, V)
+    return _matmul(_matmul(V, (middle + mT(middle)) * 0.5), mT(V)),      # Hermitian, as the input is taken to be
 
 
 @op(name="linalg_eigh", multi=True, joint=_eigh_grad)

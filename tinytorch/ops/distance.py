@@ -34,15 +34,15 @@ def _norm_grad(g, ans, input, p, dim):
         weight = (hits / hits.sum(axis=dim, keepdims=True)).astype(size.dtype)
         return spread(g, shape, dim) * _direction(input) * like(g, weight)
     return input * masked(builtins.abs(input) ** (p - 2), size != 0) * spread(
-        g * masked(ans ** (1 - p), nonzero), shape, dim)
+        masked(g * ans ** (1 - p), nonzero), shape, dim)
 
 
 @op(name="linalg_vector_norm", input=lambda g, ans, input, p, dim: _norm_grad(g, ans, input, p, dim))
 def vector_norm_over(input, p, dim, keepdim):
+    if input.dtype == np.float16:
+        return vector_norm_over(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
     if p == 2:
         squares = input * input if input.dtype.kind != "c" else input.real ** 2 + input.imag ** 2
-        if input.dtype == np.float16:
-            squares = input.astype(np.float32) ** 2
         return np.sqrt(_add(squares, dim, keepdim)).astype(input.real.dtype, copy=False)
     size = np.abs(input)
     if p == 1:

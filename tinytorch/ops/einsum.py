@@ -2,7 +2,9 @@
 import string
 from functools import lru_cache
 
-from ..autograd.promotion import promoted
+import numpy as np
+
+from ..autograd.promotion import converted, promoted
 from .linear import count_of, matmul
 
 __all__ = ["einsum"]
@@ -114,6 +116,8 @@ def _contract(operands, labels, output):
         wanted = set(output).union(*[later for _, later in terms[i + 1:]])
         result, names = _pair(result, names, x, theirs, wanted)
     result, names = _sum_out(result, names, set(output))
+    if len(operands) == 1 and result.array.dtype.kind in "biu" and set(labels[0]) - set(output):
+        result = converted(result, np.dtype(np.int64))     # a sum, though over a size of 1
     present = [name for name in output if name in names]
     result = _permuted(result, [names.index(name) for name in present])
     if len(present) < len(output):             # what had size 1 everywhere
@@ -155,6 +159,7 @@ def _pair(a, names_a, b, names_b, wanted):
     """The product of two terms, summed over the labels of both that nobody else wants."""
     a, names_a = _sum_out(a, names_a, wanted | set(names_b))
     b, names_b = _sum_out(b, names_b, wanted | set(names_a))
+    a, b = promoted(a, b)                      # sums of integers are int64
     shared = [name for name in names_a if name in names_b]
     batch = [name for name in shared if name in wanted]
     inner = [name for name in shared if name not in wanted]

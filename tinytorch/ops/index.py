@@ -12,7 +12,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.op import op, single
 from ..autograd.promotion import stored_as, type_name
-from ..autograd.views import assign, check_in_place
+from ..autograd.views import assign, check_in_place, check_overlap
 from ..kernels.scatter import add_at
 from ..tensor import Tensor, wrap
 
@@ -118,9 +118,8 @@ def parse(shape, index):
         elif item is not None and item is not Ellipsis and item.__class__ is not bool:
             used += 1
     if used > len(shape):
-        if not shape:
-            raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` "
-                             "in C++ to convert a 0-dim tensor to a number")
+        if not shape and len(items) == 1 and items[0].__class__ in (int, slice):
+            raise _no_dimensions(items[0])
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     basic, arrays, primitive = [], [], _alias
     dim = made = 0                             # dimensions of the tensor read, of the result made
@@ -161,6 +160,16 @@ def parse(shape, index):
     if advanced is not None and all(item is _ALL for item in basic):
         return None, primitive, advanced
     return (*basic, Ellipsis), primitive, advanced
+
+
+def _no_dimensions(item):
+    """The error for one number or slice as index of a 0-dim tensor."""
+    if item.__class__ is slice:
+        return IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if item:
+        return IndexError(f"index {item} is out of bounds for dimension 0 with size 0")
+    return IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                      "convert a 0-dim tensor to a number")
 
 
 def _advanced(arrays):
@@ -287,17 +296,19 @@ def setitem(self, index, value):
     basic, primitive, advanced = parse(self.array.shape, index)
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
                       or self.origin is not None and self.origin.base.tracked):
-        target = self if basic is None else primitive(self, basic)
+        target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
         if advanced is not None:
             value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))
             index_put_(target, advanced, value)
         elif isinstance(value, Tensor):
-            target.copy_(_without_leading_ones(value, target.array.shape))
+            target.copy_(_spread(value, target.array.shape))
         else:
             target.fill_(value)
         return
     array = self.array if basic is None else self.array[basic]
     if isinstance(value, Tensor):
+        if value.version is self.version:
+            check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value)
         if value.array.dtype == array.dtype:
             value = value.array
         elif advanced is not None and value.array.ndim:
@@ -312,9 +323,25 @@ def setitem(self, index, value):
         try:
             array[...] = value
         except ValueError:
-            wrap(value).expand(array.shape)    # says what does not fit
+            _spread(wrap(value), array.shape)  # says what does not fit
             raise
     self.version[0] += 1
+
+
+def _is_all(shape, basic):
+    """Whether a basic index takes everything as it is."""
+    dims = [item for item in basic if item is not Ellipsis]
+    return all(item.__class__ is slice for item in dims) and all(
+        item.indices(n) == (0, n, 1) for n, item in zip(shape, dims))
+
+
+def _spread(value, shape):
+    """`value`, without the dimensions of size 1 it begins with, expanded to `shape`."""
+    size = value.array.shape
+    if size == shape:
+        return value
+    ones = next((i for i, n in enumerate(size) if n != 1), len(size))
+    return value.reshape(size[ones:]).expand(shape)
 
 
 def _without_leading_ones(value, shape):
@@ -329,6 +356,13 @@ def _dtype_mismatch(self, values):
                         f"{type_name(self)} for the destination and {type_name(values)} for the source.")
 
 
+def _parse_put(shape, indices):
+    """The advanced index of `index_put`: a tensor, or None for all, per dimension."""
+    if len(indices) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
+    return parse(shape, tuple(_ALL if i is None else i for i in indices))[2]
+
+
 def index_put(input, indices, values, accumulate=False):
     """A copy of `input` with input[indices] = values, or += with `accumulate` (repeated places add up).
 
@@ -338,7 +372,7 @@ def index_put(input, indices, values, accumulate=False):
     >>> torch.zeros(3).index_put((torch.tensor([1, 1]),), torch.tensor([1., 2.]), accumulate=True)
     tensor([0., 3., 0.])
     """
-    basic, primitive, advanced = parse(input.array.shape, tuple(_ALL if i is None else i for i in indices))
+    advanced = _parse_put(input.array.shape, indices)
     if input.array.dtype != values.array.dtype:
         raise _dtype_mismatch(input, values)
     values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
@@ -351,7 +385,7 @@ def index_put_(self, indices, values, accumulate=False):
         raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
     check_in_place(self)
     if not mode.grad or not (self.requires_grad or values.requires_grad):
-        _, _, advanced = parse(self.array.shape, tuple(_ALL if i is None else i for i in indices))
+        advanced = _parse_put(self.array.shape, indices)
         if self.array.dtype != values.array.dtype:
             raise _dtype_mismatch(self, values)
         if self.array.flags.c_contiguous or not accumulate:

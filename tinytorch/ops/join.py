@@ -82,7 +82,7 @@ def cat(tensors, dim=0, *, axis=None, out=None):
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
-    return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *kept, apart=True)
+    return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart=True)
 
 
 def concat(tensors, dim=0, *, axis=None, out=None):

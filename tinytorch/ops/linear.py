@@ -409,7 +409,7 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     >>> torch.addbmm(torch.ones(1), torch.ones(3, 1, 2), torch.ones(3, 2, 1))
     tensor([[7.]])
     """
-    return write_out(out, _combined(input, bmm(batch1, batch2).sum(0), beta, alpha))
+    return write_out(out, _combined(input, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha))
 
 
 def __matmul__(self, other):

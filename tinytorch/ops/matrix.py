@@ -5,7 +5,7 @@ from .. import return_types
 from ..autograd.op import methods, op
 from ..autograd.promotion import converted, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
-from .decompose import LinAlgError, _check, _eye, _gaps, _inv, _rowwise, eigh, eigvalsh, inv, solve, svdvals
+from .decompose import LinAlgError, _check, _eye, _gaps, _inv, _rowwise, eigvalsh, inv, solve, svdvals
 from .distance import vector_norm
 from .linear import _matmul, mT, matmul
 from .product import cross as cross_of
@@ -313,9 +313,13 @@ def _pinv_grad(g, A, P):
 
 
 @op(name="linalg_pinv", input=lambda g, ans, input: _pinv_grad(g, input, ans))
-def _pinv(input, atol, rtol):
-    u, s, vh = np.linalg.svd(input, full_matrices=False)
-    large = s > _limit(input, s, atol, rtol)
+def _pinv(input, atol, rtol, hermitian):
+    if hermitian:
+        s, u = np.linalg.eigh(input)
+        vh = mT(u)
+    else:
+        u, s, vh = np.linalg.svd(input, full_matrices=False)
+    large = np.abs(s) > _limit(input, np.abs(s), atol, rtol)
     inverse = np.where(large, 1 / np.where(large, s, 1), 0).astype(s.dtype)
     return np.matmul(mT(vh) * inverse[..., None, :], mT(u))
 
@@ -329,13 +333,7 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False, rcond=None, out=None):
     """
     _check("linalg.pinv", A, square=hermitian)
     atol, rtol = (t.array[..., None] if isinstance(t, Tensor) else t for t in (atol, rcond if rtol is None else rtol))
-    if not hermitian:
-        return write_out(out, _pinv(A, atol, rtol))
-    values, V = eigh(A)
-    size = np.abs(values.array)
-    large = size > _limit(A.array, size, atol, rtol)
-    inverse = masked(1 / (values + wrap((~large).astype(size.dtype))), large)
-    return write_out(out, matmul(V * inverse.unsqueeze(-2), mT(V)))
+    return write_out(out, _pinv(A, atol, rtol, hermitian))
 
 
 def pinverse(input, rcond=1e-15):

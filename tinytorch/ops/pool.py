@@ -13,6 +13,7 @@ from ..autograd.promotion import in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import pool as kernels
 from ..tensor import Tensor
+from .plan import planned
 
 __all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"]
 
@@ -119,9 +120,9 @@ def check_tensor(function, input):
         raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
 
 
-def _check_dims(function, n, input):
-    """Error unless `input` has `n` spatial axes, channels and perhaps a batch."""
-    shape = list(input.array.shape)
+def _check_dims(function, n, shape):
+    """Error unless an input of `shape` has `n` spatial axes, channels and perhaps a batch."""
+    shape = list(shape)
     good = len(shape) in (n + 1, n + 2)
     if n == 1 and function.startswith("max"):
         if not good:
@@ -175,10 +176,10 @@ def _output_size(size, kernel, stride, padding, dilation, ceil_mode):
     return tuple(out)
 
 
-def _check_output(function, n, input, out, kernel):
+def _check_output(function, n, shape, out, kernel):
     if min(out) >= 1:
         return
-    shape = input.array.shape[-n - 1:]
+    shape = shape[-n - 1:]
     if function == "max_pool1d":
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {out[0]}")
     if function == "avg_pool3d":
@@ -199,17 +200,24 @@ def check_dtype(name, input, kinds):
 # ------------------------------------------------------------------ max pooling
 def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
     check_tensor(function, input)
-    settings = window(function, n, kernel_size, stride, padding, dilation)
-    _check_dims(function, n, input)
-    (_check_window_1d if n == 1 else _check_window)(*settings)
-    out = _output_size(input.array.shape[-n:], *settings, ceil_mode)
-    _check_output(function, n, input, out, settings[0])
+    settings = _max_settings(function, n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
     check_dtype("max_pool1d_impl" if n == 1 else function, input, "fV" if n == 1 else "fViu")
     if return_indices:
-        return _max_pool_indices(out, *settings, input)
+        return _max_pool_indices(*settings, input)
     if input.array.dtype == BFLOAT16:
-        return in_float32(lambda x: _max_pool(out, *settings, x), input)
-    return _max_pool(out, *settings, input)
+        return in_float32(lambda x: _max_pool(*settings, x), input)
+    return _max_pool(*settings, input)
+
+
+@planned
+def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
+    """(output size, kernel, stride, padding, dilation) for an input of `shape`."""
+    settings = window(function, n, kernel_size, stride, padding, dilation)
+    _check_dims(function, n, shape)
+    (_check_window_1d if n == 1 else _check_window)(*settings)
+    out = _output_size(shape[-n:], *settings, ceil_mode)
+    _check_output(function, n, shape, out, settings[0])
+    return out, *settings
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -282,21 +290,26 @@ def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation
 # ------------------------------------------------------------------ average pooling
 def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     check_tensor(function, input)
-    settings = window(function, n, kernel_size, stride, padding, 1)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    _check_dims(function, n, input)
-    _check_window(*settings)
-    kernel, stride, padding, _ = settings
-    size = input.array.shape[-n:]
-    out = _output_size(size, *settings, ceil_mode)
-    _check_output(function, n, input, out, kernel)
+    settings = _average_settings(function, n, input.array.shape, kernel_size, stride, padding, ceil_mode,
+                                 count_include_pad, divisor_override)
     if input.array.dtype != np.int64:
         check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, "fV")
-    settings = (out, kernel, stride, padding, count_include_pad, divisor_override)
     if input.array.dtype == BFLOAT16:
         return in_float32(lambda x: _avg_pool(*settings, x), input)
     return _avg_pool(*settings, input)
+
+
+@planned
+def _average_settings(function, n, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    """(output size, kernel, stride, padding, count_include_pad, divisor) for an input of `shape`."""
+    kernel, stride, padding, dilation = window(function, n, kernel_size, stride, padding, 1)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    _check_dims(function, n, shape)
+    _check_window(kernel, stride, padding, dilation)
+    out = _output_size(shape[-n:], kernel, stride, padding, dilation, ceil_mode)
+    _check_output(function, n, shape, out, kernel)
+    return out, kernel, stride, padding, count_include_pad, divisor_override
 
 
 def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):

@@ -79,7 +79,8 @@ def tensordot(a, b, dims=2, out=None):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second "
                                f"has size {m} in dim {j}")
         if n != m:                             # a size of 1 is broadcast: the other is summed
-            a, b = (a.sum(i, keepdim=True), b) if m == 1 else (a, b.sum(j, keepdim=True))
+            a, b = (a.sum(i, keepdim=True, dtype=a.dtype), b) if m == 1 else \
+                (a, b.sum(j, keepdim=True, dtype=b.dtype))
     first = [check_dim(d, a.array.ndim) for d in first]
     second = [check_dim(d, b.array.ndim) for d in second]
     free_a = [i for i in range(a.array.ndim) if i not in first]

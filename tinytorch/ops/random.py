@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
-from ..autograd.graph import check_can_require_grad
+from ..autograd.tensor_methods import check_can_require_grad
 from ..autograd.op import methods, op
 from ..autograd.promotion import check_broadcast, type_name, write_out
 from ..device import check_device

@@ -91,25 +91,28 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     return write_out(out, finish(_steps(start, step, count, dtype or dt.get_default_dtype()), None, device, requires_grad))
 
 
-def _spaced(start, end, steps, d):
-    """`steps` numbers from start to end, each half counted from its own end, in dtype `d`."""
+def _spaced(start, end, steps, d, small):
+    """`steps` numbers from start to end, each half counted from its own end, in dtype `d` (rounded
+    after every operation if it is one of the `small` floats)."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     work = d.numpy if d.category >= 2 and d.itemsize > 2 else np.dtype(np.float32)
     if d.category == 1:
         work, start, end = np.dtype(np.float64), int(start), int(end)
-    first, last = np.asarray(start, work), np.asarray(end, work)
+    def rounded(x):
+        return dt.cast(dt.cast(x, d.numpy), work) if small else x
+    first, last = rounded(np.asarray(start, work)), rounded(np.asarray(end, work))
     if steps == 1:
         return first.reshape(1)
-    step = (last - first) / work.type(max(steps - 1, 1))
-    places = np.arange(steps).astype(work)
-    return np.where(np.arange(steps) < steps // 2, first + step * places, last - step * places[::-1])
+    step = rounded(rounded(np.asarray(last - first)) / work.type(max(steps - 1, 1)))
+    way = rounded(step * np.arange(steps).astype(work))
+    return rounded(np.where(np.arange(steps) < steps // 2, first + way, last - way[::-1]))
 
 
 def _steps_of(name, steps):
     """How many numbers: TypeError unless it is an integer."""
     try:
-        return as_int(steps)
+        return as_int(None if isinstance(steps, bool) else steps)
     except TypeError:
         raise TypeError(f"{name}(): argument 'steps' (position 3) must be int, not {type(steps).__name__}") from None
 
@@ -131,7 +134,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     """
     start, end, steps = _number(start), _number(end), _steps_of("linspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
-    return write_out(out, finish(dt.cast(_spaced(start, end, steps, d), d.numpy), None, device, requires_grad))
+    return write_out(out, finish(dt.cast(_spaced(start, end, steps, d, d.itemsize == 2 and d.category == 2), d.numpy), None, device, requires_grad))
 
 
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
@@ -143,7 +146,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     """
     start, end, steps = _number(start), _number(end), _steps_of("logspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
-    exponents = _spaced(start, end, steps, d)
+    exponents = _spaced(start, end, steps, d, False)
     return write_out(out, finish(dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy), None, device, requires_grad))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from .. import dtypes as dt
 from .. import return_types
 from ..autograd.op import methods, op, single
-from ..autograd.promotion import converted, in_float32, type_name, write_out
+from ..autograd.promotion import check_out_dtype, converted, in_float32, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 
 __all__ = ["all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod",
@@ -116,7 +116,8 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     kind = input.array.dtype.kind
     if kind == "V":
         return write_out(out, in_float32(lambda x: sum(x, dim, keepdim), input))
-    total = _sum(input, axes(dim, input.array.ndim), keepdim, _LONG if dtype is None and kind in "biu" else None)
+    kept = None if kind in "fc" else _LONG if dtype is None else input.array.dtype     # NumPy widens small integers
+    total = _sum(input, axes(dim, input.array.ndim), keepdim, kept)
     return total if out is None else write_out(out, total)
 
 
@@ -155,6 +156,8 @@ def _prod_tree(input, dim, keepdim):
     if not input.ndim:
         return input.clone()
     x = input.transpose(0, dim)
+    if x.shape[0] == 0:
+        return input.sum(dim, keepdim) + 1
     if x.shape[0] == 1:
         x = x ** 1                            # its derivative is a zero, where that of a copy would be none at all
     while x.shape[0] > 1:
@@ -375,6 +378,8 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
                            "identity.")
     dim = tuple(range(array.ndim)) if dim is None else axes(dim, array.ndim)
     check_nonempty("aminmax", array, dim)
+    for tensor in out or ():
+        check_out_dtype(tensor, input)
     return to_outs(return_types.aminmax, (_amin(input, dim, keepdim), _amax(input, dim, keepdim)), out)
 
 

@@ -378,8 +378,10 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         raise RuntimeError("index_add_(): Expected dtype int32/int64 for index but got: " + type_name(index))
     if source.array.dtype != input.array.dtype:
         raise RuntimeError("index_add_(): self and source must have the same scalar type")
-    dim = _slices(input, dim, index, source, "index_add")
     shape, there = input.array.shape, source.array.shape
+    if shape and not there:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = _slices(input, dim, index, source, "index_add")
     if there and (len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]):
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
                            f"self.shape = {list(shape)} source.shape = {list(there)}")

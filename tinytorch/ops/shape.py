@@ -204,6 +204,8 @@ def unflatten(input, dim, sizes):
     """
     dim, sizes = check_dim(dim, input.array.ndim), tuple(sizes)
     shape = input.array.shape
+    if not shape:
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
@@ -222,7 +224,7 @@ def ravel(input):
     >>> torch.zeros(2, 3).ravel().shape
     torch.Size([6])
     """
-    return reshape(input, -1) if input.array.size else reshape(input, 0)
+    return input.contiguous().view(input.array.size)
 
 
 # ------------------------------------------------------------------ order of dimensions
@@ -317,7 +319,9 @@ def _reversed(self):
 
 
 def _matrix(self, name):
-    """The view with the last two dimensions swapped."""
+    """The view with the last two dimensions swapped; a number itself."""
+    if not self.array.ndim:
+        return self
     if self.array.ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. "
                            f"Got {self.array.ndim}-D tensor.")
@@ -383,7 +387,7 @@ def expand(self, *args, size=None, implicit=False):
                            f"({len(asked)}) must be greater or equal to the number of dimensions in the tensor "
                            f"({len(shape)})")
     full = list(asked)
-    for i, n in enumerate(asked):
+    for i, n in reversed(list(enumerate(asked))):
         have = shape[i - lead] if i >= lead else 1
         if n == -1:
             if i < lead:
@@ -506,7 +510,11 @@ def changes_itself(function):
     """Make a function that gives a view the method `f_`, which makes that view of the tensor itself."""
     def method(self, *args, **kwargs):
         check_in_place(self)
-        return become(self, function(self, *args, **kwargs))
+        try:
+            result = function(self, *args, **kwargs)
+        except RuntimeError as error:
+            raise RuntimeError(str(error).replace(function.__name__ + "()", method.__name__ + "()")) from None
+        return become(self, result)
     method.__name__ = method.__qualname__ = function.__name__ + "_"
     method.__doc__ = f"Gives `self` the shape of `{function.__name__}` and returns it."
     setattr(Tensor, method.__name__, method)

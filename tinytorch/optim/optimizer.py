@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..autograd.graph import RemovableHandle
+from ..autograd.hooks import RemovableHandle
 from ..dtypes import float64, get_default_dtype
 from ..tensor import Tensor, wrap
 

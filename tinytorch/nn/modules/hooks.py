@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ...autograd.graph import RemovableHandle
+from ...autograd.hooks import RemovableHandle
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...tensor import Tensor, wrap

@@ -1,4 +1,6 @@
-"""Helpers for training: gradient clipping, parameters as vectors, padded sequences."""
-from . import rnn
+"""Helpers for training: gradient clipping, parameters as vectors, padded sequences, parametrizations."""
+from . import parametrizations, parametrize, rnn
 from .clip_grad import *
 from .convert_parameters import *
+from .spectral_norm import *
+from .weight_norm import *

@@ -1,0 +1,125 @@
+"""Anomaly mode: which forward call made the node whose backward fails or gives nan."""
+import traceback
+import warnings
+
+import numpy as np
+
+from ..tensor import Tensor
+from .grad_mode import mode, unwatch, watch
+
+
+def _note_forward(node):
+    """Watches new nodes: notes the Python stack that made them."""
+    node.metadata["traceback_"] = _stack()
+
+
+def _stack():
+    """The lines of the Python stack outside this package."""
+    package = __name__.split(".")[0]
+    frames = traceback.walk_stack(None)
+    kept = [(f, n) for f, n in frames if f.f_globals.get("__name__", "").split(".")[0] != package]
+    return traceback.StackSummary.extract(reversed(kept)).format()
+
+
+def note_write(cell, name):
+    """Note in a version cell which node wrote to the tensor in place, and in anomaly mode from which line."""
+    cell[1:] = (name,)
+    if mode.anomaly:
+        cell.append("\nIt was last changed here:\n" + _stack()[-1])
+
+
+def watched(step):
+    """`step` of the engine, telling about the forward call of a node that fails; nan counts as failure."""
+    def watched_step(node, g, edges, create_graph):
+        try:
+            grads = step(node, g, edges, create_graph)
+            if mode.check_nan:
+                _check_nan(node, grads)
+            return grads
+        except Exception:
+            _explain(node)
+            raise
+    return watched_step
+
+
+def _check_nan(node, grads):
+    for i, g in enumerate(grads):
+        array = g.array if isinstance(g, Tensor) else g
+        if array is not None and array.dtype.kind in "fc" and np.isnan(array).any():
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+
+
+def _explain(node):
+    lines = node.metadata.get("traceback_")
+    if lines is None:
+        text = ("No forward pass information available. Enable detect anomaly during forward pass for more "
+                "information.")
+    else:
+        text = "Traceback of forward call that caused the error:\n" + "".join(lines)
+    warnings.warn(f"Error detected in {node.name()}. {text}", UserWarning, stacklevel=2)
+
+
+def _switch(on, check_nan):
+    if on and not mode.anomaly:
+        watch(_note_forward)
+    elif mode.anomaly and not on:
+        unwatch(_note_forward)
+    mode.anomaly, mode.check_nan = on, check_nan
+
+
+class set_detect_anomaly:
+    """Switches anomaly mode of this thread on or off at once; as a context manager it restores what there was.
+
+    In anomaly mode the error of a failing backward tells which forward call it belongs to, and with
+    `check_nan` a gradient that is nan is such an error.
+    """
+
+    def __init__(self, mode, check_nan=True):
+        self._before = _state()
+        _switch(bool(mode), check_nan)
+
+    def __enter__(self):
+        """It is on already."""
+
+    def __exit__(self, *exc_info):
+        _switch(*self._before)
+
+
+class detect_anomaly:
+    """Context manager for anomaly mode (see `set_detect_anomaly`).
+
+    >>> import warnings, tinytorch as torch
+    >>> warnings.simplefilter("ignore")
+    >>> with torch.autograd.detect_anomaly():
+    ...     x = torch.zeros(1, requires_grad=True)
+    ...     (x * 0 / x).backward()
+    Traceback (most recent call last):
+    ...
+    RuntimeError: Function 'DivBackward0' returned nan values in its 1th output.
+    """
+
+    def __init__(self, check_nan=True):
+        self.check_nan = check_nan
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+                      "enabled for debugging.", stacklevel=2)
+
+    def __enter__(self):
+        self._before = _state()
+        _switch(True, self.check_nan)
+
+    def __exit__(self, *exc_info):
+        _switch(*self._before)
+
+
+def _state():
+    return mode.anomaly, mode.check_nan
+
+
+def is_anomaly_enabled():
+    """Whether this thread is in anomaly mode."""
+    return mode.anomaly
+
+
+def is_anomaly_check_nan_enabled():
+    """Whether anomaly mode, if on, looks for nan."""
+    return mode.check_nan

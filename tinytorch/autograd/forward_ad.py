@@ -1,0 +1,183 @@
+"""torch.autograd.forward_ad: dual numbers.
+
+Inside a dual level a tensor may carry a tangent; what is computed from it carries the tangent that
+the chain rule gives. The tangent is computed when it is asked for, by `unpack_dual`, from the tape
+that the operations leave (see levels.py), so every differentiable operation has a forward mode.
+Because the tape is what carries a tangent, a dual tensor requires grad, and `no_grad` inside the
+level stops tangents as well.
+"""
+from typing import NamedTuple, Optional
+
+from ..tensor import Tensor
+from .grad_mode import _GradContext, mode
+from .levels import Level, handle, push, release, stand_in
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+
+class _DualLevel(Level):
+    """The level of dual numbers: the duals made in it, and their tangents."""
+
+    __slots__ = ("duals", "tangents")
+
+    def __init__(self):
+        super().__init__()
+        self.duals, self.tangents = [], []
+
+
+def _check_level(level, function):
+    if level is not None and level != 0 or mode.dual is None:
+        raise RuntimeError(f"Invalid level given to {function}")
+
+
+def enter_dual_level():
+    """Enter a dual level and return its number, 0: there is one at a time. RuntimeError if one is open already."""
+    if mode.dual is not None:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    mode.dual = _DualLevel()
+    mode.dual.__enter__()
+    return 0
+
+
+def exit_dual_level(*, level=None):
+    """Leave the dual level: tensors lose their tangents. RuntimeError if none is open."""
+    if level is not None and level != (-1 if mode.dual is None else 0):
+        raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. "
+                           "This is not supported.")
+    if mode.dual is None:
+        raise RuntimeError("Dual level must be a positive number.")
+    mode.dual.__exit__()
+    mode.dual = None
+
+
+class dual_level(_GradContext):
+    """Context manager, or decorator, for a dual level.
+
+    >>> import tinytorch as torch
+    >>> import tinytorch.autograd.forward_ad as fwAD
+    >>> with fwAD.dual_level():
+    ...     x = fwAD.make_dual(torch.tensor([1., 2.]), torch.tensor([1., 0.]))
+    ...     fwAD.unpack_dual(x * x).tangent
+    tensor([2., 0.])
+    """
+
+    __slots__ = ()
+
+    def __enter__(self):
+        return enter_dual_level()
+
+    def __exit__(self, *exc_info):
+        exit_dual_level()
+
+
+def _is_differentiable(tensor):
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def _check_size(tensor, tangent):
+    if tangent.shape != tensor.shape:
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                           f"this is not supported. Tensor is of size {list(tensor.shape)} while the given forward "
+                           f"gradient is of size {list(tangent.shape)}.")
+
+
+def make_dual(tensor, tangent, *, level=None):
+    """A tensor in the memory of `tensor` that carries `tangent`.
+
+    RuntimeError outside a dual level, for a tangent of another shape, and if either carries a tangent
+    already; ValueError for a dtype that is neither floating nor complex.
+
+    >>> import tinytorch as torch
+    >>> import tinytorch.autograd.forward_ad as fwAD
+    >>> with fwAD.dual_level():
+    ...     fwAD.unpack_dual(fwAD.make_dual(torch.ones(1), torch.ones(1)).exp()).tangent
+    tensor([2.7183])
+    """
+    if level is None and mode.dual is None or level is not None and level < 0:
+        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+                           "enter_dual_level() first.")
+    for name, t in (("primal", tensor), ("tangent", tangent)):
+        if not _is_differentiable(t):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
+    _check_level(level, "_make_dual")
+    if _tangent_of(tensor) is not None:
+        raise RuntimeError("Making a dual Tensor based on a Tensor that already has a forward gradient at the same "
+                           "level 0 is not supported.")
+    if _tangent_of(tangent) is not None:
+        raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level0 is not "
+                           "supported.")
+    _check_size(tensor, tangent)
+    dual = stand_in(tensor, mode.dual)
+    mode.dual.duals.append(handle(dual))
+    mode.dual.tangents.append(tangent)
+    return dual
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` returns: the plain tensor, and its tangent or None."""
+
+    primal: Tensor
+    tangent: Optional[Tensor]
+
+
+def unpack_dual(tensor, *, level=None):
+    """The plain tensor and its tangent (None where it has none).
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.forward_ad.unpack_dual(torch.ones(1))
+    UnpackedDualTensor(primal=tensor([1.]), tangent=None)
+    """
+    if mode.dual is None and level is None or level is not None and level < 0:
+        return UnpackedDualTensor(release(tensor), None)
+    _check_level(level, "_fw_primal")
+    tangent = _tangent_of(tensor)
+    return UnpackedDualTensor(_without_level(release, tensor), tangent)
+
+
+def _tangent_of(tensor):
+    if not tensor.requires_grad or not mode.dual.duals:
+        return None
+    return _without_level(lambda t: push([t], mode.dual.duals, mode.dual.tangents)[0], tensor)
+
+
+def _without_level(function, tensor):
+    """function(tensor) as if the dual level had ended, and in the grad mode outside it."""
+    level, before = mode.dual, mode.grad
+    level.alive, mode.grad = False, level.before[0]
+    try:
+        return function(tensor)
+    finally:
+        level.alive, mode.grad = True, before
+
+
+def _is_fwd_grad_enabled():
+    return mode.forward
+
+
+class _set_fwd_grad_enabled(_GradContext):
+    """Switches the tangents of dual tensors on or off at once; as a context manager it restores what there was.
+
+    Off, nothing is recorded inside a dual level, so backward does not see these operations either.
+    """
+
+    __slots__ = ("enabled",)
+
+    def __init__(self, enabled):
+        self.enabled = bool(enabled)
+        self._before = mode.forward, mode.grad
+        self._switch()
+
+    def _switch(self):
+        mode.forward = self.enabled
+        if mode.dual is not None:
+            mode.grad = self.enabled
+
+    def _renewed(self):
+        return _set_fwd_grad_enabled(self.enabled)
+
+    def __enter__(self):
+        self._switch()
+
+    def __exit__(self, *exc_info):
+        mode.forward, mode.grad = self._before
+        return False

@@ -1,0 +1,384 @@
+"""torch.autograd.Function: operations whose derivative the user writes.
+
+Each call leaves one node. Its `ctx`, what forward and backward share, is all that the node saves; the
+node's op, one for each subclass, has a joint rule that calls the user's `backward` with Tensors.
+"""
+import functools
+import inspect
+import warnings
+import weakref
+
+import numpy as np
+
+from ..tensor import Tensor, wrap
+from .grad_mode import mode, no_grad
+from .hooks import as_tensor
+from .node import SELECT, Node, Op
+from .saved import Packed, modified
+from .views import FUNCTION, MULTI, View, check_in_place, rebase, refresh
+
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What `forward` hands to `backward`: `save_for_backward`, and any attributes of the user's."""
+
+    _to_save = _saved = _dirty = _non_differentiable = ()
+    _materialize = True
+    needs_input_grad = saved_for_forward = ()
+
+    def save_for_backward(self, *tensors):
+        """Keep tensors (or None) for backward, where they are `ctx.saved_tensors`. Call it at most once."""
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        """Keep tensors for `jvp`, where they are `ctx.saved_for_forward`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors):
+        """Tell which inputs forward has modified in place. They must be outputs as well."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        """Tell which outputs have no derivative."""
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value):
+        """Whether backward gets zeros (True, as by default) or None for an output that has no gradient."""
+        self._materialize = value
+
+    @property
+    def saved_tensors(self):
+        """What `save_for_backward` was given. RuntimeError if one has been modified in place since."""
+        return tuple([None if s is None else s.tensor() for s in self._saved])
+
+
+class Function:
+    """Base class of operations with a derivative of their own: subclass it, call `Sub.apply(...)`.
+
+    forward(ctx, *args)         computes; nothing in it is recorded. Or forward(*args) beside
+    setup_context(ctx, inputs, output)
+    backward(ctx, *grads)       a gradient, or None, for each argument of forward, from those of its outputs
+
+    All are static methods. What backward does is recorded under `create_graph`.
+
+    >>> import tinytorch as torch
+    >>> class Exp(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         y = x.exp()
+    ...         ctx.save_for_backward(y)
+    ...         return y
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         y, = ctx.saved_tensors
+    ...         return grad * y
+    >>> x = torch.zeros(1, requires_grad=True)
+    >>> Exp.apply(x)
+    tensor([1.], grad_fn=<ExpBackward>)
+    """
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
+                      "should invoke them on the class itself. Instantiating an autograd function will raise an error in "
+                      "a future version of PyTorch.", DeprecationWarning, stacklevel=2)
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._ctx_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
+        cls._ops = _make_op(cls, False), _make_op(cls, True)
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+                           "autograd function with static forward method. (Example: "
+                           "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom "
+                                  "autograd.Function to use it with backward mode AD.")
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
+                                  "forward mode AD.")
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
+                                  "set generate_vmap_rule=True.")
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Run forward on `args` and, if one of them requires grad, record it."""
+        separate = cls.setup_context is not Function.setup_context
+        if separate:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args
+        elif kwargs:
+            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
+        ctx = cls._ctx_class()
+        ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
+        edges = [a.node or a if needed else None for a, needed in zip(args, ctx.needs_input_grad)]
+        with no_grad():
+            if separate:
+                output = cls.forward(*args)
+                cls.setup_context(ctx, args, output)
+            else:
+                output = cls.forward(ctx, *args)
+        multi = isinstance(output, tuple)
+        outputs = output if multi else (output,)
+        _check_marks(ctx, outputs)
+        if mode.grad and any(ctx.needs_input_grad):
+            results = _record(cls, ctx, args, edges, outputs, multi)
+        else:
+            results = [_unrecorded(o, any(o is a for a in args), _among(o, ctx._dirty)) for o in outputs]
+        return tuple(results) if multi else results[0]
+
+
+# ------------------------------------------------------------------ forward
+def _among(x, tensors):
+    return any([x is t for t in tensors])
+
+
+def _check_marks(ctx, outputs):
+    for i, t in enumerate(ctx._to_save):
+        if t is not None and not isinstance(t, Tensor):
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+    for i, t in enumerate(ctx._dirty):
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(t).__name__}")
+        if not _among(t, outputs):
+            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
+                               "inputs that are modified inplace must all be outputs of the Function.")
+        t.version[0] += 1
+    for i, t in enumerate(ctx._non_differentiable):
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(t).__name__}")
+
+
+def _record(cls, ctx, args, edges, outputs, multi):
+    """Make the node of this call; returns the outputs with their history."""
+    shapes = tuple([o.array.shape if isinstance(o, Tensor) else None for o in outputs])
+    node = Node(cls._ops[multi], edges, (), (), shapes if multi else shapes[0])
+    if mode.grad is not True:
+        mode.grad(node)
+    ctx._inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
+    ctx._outputs = [(o.array.shape, o.array.dtype) if isinstance(o, Tensor) else None for o in outputs]
+    results = []
+    for k, o in enumerate(outputs):
+        if not isinstance(o, Tensor):
+            results.append(o)
+            continue
+        as_is, dirty = _among(o, args), _among(o, ctx._dirty)
+        if o.array.dtype.kind not in "fcV" or _among(o, ctx._non_differentiable):
+            results.append(_unrecorded(o, as_is, dirty))
+            continue
+        edge = _output_edge(node, k)
+        if dirty:
+            _rewrite(o, edge)
+        else:
+            if as_is:
+                o = _alias(o)
+            o.node, o.tracked = edge, True
+            if o.origin is not None:
+                o.origin.made = MULTI if multi else FUNCTION
+        results.append(o)
+    ctx._saved = [None if t is None else _Saved(t, node, _number(t, outputs, args, ctx)) for t in ctx._to_save]
+    ctx._to_save = ctx._dirty = ctx._non_differentiable = ()     # they would keep the node alive
+    node.saved = (ctx, None, None)
+    if ctx._saved:
+        node.versions = ([0], 0)
+    return results
+
+
+def _number(t, outputs, args, ctx):
+    """Which output `t` is; None for an input (unless it is dirty) and for anything else."""
+    if _among(t, args) and not _among(t, ctx._dirty):
+        return None
+    return next((k for k, o in enumerate(outputs) if o is t), None)
+
+
+def _output_edge(node, k):
+    """Where the gradient of output `k` goes."""
+    return Node(SELECT, (node,), (k, None, None), (), node.shape[k]) if node.op.multi else node
+
+
+def _rewrite(tensor, edge):
+    """Give a tensor that forward has modified in place its new history."""
+    if tensor.tracked and tensor.node is None and tensor.origin is None:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    check_in_place(tensor)
+    result = wrap(tensor.array)
+    result.node, result.tracked = edge, True
+    rebase(tensor, result)
+    refresh(tensor)
+
+
+def _alias(tensor):
+    """A tensor for an input that forward returned as it is: a view of it."""
+    alias = wrap(tensor.array)
+    alias.version = tensor.version
+    base = tensor if tensor.origin is None else tensor.origin.base
+    alias.origin = View(base, ((None, (), (), None),), tensor.version[0])
+    return alias
+
+
+def _unrecorded(o, as_is, dirty):
+    """An output that has no history."""
+    if not isinstance(o, Tensor):
+        return o
+    if o.requires_grad:
+        return o.detach()
+    return _alias(o) if as_is and not dirty else o
+
+
+class _Saved:
+    """A tensor that a ctx keeps, with its version. Of an output it keeps the array: the tensor would keep its own
+    node alive."""
+
+    __slots__ = ("kept", "cell", "version", "source", "number")
+
+    def __init__(self, tensor, node, number):
+        self.cell, self.version, self.number = tensor.version, tensor.version[0], number
+        if number is not None:
+            self.kept, self.source = tensor.array, weakref.ref(node)
+        else:
+            self.kept, self.source = tensor, tensor.node
+        if mode.packing is not None:
+            self.cell = None                   # what is packed is not watched
+            if number is None and tensor.tracked and tensor.node is None:
+                self.source = tensor
+            self.kept = Packed(tensor if number is None else wrap(tensor.array), *mode.packing)
+
+    def tensor(self):
+        kept, source = self.kept, self.source
+        if self.number is not None:
+            source = source()
+        if self.cell is not None and self.cell[0] != self.version:
+            raise modified(self.cell, self.version, kept.array if isinstance(kept, Tensor) else kept,
+                           source and source.name())
+        if isinstance(kept, Tensor):
+            return kept
+        array = kept.restored().array if kept.__class__ is Packed else kept
+        if isinstance(source, Tensor):
+            tensor = source.alias()
+            tensor.array = array
+            return tensor
+        tensor = wrap(array)
+        if source is not None:
+            tensor.node, tensor.tracked = source if self.number is None else _output_edge(source, self.number), True
+        return tensor
+
+
+# ------------------------------------------------------------------ backward
+def _make_op(cls, multi):
+    """The op of the nodes of a Function with one output, or with several."""
+    def call(ctx):
+        raise NotImplementedError("a Function runs by its apply")
+
+    def joint(g, wanted, ctx):
+        return _run_backward(cls, ctx, g if multi else [g], wanted)
+    op = Op(call, name=cls.__name__, multi=multi, joint=joint)
+    op.backward_name, op.function = cls.__name__ + "Backward", cls
+    return op
+
+
+def _run_backward(cls, ctx, grads, wanted):
+    """The gradients of the inputs: Tensors if that is recorded, else ndarrays."""
+    given = []
+    for g, output in zip(grads, ctx._outputs):
+        if g is None and ctx._materialize and output is not None:
+            g = np.zeros(*output)
+        given.append(as_tensor(g))
+    if cls.vjp is not Function.vjp and cls.backward is not Function.backward:
+        raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                           "implement one of them.")
+    backward = cls.backward if cls.vjp is Function.vjp else cls.vjp
+    results = backward(ctx, *given)
+    if not isinstance(results, tuple):
+        results = (results,)
+    name, count = cls.__name__ + "Backward", len(wanted)
+    if len(results) > count and all(r is None for r in results[count:]):
+        results = results[:count]
+    if len(results) != count:
+        raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {count}, got "
+                           f"{len(results)})")
+    return [_checked(name, i, g, ctx._inputs[i], w) for i, (g, w) in enumerate(zip(results, wanted))]
+
+
+def _checked(name, i, g, input, wanted):
+    """The gradient that backward returned at position i, in the dtype of the input; RuntimeError if it cannot be one."""
+    if g is None:
+        return None
+    if input is None:
+        raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the "
+                           "corresponding forward input was not a Variable")
+    if not isinstance(g, Tensor):
+        raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+    if not wanted:
+        return None
+    shape, dtype = input
+    lead = g.ndim - len(shape)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
+        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(g.shape)} but expected "
+                           f"shape compatible with {list(shape)}")
+    if g.array.dtype != dtype:
+        g = (g.real if g.is_complex() and dtype.kind != "c" else g).to(wrap(np.empty(0, dtype)).dtype)
+    return g if mode.grad else g.array
+
+
+def _refuse(x):
+    return x
+
+
+def _fail(g):
+    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+#: What a once-differentiable backward returns under create_graph: differentiating it fails.
+ERROR = Op(_refuse, name="error", rules={"x": _fail})
+ERROR.backward_name = "Error"
+
+
+def once_differentiable(function):
+    """Decorator for a `backward` that is not differentiable itself: it runs without being recorded, and
+    differentiating its results raises RuntimeError."""
+    @functools.wraps(function)
+    def backward(ctx, *grads):
+        with no_grad():
+            results = function(ctx, *grads)
+        if not mode.grad or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+            return results
+        marked = tuple([_marked(r) for r in results]) if isinstance(results, tuple) else _marked(results)
+        return marked
+    return backward
+
+
+def _marked(result):
+    if result is None:
+        return None
+    tensor = wrap(result.array)
+    tensor.node, tensor.tracked = Node(ERROR, (result.detach().requires_grad_(),), (), (), result.array.shape), True
+    return tensor
+
+
+class InplaceFunction(Function):
+    """The old base class of functions that may work in place; a plain Function."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace

@@ -1,0 +1,334 @@
+"""torch.autograd.functional: products with Jacobians and Hessians, and these matrices themselves.
+
+Everything is a backward, or a backward through a recorded backward. `func` takes tensors and
+returns a tensor or a tuple of them. Results have a history only with `create_graph`. With `strict`
+an input that the result does not depend on is a RuntimeError instead of a zero.
+"""
+import numpy as np
+
+from ..tensor import Tensor, wrap
+from .grad_mode import enable_grad, mode, set_grad_enabled
+from .tensor_methods import grad
+from .levels import Level, handle, pusher, stand_in
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+_OUTPUTS = "outputs of the user-provided function"
+_SCALAR_INPUT = ("The vector v can only be None if the input to the user-provided function is a single Tensor with a "
+                 "single element.")
+
+
+# ------------------------------------------------------------------ products
+def vjp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), product of `v`, shaped like the outputs, with the Jacobian).
+
+    `v` may be left out for a single output of one element.
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.functional.vjp(torch.exp, torch.zeros(2), torch.ones(2))
+    (tensor([1., 1.]), tensor([1., 1.]))
+    """
+    with enable_grad():
+        many_in, inputs = _tensors(inputs, "inputs", "vjp")
+        inputs = _tracked(inputs, create_graph)
+        many_out, outputs = _tensors(func(*inputs), _OUTPUTS, "vjp")
+        _check_tracked(outputs, _UNTRACKED_OUTPUT, strict)
+        v = _vector(v, outputs, many_out, "vjp", create_graph,
+                    "The vector v can only be None if the user-provided function returns a single Tensor with a single "
+                    "element.")
+    with set_grad_enabled(create_graph or mode.grad):
+        found = _grad(outputs, inputs, v, create_graph)
+        found = _filled(found, inputs, strict, create_graph, *_BACK)
+    return _finished(outputs, create_graph, many_out), _finished(found, create_graph, many_in)
+
+
+def jvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), product of the Jacobian with `v`, shaped like the inputs).
+
+    `v` may be left out for a single input of one element.
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.functional.jvp(torch.exp, torch.zeros(2), torch.ones(2))
+    (tensor([1., 1.]), tensor([1., 1.]))
+    """
+    with enable_grad():
+        many_in, inputs = _tensors(inputs, "inputs", "jvp")
+        inputs = _tracked(inputs, create_graph)
+        v = _vector(v, inputs, many_in, "jvp", create_graph, _SCALAR_INPUT)
+        many_out, outputs = _tensors(func(*inputs), _OUTPUTS, "jvp")
+        _check_tracked(outputs, _UNTRACKED_OUTPUT, strict)
+        dummies = _dummies(outputs)
+        back = _grad(outputs, inputs, dummies, True)
+        _check_tracked(back, _UNTRACKED_GRADIENT, strict)
+    with set_grad_enabled(create_graph or mode.grad):
+        found = _filled(_grad(back, dummies, v, create_graph), outputs, strict, create_graph, *_BACK_TRICK)
+    return _finished(outputs, create_graph, many_out), _finished(found, create_graph, many_out)
+
+
+def vhp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), product of `v`, shaped like the inputs, with the Hessian); func returns one element.
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.functional.vhp(lambda x: (x ** 3).sum(), torch.ones(2), torch.ones(2))
+    (tensor(2.), tensor([6., 6.]))
+    """
+    many, inputs, v, outputs, jac = _first_derivative(func, inputs, v, create_graph, strict, "vhp")
+    with set_grad_enabled(create_graph or mode.grad):
+        found = _filled(_grad(jac, inputs, v, create_graph), inputs, strict, create_graph, *_DOUBLE_BACK)
+    return _finished(outputs, create_graph, False), _finished(found, create_graph, many)
+
+
+def hvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), product of the Hessian with `v`). For a symmetric Hessian `vhp` gives the same, faster.
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.ones(2), torch.ones(2))
+    (tensor(2.), tensor([6., 6.]))
+    """
+    many, inputs, v, outputs, jac = _first_derivative(func, inputs, v, create_graph, strict, "hvp")
+    with enable_grad():
+        dummies = _dummies(inputs)
+        back = _grad(jac, inputs, dummies, True)
+        _check_tracked(jac, _UNTRACKED_HESSIAN, strict)
+    with set_grad_enabled(create_graph or mode.grad):
+        found = _filled(_grad(back, dummies, v, create_graph), inputs, strict, create_graph, *_DOUBLE_BACK_TRICK)
+    return _finished(outputs, create_graph, False), _finished(found, create_graph, many)
+
+
+def _first_derivative(func, inputs, v, create_graph, strict, name):
+    """What vhp and hvp begin with: (several inputs?, inputs, v, outputs, gradients of the output)."""
+    with enable_grad():
+        many, inputs = _tensors(inputs, "inputs", name)
+        inputs = _tracked(inputs, create_graph)
+        v = _vector(v, inputs, many, name, create_graph, _SCALAR_INPUT)
+        many_out, outputs = _tensors(func(*inputs), _OUTPUTS, name)
+        _check_tracked(outputs, _UNTRACKED_OUTPUT, strict)
+        _check_scalar(outputs, many_out, name)
+        jac = _grad(outputs, inputs, (None,), True)
+        _check_tracked(jac, _UNTRACKED_JACOBIAN, strict)
+    return many, inputs, v, outputs, jac
+
+
+# ------------------------------------------------------------------ matrices
+def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
+    """The Jacobian of `func`: of shape output.shape + input.shape, in tuples by output and input where there are several.
+
+    `vectorize` (all rows at once in PyTorch) makes no difference to the result. `strategy`
+    "forward-mode" runs func once and one pass for each element of the inputs; it needs `vectorize`, and
+    allows neither `create_graph` (NotImplementedError) nor `strict` (RuntimeError).
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.functional.jacobian(torch.square, torch.tensor([1., 3.]))
+    tensor([[2., 0.],
+            [0., 6.]])
+    """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
+                             'more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
+                             'use "reverse-mode".')
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError("torch.autograd.functional.jacobian: `create_graph=True` and "
+                                      '`strategy="forward-mode"` are not supported together (yet). Please either set '
+                                      '`create_graph=False` or `strategy="reverse-mode"`.')
+        return _forward_jacobian(func, inputs, strict, vectorize)
+    with enable_grad():
+        many_in, inputs = _tensors(inputs, "inputs", "jacobian")
+        inputs = _tracked(inputs, create_graph)
+        many_out, outputs = _tensors(func(*inputs), _OUTPUTS, "jacobian")
+        _check_tracked(outputs, _UNTRACKED_OUTPUT, strict)
+        if vectorize and strict:
+            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+                               "together. Please either set `strict=False` or `vectorize=False`.")
+        rows = [_finished(_rows(i, y, inputs, create_graph, strict), create_graph, many_in)
+                for i, y in enumerate(outputs)]
+    return tuple(rows) if many_out else rows[0]
+
+
+def _rows(i, output, inputs, create_graph, strict):
+    """The Jacobian of one output: a block for each input."""
+    columns = [[] for _ in inputs]
+    for direction in _basis(output):
+        for k, (x, g) in enumerate(zip(inputs, _grad((output,), inputs, (direction,), create_graph, True))):
+            if strict and g is None:
+                raise RuntimeError(f"Output {i} of the user-provided function is independent of input {k}. This is not "
+                                   "allowed in strict mode.")
+            if strict and create_graph and not g.requires_grad:
+                raise RuntimeError("The jacobian of the user-provided function is independent of "
+                                   f"input {i}. This is not allowed in strict mode when create_graph=True.")
+            columns[k].append(_zeros(x) if g is None else g)
+    return tuple(_block(column, 0, output.shape + x.shape, x) for column, x in zip(columns, inputs))
+
+
+def _forward_jacobian(func, inputs, strict, vectorize):
+    if strict:
+        raise RuntimeError('torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
+                           'supported together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.')
+    many_in, inputs = _tensors(inputs, "inputs", "jacobian")
+    if not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented "
+                                  "for `vectorize=True`.")
+    with Level() as level:
+        duals = [stand_in(x, level) for x in inputs]
+        handles = [handle(x) for x in duals]
+        many_out, outputs = _tensors(func(*duals), "outputs", None)
+    push = pusher(outputs, handles)
+    blocks = [[] for _ in outputs]
+    for k, x in enumerate(inputs):
+        columns = [push([direction if i == k else _zeros(other) for i, other in enumerate(inputs)])
+                   for direction in _basis(x)]
+        for i, y in enumerate(outputs):
+            column = [_zeros(y) if c[i] is None else c[i] for c in columns]
+            blocks[i].append(_block(column, -1, y.shape + x.shape, y))
+    rows = [tuple(row) if many_in else row[0] for row in blocks]
+    return tuple(rows) if many_out else rows[0]
+
+
+def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+    """The Hessian of `func`, which returns one element: of shape input.shape * 2, in tuples of tuples for several inputs.
+
+    The other arguments are those of `jacobian`, which it takes of the gradient.
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.functional.hessian(lambda x: (x ** 3).sum(), torch.tensor([1., 2.]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    many, inputs = _tensors(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def scalar(*inputs):
+        many_out, outputs = _tensors(func(*inputs), _OUTPUTS, "hessian")
+        _check_tracked(outputs, _UNTRACKED_OUTPUT, strict)
+        _check_scalar(outputs, many_out, "hessian")
+        return outputs[0].squeeze()
+
+    def gradient(*inputs):
+        found = jacobian(scalar, inputs, create_graph=True)
+        _check_tracked(found, _UNTRACKED_JACOBIAN, strict)
+        return found
+    rows = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return rows if many else rows[0][0]
+
+
+# ------------------------------------------------------------------ arguments and results
+def _tensors(x, what, function):
+    """(whether it is a tuple, the tuple). TypeError for what is no tensor."""
+    many = isinstance(x, tuple)
+    for i, t in enumerate(x if many else (x,)):
+        if not isinstance(t, Tensor):
+            place = f"value at index {i}" if many else f"given {what}"
+            raise TypeError(f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the {place} "
+                            f"has type {type(t)}.")
+    return many, x if many else (x,)
+
+
+def _tracked(inputs, create_graph):
+    """New tensors to differentiate by, so that the same tensors captured by the function are constants."""
+    return tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs)
+
+
+def _vector(v, like, many, function, create_graph, missing):
+    """The vector of a product as a tuple. RuntimeError if it does not fit the tensors `like`."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(missing)
+        return (None,)
+    _, v = _tensors(v, "v", function)
+    if len(v) != len(like):
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}." if many else
+                           "The given v should contain a single Tensor.")
+    for i, (given, wanted) in enumerate(zip(v, like)):
+        if given.shape != wanted.shape:
+            raise RuntimeError((f"Entry {i} in " if many else "") + f"v has invalid size: should be {wanted.shape} but got "
+                               f"{given.shape}.")
+    return tuple(x if create_graph and x.requires_grad else x.detach() for x in v)
+
+
+def _check_scalar(outputs, many, function):
+    if many:
+        raise RuntimeError(f"The function given to {function} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {function} should contain a single element")
+
+
+def _grad(outputs, inputs, grads, create_graph, retain_graph=None):
+    """Gradients of those outputs that have any; None where there are none."""
+    pairs = [(y, g) for y, g in zip(outputs, grads) if y is not None and y.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    return grad([y for y, _ in pairs], inputs, [g for _, g in pairs], retain_graph, create_graph, allow_unused=True)
+
+
+def _dummies(tensors):
+    """Where the derivative of a backward, which is linear, is taken: the values do not matter."""
+    return tuple(_zeros(x).requires_grad_() for x in tensors)
+
+
+def _zeros(x):
+    return wrap(np.zeros_like(x.array))
+
+
+def _basis(x):
+    """The tensors like `x` with a single one."""
+    for k in range(x.numel()):
+        e = np.zeros_like(x.array, order="C")
+        e.reshape(-1)[k] = 1
+        yield wrap(e)
+
+
+def _block(tensors, dim, shape, like):
+    from ..ops.join import stack               # ops stand on autograd
+    return stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like.array.dtype))
+
+
+def _finished(tensors, create_graph, many):
+    tensors = tuple(t if create_graph else t.detach() for t in tensors)
+    return tensors if many else tensors[0]
+
+
+# ------------------------------------------------------------------ strict mode
+_USER = "The output of the user-provided function is independent of "
+_UNTRACKED_OUTPUT = ("Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
+                     "differentiable manner from the input when running in strict mode.")
+_UNTRACKED_GRADIENT = ("The gradient with respect to input {} is independent of the inputs of the user-provided function. "
+                       "This is not allowed in strict mode.")
+_UNTRACKED_JACOBIAN = ("While computing the hessian, found that the jacobian of the user-provided function with respect to "
+                       "input {} is independent of the input. This is not allowed in strict mode. You should ensure that "
+                       "your function is twice differentiable and that the jacobian depends on the inputs (this would be "
+                       "violated by a linear function for example).")
+_UNTRACKED_HESSIAN = ("The hessian of the user-provided function with respect to input {} is independent of the input. This "
+                      "is not allowed in strict mode. You should ensure that your function is thrice differentiable and "
+                      "that the hessian depends on the inputs.")
+
+# What a gradient that is missing, and one that has no history, means at each stage.
+_NO_HISTORY = ("The {} of the user-provided function is independent of input {{}}. This is not allowed in strict mode when "
+               "create_graph=True.")
+_BACK = (_USER + "input {}. This is not allowed in strict mode.", _NO_HISTORY.format("jacobian"))
+_BACK_TRICK = ("The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
+               "backward trick to compute forward mode gradients. This is not allowed in strict mode.", _BACK[1])
+_DOUBLE_BACK = ("The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode.",
+                _NO_HISTORY.format("hessian"))
+_DOUBLE_BACK_TRICK = ("The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is "
+                      "not allowed in strict mode as it prevents from using the double backward trick to replace forward "
+                      "mode AD.", _DOUBLE_BACK[1])
+
+
+def _check_tracked(tensors, message, strict):
+    """In strict mode, RuntimeError for a tensor without history."""
+    for i, t in enumerate(tensors if strict else ()):
+        if t is None:
+            raise RuntimeError(f"{_USER}input {i}. This is not allowed in strict mode.")
+        if not t.requires_grad:
+            raise RuntimeError(message.format(i))
+
+
+def _filled(grads, like, strict, create_graph, missing, no_history):
+    """The gradients with zeros for those that are missing; RuntimeErrors in strict mode."""
+    for i, g in enumerate(grads):
+        if strict and g is None:
+            raise RuntimeError(missing.format(i))
+        if strict and create_graph and not g.requires_grad:
+            raise RuntimeError(no_history.format(i))
+    return tuple(_zeros(x) if g is None else g for g, x in zip(grads, like))

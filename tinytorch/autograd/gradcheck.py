@@ -1,0 +1,327 @@
+"""gradcheck and gradgradcheck: derivatives against central differences.
+
+The numerical derivative perturbs the inputs' memory directly, one element at a time; `fast_mode`
+compares one random projection of the Jacobian instead of all of it. The derivative of a real
+number s by a complex input x + iy is ds/dx + i ds/dy, torch's convention; the real and imaginary
+parts of complex outputs are checked one after the other.
+"""
+import warnings
+
+import numpy as np
+
+from ..tensor import Tensor, wrap
+from .tensor_methods import grad
+from .levels import Level, handle, pusher, stand_in
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class GradcheckError(RuntimeError):
+    """Raised by gradcheck and gradgradcheck where the derivatives differ."""
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,
+              check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
+              check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False,
+              masked=None):
+    """True if the gradients of func(*inputs) agree with central differences, for inputs that require grad.
+
+    eps, atol, rtol       step of the differences; tolerances of the comparison
+    raise_exception       False: return False instead of raising GradcheckError
+    nondet_tol            how much two backward passes may differ
+    check_undefined_grad  outputs without a gradient must count as zeros
+    check_grad_dtypes     gradients must have the dtype of their input
+    check_batched_grad    accepted: batched gradients are computed one by one here, as is check_batched_forward_grad
+    check_forward_ad      check forward mode too; check_backward_ad=False checks forward mode alone
+    fast_mode             compare a random projection of the Jacobian
+    masked                has a meaning for sparse tensors only
+
+    ValueError if no input requires grad. Inputs should be of double precision.
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.gradcheck(torch.sin, torch.tensor([1., 2.], dtype=torch.double, requires_grad=True))
+    True
+    """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    inputs = _as_tuple(inputs)
+    _check_inputs(inputs)
+    check = _Check(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode)
+    try:
+        if not check.outputs:
+            check.no_derivative()
+        if check_backward_ad:
+            check.backward()
+        if check_forward_ad:
+            check.forward()
+        if check_backward_ad:
+            check.linear_in_gradient()
+            if check_undefined_grad:
+                check.undefined_gradients()
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
+                  raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
+                  check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False,
+                  masked=False):
+    """True if the second derivatives of func(*inputs) agree with differences of the first: `gradcheck` of the
+    gradients as functions of the inputs and of the gradients of the outputs (random, unless `grad_outputs`).
+
+    check_fwd_over_rev           check forward mode through the backward too
+    gen_non_contig_grad_outputs  the random gradients have gaps in memory
+
+    >>> import tinytorch as torch
+    >>> torch.autograd.gradgradcheck(torch.sin, torch.tensor([1., 2.], dtype=torch.double, requires_grad=True))
+    True
+    """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    for name, flag in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
+        if flag and not check_rev_over_rev:
+            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
+    inputs = _as_tuple(inputs)
+    if grad_outputs is None:
+        grad_outputs = tuple(_random_gradient(y, gen_non_contig_grad_outputs) for y in _differentiable(func(*inputs)))
+    else:
+        grad_outputs = _as_tuple(grad_outputs)
+    count = len(grad_outputs)
+    wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+
+    def first_derivative(*args):
+        outputs = _differentiable(func(*args[:-count]))
+        found = grad(outputs, [args[i] for i in wanted], args[-count:], create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(first_derivative, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol,
+                     raise_exception=raise_exception, nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
+                     check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+                     check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
+                     masked=masked)
+
+
+class _Check:
+    """One function at one point. Errors are GradcheckErrors."""
+
+    def __init__(self, func, inputs, eps, atol, rtol, nondet_tol, check_dtypes, fast):
+        self.func, self.inputs, self.eps, self.atol, self.rtol = func, inputs, eps, atol, rtol
+        self.nondet_tol, self.check_dtypes, self.fast = nondet_tol, check_dtypes, fast
+        self.wanted = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
+        self.all_outputs = _as_tuple(func(*inputs))
+        self.outputs = _differentiable(self.all_outputs)
+        self.tracked = [y.requires_grad for y in self.all_outputs]
+        random = np.random.default_rng(0)
+        # What is compared: along every element of an input, or along one random direction.
+        self.directions = [[_unit(random, x.array)] if fast else list(_basis(x.array)) for x in self.wanted]
+        self.weights = [[_unit(random, y.array.real)] if fast else list(_basis(y.array.real)) for y in self.outputs]
+        self._slopes = {}
+
+    # -------------------------------------------------------------- numerical
+    def slopes(self, j):
+        """For each direction of input `j`, and for each part it has: the derivatives of all outputs."""
+        if j not in self._slopes:
+            factors = (1, 1j) if self.wanted[j].is_complex() else (1,)
+            self._slopes[j] = [[self._slope(self.wanted[j].array, d * f) for f in factors] for d in self.directions[j]]
+        return self._slopes[j]
+
+    def _slope(self, x, direction):
+        original = x.copy()
+        values = []
+        for sign in (1, -1):
+            x[...] = original + sign * self.eps * direction
+            try:                               # copies: an output may be a view of x
+                values.append([y.array.copy() for y in _as_tuple(self.func(*self.inputs))])
+            finally:
+                x[...] = original
+        for i, (a, b) in enumerate(zip(*values)):
+            if a.shape != b.shape or a.dtype != b.dtype:
+                what = "shape" if a.shape != b.shape else "dtype"
+                raise RuntimeError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed on "
+                                   f"index {i} by {self.eps}, but got: {what}s {a.shape if what == 'shape' else a.dtype} "
+                                   f"and {b.shape if what == 'shape' else b.dtype}.")
+        return [(a - b) / (2 * self.eps) if a.dtype.kind in "fc" else np.zeros(a.shape) for a, b in zip(*values)]
+
+    def _tracked_slopes(self, j, i):
+        """The slopes of output `i` of those that have gradients."""
+        k = [n for n, tracked in enumerate(self.tracked) if tracked][i]
+        return [[slope[k] for slope in parts] for parts in self.slopes(j)]
+
+    # -------------------------------------------------------------- the checks
+    def no_derivative(self):
+        """A function none of whose outputs requires grad must be constant."""
+        for j in range(len(self.wanted)):
+            if any(slope.any() for parts in self.slopes(j) for outputs in parts for slope in outputs):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+
+    def backward(self):
+        for i, y in enumerate(self.outputs):
+            for unit, part in ((1j, "imaginary"), (1, "real")) if y.is_complex() else ((1, ""),):
+                rows = self._rows(i, unit)
+                for j, x in enumerate(self.wanted):
+                    numerical = np.array([
+                        [sum(f * (_part(slope, unit) * w).sum() for f, slope in zip((1, 1j), parts))
+                         for w in self.weights[i]] for parts in self._tracked_slopes(j, i)])
+                    analytical = np.array([[self._along(d, row[j]) for row in rows] for d in self.directions[j]])
+                    if self.fast:              # a complex direction has both parts already
+                        numerical = numerical.real
+                    self._compare(analytical, numerical, i, j, part and f"{part} part of complex outputs", x)
+
+    def _along(self, direction, gradient):
+        """The derivative along a random direction, or the element of a gradient that a unit direction picks."""
+        return (direction.conj() * gradient).sum().real if self.fast else (direction * gradient).sum()
+
+    def _rows(self, i, unit):
+        """The gradients of all inputs for each weight of output `i`."""
+        y, rows = self.outputs[i], []
+        for w in self.weights[i]:
+            g = wrap(np.asarray(w * unit, y.array.dtype))
+            first, second = (grad(y, self.wanted, g, retain_graph=True, allow_unused=True) for _ in range(2))
+            for x, a, b in zip(self.wanted, first, second):
+                if a is None:
+                    continue
+                if self.check_dtypes and a.dtype != x.dtype:
+                    raise GradcheckError("Gradient has dtype mismatch")
+                if a.shape != x.shape:
+                    raise GradcheckError("Analytical gradient has incorrect size")
+                if not np.allclose(a.array, b.array, rtol=0, atol=self.nondet_tol, equal_nan=True):
+                    raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and "
+                                         "grad_output multiple times gives different values, although analytical gradient "
+                                         f"matches numerical gradient.The tolerance for nondeterminism was "
+                                         f"{self.nondet_tol}.")
+            rows.append([np.zeros_like(x.array) if a is None else a.array for x, a in zip(self.wanted, first)])
+        return rows
+
+    def forward(self):
+        with Level() as level:
+            duals = {id(x): stand_in(x.detach(), level) for x in self.wanted}
+            handles = [handle(dual) for dual in duals.values()]
+            outputs = _as_tuple(self.func(*(duals.get(id(x), x) for x in self.inputs)))
+        outputs = [y for y, tracked in zip(outputs, self.tracked) if tracked]
+        push = pusher(outputs, handles)
+        for j, x in enumerate(self.wanted):
+            for unit, part in ((1j, "imaginary"), (1, "real")) if x.is_complex() else ((1, ""),):
+                columns = [push([wrap(np.asarray(d * unit if k == j else np.zeros_like(other.array), other.array.dtype))
+                                 for k, other in enumerate(self.wanted)]) for d in self.directions[j]]
+                for i, y in enumerate(self.outputs):
+                    found = [np.zeros_like(y.array) if column[i] is None else column[i].array for column in columns]
+                    if self.check_dtypes and any(f.dtype != y.array.dtype for f in found):
+                        raise GradcheckError("Forward AD gradient has dtype mismatch.")
+                    slopes = [parts[1 if unit == 1j else 0] for parts in self._tracked_slopes(j, i)]
+                    analytical, numerical = (np.array([[(row * w).sum() for w in self.weights[i]] for row in rows])
+                                             for rows in (found, slopes))
+                    self._compare(analytical, numerical, i, j, part and f"{part} part of complex inputs", x,
+                                  "computed with forward mode ")
+
+    def _compare(self, analytical, numerical, i, j, part, x, how=""):
+        atol = self.atol
+        if self.fast:                          # a projection adds up the tolerances of all elements
+            atol *= sum(np.abs(d.real).sum() + np.abs(d.imag).sum() for d in self.directions[j]) * self.weights[i][0].sum()
+        if numerical.shape == analytical.shape and np.allclose(numerical, analytical, self.rtol, atol, equal_nan=False):
+            return
+        text = f"While considering the {part} only, " if part else ""
+        text += (f"Jacobian {how}mismatch for output {i} with respect to input {j},\n"
+                 f"numerical:{_shown(numerical, self.fast)}\nanalytical:{_shown(analytical, self.fast)}\n")
+        if self.fast:
+            text += ("\nThe above quantities are a random projection of the numerical and analytical jacobians (fast mode). "
+                     "With fast_mode=False they are compared element by element.\n")
+        raise GradcheckError(text)
+
+    def linear_in_gradient(self):
+        """Zero gradients of the outputs must give zero gradients of the inputs, of their dtype and size."""
+        if not self.outputs:
+            return
+        zeros = [wrap(np.zeros_like(y.array)) for y in self.outputs]
+        for x, g in zip(self.wanted, grad(self.outputs, self.wanted, zeros, retain_graph=True, allow_unused=True)):
+            if g is None:
+                continue
+            if g.array.any():
+                raise GradcheckError("backward not multiplied by grad_output")
+            if g.dtype != x.dtype:
+                raise GradcheckError("grad is incorrect type")
+            if g.shape != x.shape:
+                raise GradcheckError("grad is incorrect size")
+
+    def undefined_gradients(self):
+        """Outputs whose gradient is undefined, one at a time, must count as zeros."""
+        for left_out in range(len(self.outputs) if len(self.outputs) > 1 else 0):
+            outputs = [y for k, y in enumerate(_differentiable(self.func(*self.inputs))) if k != left_out]
+            zeros = [wrap(np.zeros_like(y.array)) for y in outputs]
+            try:
+                found = grad(outputs, self.wanted, zeros, allow_unused=True)
+            except RuntimeError as error:
+                raise GradcheckError("Expected backward function to handle undefined output grads. Please look at \"Notes "
+                                     "about undefined output gradients\" in \"tools/autograd/derivatives.yaml\"") from error
+            if any(g is not None and g.array.any() for g in found):
+                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined "
+                                     "or zero. Please look at \"Notes about undefined output gradients\" in "
+                                     "\"tools/autograd/derivatives.yaml\"")
+
+
+# ------------------------------------------------------------------ parts
+def _as_tuple(x):
+    return x if isinstance(x, tuple) else tuple(x) if isinstance(x, list) else (x,)
+
+
+def _differentiable(outputs):
+    return tuple(y for y in _as_tuple(outputs) if y.requires_grad)
+
+
+def _check_inputs(inputs):
+    wanted = False
+    for i, x in enumerate(inputs):
+        if not (isinstance(x, Tensor) and x.requires_grad):
+            continue
+        wanted = True
+        if x.array.dtype not in (np.float64, np.complex128):
+            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                          "will likely fail if all the inputs are not of double precision floating point or complex. ",
+                          stacklevel=3)
+        if any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape)):
+            raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                               "non-overlapping to be able to compute the numerical gradients correctly. You should call "
+                               ".contiguous on the input before passing it to gradcheck.")
+    if not wanted:
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have "
+                         "requires_grad=True.")
+
+
+def _basis(like):
+    for k in range(like.size):
+        e = np.zeros(like.shape, like.dtype)
+        e.reshape(-1)[k] = 1
+        yield e
+
+
+def _unit(random, like):
+    """A random direction of positive numbers and length one."""
+    u = random.random(like.shape)
+    if like.dtype.kind == "c":
+        u = u + 1j * random.random(like.shape)
+    return (u / max(np.sqrt((np.abs(u) ** 2).sum()), 1e-300)).astype(like.dtype)
+
+
+def _part(slope, unit):
+    return slope.imag if unit == 1j else slope.real
+
+
+def _shown(values, fast):
+    return wrap(values.reshape(()) if fast and values.size == 1 else values)
+
+
+def _random_gradient(output, gaps):
+    """A gradient for an output, random in [-1, 1), that requires grad."""
+    random = np.random.default_rng(0)
+    shape = output.shape[:-1] + (2 * output.shape[-1],) if gaps and output.dim() else output.shape
+    values = random.uniform(-1, 1, shape)
+    if output.is_complex():
+        values = values + 1j * random.uniform(-1, 1, shape)
+    values = np.asarray(values, output.array.dtype)
+    return wrap(values[..., ::2] if gaps and output.dim() else values).requires_grad_()

@@ -1,0 +1,91 @@
+"""Hooks: the handle that registering one returns, and how gradients pass through them."""
+import itertools
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..tensor import Tensor, wrap
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook out again (as does leaving `with`)."""
+
+    _ids = itertools.count()
+
+    def __init__(self, hooks_dict, *, extra_dict=()):
+        # extra_dict: a dict or a list of dicts that may hold something under the hook's id as well
+        extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
+        self.dicts, self.id = (hooks_dict, *extra), next(self._ids)
+
+    def remove(self):
+        for hooks in self.dicts:
+            hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.remove()
+
+
+def add_hook(hooks, hook):
+    """Put `hook` into a dictionary of hooks; returns its handle."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+def as_tensor(g):
+    """A gradient (ndarray, Tensor or None) as a Tensor or None."""
+    return g if g is None or isinstance(g, Tensor) else wrap(np.asarray(g))
+
+
+def _like(g, tensor):
+    """`tensor` in the form of `g`: as an ndarray in plain backward."""
+    return tensor if tensor is None or isinstance(g, Tensor) else tensor.array
+
+
+def through_tensor_hooks(hooks, g):
+    """Pass a gradient through the hooks of its tensor; one that returns something replaces it."""
+    tensor = as_tensor(g)
+    for hook in list(hooks.values()):
+        result = hook(tensor)
+        if result is not None:
+            _check_replacement(hook, result, tensor)
+            tensor = result
+    return _like(g, tensor)
+
+
+def _check_replacement(hook, result, before):
+    name = getattr(hook, "__name__", "<unknown>")
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+    if result.array.dtype != before.array.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{dt.of(before.array).tensor_type} "
+                           f"got torch.{dt.of(result.array).tensor_type})")
+    if result.array.shape != before.array.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+
+
+def through_node_hooks(hooks, grads, *others):
+    """Pass a tuple of gradients (ndarrays or Tensors; None for none) through hooks of a node, each called
+    with it and with `others`; a tuple that one returns replaces it."""
+    if not hooks:
+        return grads
+    tensors = tuple([as_tensor(g) for g in grads])
+    others = [tuple([as_tensor(g) for g in other]) for other in others]
+    for hook in list(hooks.values()):
+        result = hook(tensors, *others)
+        if result is None:
+            continue
+        if not isinstance(result, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
+        if len(result) != len(tensors):
+            raise RuntimeError(f"hook '{getattr(hook, '__name__', '<unknown>')}' has returned an incorrect number of "
+                               f"values (got {len(result)}, but expected {len(tensors)})")
+        for new, old in zip(result, tensors):
+            if new is not None and old is not None:
+                _check_replacement(hook, new, old)
+        tensors = result
+    plain = not any(isinstance(g, Tensor) for g in grads)
+    return [t.array if plain and t is not None else t for t in tensors]

@@ -1,0 +1,245 @@
+"""What a node has saved for backward: checking it, looking at it, and packing it away.
+
+A node keeps plain arrays beside the version that each tensor had. `saved_tensors_hooks` put something
+else in their place: what the user's pack function makes of them.
+"""
+import re
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..tensor import Tensor, wrap
+from .grad_mode import mode, no_grad, unwatch, watch
+from .node import ANS, AUX, FREED, SELECT, Node
+
+FREED_ERROR = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
+    "you need to access saved tensors after calling backward.")
+
+#: The `versions` of a node whose saved arrays are packed: they cannot be watched.
+PACKED = ([0], 0)
+
+
+def checked(node):
+    """node.saved, unpacked; RuntimeError if the arrays are gone, or have been written to since."""
+    versions = node.versions
+    if versions is FREED:
+        raise RuntimeError(FREED_ERROR)
+    if versions is PACKED:
+        return [_unpacked(s) for s in node.saved]
+    for i in range(0, len(versions), 2):
+        if versions[i][0] != versions[i + 1]:
+            raise modified(versions[i], versions[i + 1], *_what_and_who(node, i // 2))
+    return node.saved
+
+
+def modified(cell, version, array, maker):
+    """The error for a saved array that is not what it was; `maker`: its node's name, or None."""
+    if len(cell) > 1:
+        maker = cell[1]                        # who wrote to it last
+    made = "" if maker is None else f", which is output 0 of {short_name(maker)},"
+    if mode.anomaly:
+        hint = ("the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+                "question was changed in there or anywhere later. Good luck!")
+    else:
+        hint = ("enable anomaly detection to find the operation that failed to compute its gradient, "
+                "with torch.autograd.set_detect_anomaly(True, check_nan=False).")
+    where = cell[2] if len(cell) > 2 else ""
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[torch.{dt.of(array).tensor_type} {list(array.shape)}]{made} is at version {cell[0]}; "
+        f"expected version {version} instead. Hint: {hint}{where}")
+
+
+def short_name(name):
+    """The name of the operation that a node belongs to."""
+    return re.sub(r"Backward\d*$", "", name)
+
+
+def _what_and_who(node, number):
+    """The saved array that the version of that number belongs to, and the name of the node that made it."""
+    saved = node.saved
+    places = [(i, s) for i, s in enumerate(saved[:AUX]) if isinstance(s, np.ndarray)]
+    if node.op.multi and isinstance(saved[ANS], tuple):
+        places += [(len(saved) + ANS, s) for s in saved[ANS]]
+    place, array = places[min(number, len(places) - 1)]
+    k = place - node.op.first
+    maker = node if place == len(saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
+    if maker.__class__ is not Node:
+        return array, None
+    return array, (maker.edges[0] if maker.op is SELECT else maker).name()
+
+
+# ------------------------------------------------------------------ as tensors with their history
+def saved_tensor(node, i, s):
+    """What saved[i] of `node` is (`s`, unpacked) as a Tensor with its history."""
+    count = len(node.saved)
+    if i == count + AUX:
+        return s if not isinstance(s, np.ndarray) else wrap(s)
+    if i == count + ANS and node.op.multi and s is not None:
+        return tuple([_saved_output(node, k, array) for k, array in enumerate(s)])
+    if not isinstance(s, np.ndarray):
+        return s
+    t = wrap(s)
+    if i == count + ANS:
+        t.node, t.tracked = node, True
+        return t
+    k = i - node.op.first
+    edge = node.edges[k] if 0 <= k < len(node.edges) else None
+    if edge is None:
+        return t
+    if edge.__class__ is not Node:
+        if edge.array is s or node.versions is not PACKED:
+            return edge
+        t = edge.alias()                       # unpacked: other numbers in the leaf's place
+        t.array = s
+        return t
+    t.node, t.tracked = edge, True
+    return t
+
+
+def _saved_output(node, k, array):
+    """Output `k` of a many-output node as a Tensor with its history."""
+    t = wrap(array)
+    if array.dtype.kind in "fcV":
+        t.node, t.tracked = Node(SELECT, (node,), (k, None, None), (), array.shape), True
+    return t
+
+
+def look_up(node, name):
+    """The attribute `name` of a node that is none of its own: `_saved_...`, or what a Function's ctx has."""
+    op = node.op
+    if op.function is not None and not name.startswith("__"):
+        if node.versions is FREED:
+            if name == "saved_tensors":
+                raise RuntimeError(FREED_ERROR)
+        else:
+            return getattr(node.saved[0], name)
+    if name.startswith("_saved_"):
+        if node.versions is FREED:
+            raise RuntimeError(FREED_ERROR)
+        for i, s in enumerate(checked(node)):
+            own = "result" if i == len(node.saved) + ANS else op.params[i] if i < len(op.params) else None
+            if s is not None and (own == name[7:] or own == "input" and name == "_saved_self"):
+                return saved_tensor(node, i, s)
+    raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
+
+
+# ------------------------------------------------------------------ packing
+class Packed:
+    """What stands for a saved array: what the pack function returned, and the function that undoes it."""
+
+    __slots__ = ("data", "unpack")
+
+    def __init__(self, tensor, pack, unpack):
+        before = tensor.version[0]
+        with no_grad():
+            self.data = pack(tensor)
+        self.unpack = unpack
+        if tensor.version[0] != before:
+            raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+                               "pack hook cannot be modified by in-place operations as this can lead to unexpected "
+                               "side-effects. Please open an issue if you need to perform in-place operations on the "
+                               "input to a pack hook.")
+
+    def restored(self):
+        tensor = self.unpack(self.data)
+        if not isinstance(tensor, Tensor):
+            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                            f"{type(tensor).__name__}")
+        return tensor
+
+    def keep_original(self, array):
+        """Called before `array` is overwritten."""
+        if isinstance(self.data, Tensor) and np.may_share_memory(self.data.array, array):
+            self.data = wrap(self.data.array.copy(order="K"))
+
+
+def _unpacked(s):
+    if s.__class__ is Packed:
+        return s.restored().array
+    if s.__class__ is tuple:
+        return tuple([_unpacked(x) for x in s])
+    return s
+
+
+def _pack_saved(node):
+    """Watches new nodes: packs what they have saved."""
+    if mode.packing is None or not node.saved:
+        return
+    pack, unpack = mode.packing
+    saved = list(node.saved)
+    count, first = len(saved), node.op.first
+    for i, s in enumerate(saved):
+        if isinstance(s, np.ndarray):
+            edge = node.edges[i - first] if 0 <= i - first < len(node.edges) else None
+            saved[i] = Packed(_given(s, edge), pack, unpack)
+        elif s.__class__ is tuple and i >= count + ANS:
+            saved[i] = tuple([Packed(wrap(x), pack, unpack) if isinstance(x, np.ndarray) else x for x in s])
+    node.saved, node.versions = saved, PACKED
+
+
+def _given(array, edge):
+    """The tensor that a pack function is given: an argument has its history. An output has not: it would keep
+    its own node alive."""
+    if edge is not None and edge.__class__ is not Node and edge.array is array:
+        return edge
+    tensor = wrap(array)
+    if edge.__class__ is Node:
+        tensor.node, tensor.tracked = edge, True
+    return tensor
+
+
+class saved_tensors_hooks:
+    """Context manager: what operations save for backward goes through `pack_hook` and comes back, when it is
+    needed, through `unpack_hook`, which must return a tensor of the same contents. Of nested ones the
+    innermost counts.
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(force=True), torch.from_numpy):
+    ...     y = (x * x).sum()
+    >>> torch.autograd.grad(y, x)
+    (tensor([2., 4.]),)
+    """
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self):
+        if mode.packing_refused is not None:
+            raise RuntimeError(mode.packing_refused)
+        self._before, mode.packing = mode.packing, (self.pack_hook, self.unpack_hook)
+        if self._before is None:
+            watch(_pack_saved)
+
+    def __exit__(self, *exc_info):
+        mode.packing = self._before
+        if self._before is None:
+            unwatch(_pack_saved)
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Context manager: saved tensors are kept on the CPU, as copies. Everything is there already, so this only
+    shields them from writes in place. `pin_memory` and `device_type` mean nothing here."""
+
+    def __init__(self, pin_memory=False, device_type="cuda"):
+        super().__init__(lambda tensor: tensor.detach().clone(), lambda packed: packed)
+
+
+class disable_saved_tensors_hooks:
+    """Context manager: entering `saved_tensors_hooks` raises RuntimeError(error_message); so does this where some
+    are in force."""
+
+    def __init__(self, error_message):
+        self.error_message = error_message
+
+    def __enter__(self):
+        if mode.packing is not None:
+            raise RuntimeError(self.error_message)
+        self._before, mode.packing_refused = mode.packing_refused, self.error_message
+
+    def __exit__(self, *exc_info):
+        mode.packing_refused = self._before

@@ -1,0 +1,319 @@
+"""What a Tensor can be asked and told about the graph: grad, requires_grad, backward, detach,
+hooks; and `torch.autograd.backward` and `grad`."""
+import warnings
+import weakref
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..tensor import Tensor, Size, wrap
+from .engine import run_backward
+from .grad_mode import mode
+from .hooks import add_hook
+from .node import SELECT, AccumulateGrad, GradientEdge
+from .views import check_in_place, refresh
+
+
+def _requires_grad(self):
+    """Whether gradients are computed for this tensor. Settable on leaves of floating dtype."""
+    return self.tracked or self.origin is not None and self.origin.base.tracked
+
+
+def _set_requires_grad(self, value):
+    value = bool(value)
+    if self.node is None and self.origin is not None and not self._is_view():
+        self.origin = None                     # a leaf, whatever shapes it had before
+    if self.node is not None:
+        if not value:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a "
+                               "computed variable in a subgraph that doesn't require differentiation use "
+                               "var_no_grad = var.detach().")
+        return
+    if value:
+        check_can_require_grad(self)
+        if self.is_inference() and not mode.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    self.tracked = value
+
+
+def check_can_require_grad(tensor):
+    """RuntimeError for a dtype that has no gradients."""
+    if tensor.array.dtype.kind not in "fcV":
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+
+
+def requires_grad_(self, requires_grad=True):
+    """Set `requires_grad` in place and return the tensor."""
+    _set_requires_grad(self, requires_grad)
+    return self
+
+
+def _grad(self):
+    """The gradient that `backward` has accumulated here, or None."""
+    if self._grad is None and self.node is not None and self.tracked:
+        warnings.warn(
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+            "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+            "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+            "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.",
+            UserWarning, stacklevel=2)
+    return self._grad
+
+
+def _set_grad(self, value):
+    if value is not None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if value.array.dtype != self.array.dtype:
+            raise RuntimeError(f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with dtype "
+                               f"'{_c_name(self)}'. The gradient must match the tensor's dtype (or the tensor's "
+                               "grad_dtype if set). You can set the tensor's grad_dtype attribute with a specific dtype, "
+                               "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
+                               "and its gradient may break downstream systems that assume they match.")
+        if value.array.shape != self.array.shape:
+            raise RuntimeError(f"assigned grad has data of a different size: expected {list(self.array.shape)}, "
+                               f"got {list(value.array.shape)}")
+    self._grad = value
+
+
+def _c_name(tensor):
+    return {"float32": "float", "float64": "double"}.get(tensor.dtype.name, tensor.dtype.name)
+
+
+def _del_grad(self):
+    self._grad = None
+
+
+def _grad_fn(self):
+    """The node that computed this tensor (None for a leaf)."""
+    if self.origin is not None:
+        refresh(self, always=True)
+    node = self.node
+    return node.edges[0] if node is not None and node.op is SELECT else node
+
+
+def _data(self):
+    """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
+    return wrap(self.array)
+
+
+def _set_data(self, value):
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    self.array = value.array
+
+
+Tensor.requires_grad = property(_requires_grad, _set_requires_grad)
+Tensor.grad = property(_grad, _set_grad, _del_grad)
+Tensor.grad_fn = property(_grad_fn)
+Tensor.data = property(_data, _set_data)
+Tensor.output_nr = property(lambda self: self.node.saved[0] if self.node is not None and self.node.op is SELECT else 0)
+
+
+def detach(self):
+    """The same memory outside the graph. In-place writes to it count as writes to `self`.
+
+    >>> import tinytorch as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> (x * 2).detach().requires_grad
+    False
+    """
+    tensor = wrap(self.array)
+    tensor.version = self.version
+    return tensor
+
+
+def detach_(self):
+    """Take this tensor out of the graph that made it. RuntimeError for a view."""
+    if self._is_view():
+        raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+                           "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+                           "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
+                           "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
+    self.node, self.tracked, self.origin = None, False, None
+    return self
+
+
+# ------------------------------------------------------------------ running backward
+def backward_method(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Compute the gradients of this tensor with respect to the graph's leaves, into their `.grad`.
+
+    gradient      of this tensor's shape; may be left out for a scalar
+    retain_graph  keep the graph for another backward (default: as create_graph)
+    create_graph  record the computation of the gradients too
+    inputs        accumulate into these only
+
+    RuntimeError if nothing here requires grad, or the graph has been freed by an earlier backward.
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+    """Sum of the gradients of `tensors` into the `.grad` of the leaves (see `Tensor.backward`)."""
+    roots = _tuple(tensors)
+    grads = _output_grads(roots, _tuple(grad_tensors if grad_variables is None else grad_variables, len(roots)))
+    if inputs is not None:
+        inputs = _tuple(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        _check_inputs(inputs)
+    run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs, True)
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
+         allow_unused=None, is_grads_batched=False, materialize_grads=False):
+    """Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple.
+
+    RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None)
+    or `materialize_grads` (then zeros).
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor(3., requires_grad=True)
+    >>> torch.autograd.grad(x ** 2, x)
+    (tensor(6.),)
+    """
+    if is_grads_batched:
+        return _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    elif not allow_unused and materialize_grads:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    roots, inputs = _tuple(outputs), _tuple(inputs)
+    grads = _output_grads(roots, _tuple(grad_outputs, len(roots)))
+    _check_inputs(inputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    results = run_backward(roots, grads, keep, create_graph, inputs, False)
+    if materialize_grads:
+        results = [wrap(np.zeros_like(t.array)) if r is None and isinstance(t, Tensor) else r
+                   for t, r in zip(inputs, results)]
+    elif not allow_unused and None in results:
+        raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in the "
+                           "graph. Set allow_unused=True if this is the desired behavior.")
+    return tuple(results)
+
+
+def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads):
+    """`grad` for each entry along the first dimension of the gradients given, stacked."""
+    roots, batches = _tuple(outputs), _tuple(grad_outputs, len(_tuple(outputs)))
+    for i, (root, batch) in enumerate(zip(roots, batches)):
+        if batch is not None and batch.shape[1:] != root.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{i}] has a shape of {batch.shape} and output[{i}] has a shape of "
+                f"{root.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
+                "vmap.")
+    keep = create_graph if retain_graph is None else retain_graph
+    sizes = {len(batch) for batch in batches if batch is not None}
+    if len(sizes) != 1:
+        raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                         f"{sorted(sizes)} for the mapped dimension")
+    count, rows = sizes.pop(), []
+    for k in range(count):
+        row = [batch if batch is None else batch[k] for batch in batches]
+        rows.append(grad(roots, inputs, row, keep or k < count - 1, create_graph, True, allow_unused, False,
+                         materialize_grads))
+    return tuple(g[0] if g[0] is None else g[0].stack(g) for g in zip(*rows))
+
+
+def _tuple(x, length=None):
+    if x is None and length is not None:
+        return (None,) * length
+    return (x,) if isinstance(x, (Tensor, GradientEdge)) or x is None else tuple(x)
+
+
+def _check_inputs(inputs):
+    for t in inputs:
+        if not isinstance(t, GradientEdge) and not t.requires_grad:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+
+
+def _output_grads(roots, grads):
+    """A gradient for each root: given, or one for a scalar."""
+    if len(grads) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
+    checked = []
+    for i, (root, g) in enumerate(zip(roots, grads)):
+        if isinstance(root, GradientEdge):
+            if g is None and root.shape() != ():
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            checked.append(wrap(np.ones((), dt.get_default_dtype().numpy)) if g is None else g)
+            continue
+        refresh(root)
+        if not root.tracked:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        if g is None:
+            if root.array.size != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if root.array.dtype.kind == "c":
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
+            g = wrap(np.ones_like(root.array))
+        elif not isinstance(g, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        elif g.array.shape != root.array.shape:
+            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(g.array.shape)} and "
+                               f"output[{i}] has a shape of {Size(root.array.shape)}.")
+        elif (g.array.dtype.kind == "c") != (root.array.dtype.kind == "c"):
+            raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
+                               f"Mismatch in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a "
+                               f"dtype of {root.dtype}.")
+        checked.append(g)
+    return checked
+
+
+# ------------------------------------------------------------------ hooks
+def register_hook(self, hook):
+    """Call hook(grad) when this tensor's gradient is known; what it returns replaces the gradient.
+
+    Returns a handle with `remove()`. RuntimeError if the tensor requires no grad.
+    """
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if self.node is not None:
+        return add_hook(self.node.extras().tensor_hooks, hook)
+    if self._hooks is None:
+        self._hooks = {}
+    return add_hook(self._hooks, hook)
+
+
+def register_post_accumulate_grad_hook(self, hook):
+    """Call hook(tensor) after its `.grad` has been written. For leaves only."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if self.node is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return add_hook(AccumulateGrad(self).extras().tensor_hooks, hook)
+
+
+def retain_grad(self):
+    """Keep the gradient of a tensor that is not a leaf in its `.grad`."""
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if self.node is None or self.retains_grad:
+        return
+    self.retains_grad = True
+    self.node.extras().kept.append(weakref.ref(self))      # the node must not keep the tensor alive
+
+
+Tensor.retains_grad = False
+Tensor._accumulating = None        # Extras of the leaf's AccumulateGrad
+Tensor.backward = backward_method
+Tensor.detach, Tensor.detach_ = detach, detach_
+Tensor.requires_grad_ = requires_grad_
+Tensor.register_hook, Tensor.retain_grad = register_hook, retain_grad
+Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
+
+
+class Variable(Tensor):
+    """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
+
+    def __new__(cls, data=None, requires_grad=False, volatile=None):
+        tensor = data.detach() if isinstance(data, Tensor) and data.node is None else data
+        if requires_grad:
+            tensor.requires_grad_()
+        return tensor
+
+    def __init__(self, *args, **kwargs):
+        """All is done in __new__."""

@@ -1,0 +1,87 @@
+"""Calling a module with other tensors in the place of its parameters and buffers."""
+import contextlib
+import warnings
+
+from ...tensor import Tensor
+
+_MISSING = object()
+
+
+def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """The deprecated name of `torch.func.functional_call`."""
+    warnings.warn("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
+                  "future version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in "
+                  "replacement.", FutureWarning, stacklevel=2)
+    return call(module, parameters_and_buffers, args, kwargs, tie_weights, strict)
+
+
+def call(module, tensors, args, kwargs, tie_weights, strict):
+    """module(*args, **kwargs) with `tensors` (by dotted name) in place of its own."""
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _swapped(module, tensors, tie_weights, strict):
+        return module(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _swapped(module, tensors, tie_weights, strict):
+    wanted = _with_tied(module, tensors) if tie_weights else tensors
+    if strict:
+        _check_names(module, wanted)
+    originals = {}
+    try:
+        for name, tensor in wanted.items():
+            originals[name] = _swap(module, name, tensor)
+        yield
+    finally:
+        for name, original in originals.items():
+            now = _swap(module, name, original)
+            if name in tensors:
+                tensors[name] = now            # the module may have put another tensor in its place
+
+
+def _with_tied(module, tensors):
+    """`tensors` under every name of the module's tensor. ValueError for two values of one that has two names."""
+    names = {}
+    for named in (module.named_parameters, module.named_buffers):
+        for name, tensor in named(remove_duplicate=False):
+            names.setdefault(tensor, []).append(name)
+    found = dict(tensors)
+    for tied in names.values():
+        given = [tensors[name] for name in tied if name in tensors]
+        if len(set(given)) > 1:
+            raise ValueError(f"functional_call got multiple values for keys {sorted(tied)}, which are tied. Consider "
+                             "using tie_weights=False")
+        if given:
+            found.update(dict.fromkeys(tied, given[0]))
+    return found
+
+
+def _check_names(module, tensors):
+    own = [name for named in (module.named_parameters, module.named_buffers) for name, _ in named(remove_duplicate=False)]
+    problems = []
+    for what, names in (("Unexpected", [n for n in tensors if n not in own]),
+                        ("Missing", [n for n in own if n not in tensors])):
+        if names:
+            problems.append(f"{what} key(s): {', '.join(map(repr, names))}.")
+    if problems:
+        raise RuntimeError("Error(s) in reparametrizing for {}:\n\t{}".format(type(module).__name__, "\n\t".join(problems)))
+
+
+def _swap(module, name, tensor):
+    """Put `tensor` at the dotted `name` and return what was there."""
+    path, _, name = name.rpartition(".")
+    module = module.get_submodule(path)
+    if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
+        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
+    for registry in (module._parameters, module._buffers):
+        if name in registry:
+            original, registry[name] = registry[name], tensor
+            return original
+    original = getattr(module, name, _MISSING)
+    if original is not _MISSING and original is not None and not isinstance(original, Tensor):
+        raise TypeError(f"attribute `{name}`: {original} is not an instance of torch.Tensor")
+    if tensor is _MISSING:
+        delattr(module, name)
+    else:
+        setattr(module, name, tensor)
+    return original

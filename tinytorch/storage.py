@@ -1,0 +1,302 @@
+"""Storages: the memory behind tensors, as bytes (UntypedStorage) or as numbers (TypedStorage).
+
+A storage is a window on memory that tensors own; it holds no history and is not watched by autograd.
+"""
+import warnings
+
+import numpy as np
+
+from . import dtypes as dt
+from .autograd.op import methods
+from .autograd.promotion import C_NAMES
+from .autograd.views import check_in_place
+from .device import CPU
+from .ops.views import _memory
+from .tensor import Tensor, wrap
+
+__all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
+
+
+class _Storage:
+    """What both kinds share; `memory` is an ndarray of one dimension."""
+
+    is_cuda = is_sparse = is_hpu = False
+    device = CPU
+    filename = None
+
+    def data_ptr(self):
+        """Address of the first byte (0 if there is none)."""
+        return self.memory.__array_interface__["data"][0] if self.memory.size else 0
+
+    def nbytes(self):
+        """Number of bytes."""
+        return self.memory.nbytes
+
+    def size(self):
+        """Number of elements."""
+        return self.memory.size
+
+    __len__ = size
+
+    def element_size(self):
+        """Bytes of an element."""
+        return self.memory.itemsize
+
+    def tolist(self):
+        """The elements as Python numbers."""
+        return wrap(self.memory).tolist()
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def _place(self, i):
+        n = self.memory.size
+        if not -n <= i < n:
+            raise IndexError(f"index {i} out of range for storage of size {n}")
+        return i
+
+    def fill_(self, value):
+        """Write `value` into every element and return the storage."""
+        wrap(self.memory).fill_(value)
+        return self
+
+    def copy_(self, source, non_blocking=None):
+        """Write the elements of `source`, a storage of as many bytes."""
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes")
+        wrap(self.memory).copy_(wrap(source.memory))
+        return self
+
+    def resize_(self, size):
+        """NotImplementedError: memory that tensors share cannot grow or shrink here."""
+        if size != self.memory.size:
+            raise NotImplementedError("a storage cannot change its size: use Tensor.resize_")
+        return self
+
+    def cpu(self):
+        return self
+
+    def is_shared(self):
+        return False
+
+    def is_pinned(self, device="cuda"):
+        return False
+
+    def get_device(self):
+        return -1
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.data_ptr() == other.data_ptr() and self.nbytes() == other.nbytes()
+
+    def __hash__(self):
+        return hash((self.data_ptr(), self.nbytes()))
+
+    def __deepcopy__(self, memo):
+        return self.clone()
+
+    def __repr__(self):
+        numbers = "\n ".join(map(str, self.tolist()))
+        return f" {numbers}\n[torch.storage.{type(self).__name__}({self._kind()}) of size {self.size()}]"
+
+
+class UntypedStorage(_Storage):
+    """Memory as bytes: `UntypedStorage(4)` has 4 of them, `UntypedStorage([1, 2])` these.
+
+    >>> import tinytorch as torch
+    >>> x = torch.arange(4)
+    >>> x[2:].untyped_storage().nbytes(), x[2:].untyped_storage().data_ptr() == x.data_ptr()
+    (32, True)
+    """
+
+    def __init__(self, content=0, *, device=None):
+        if isinstance(content, int):
+            self.memory = np.zeros(content, np.uint8)
+        else:
+            try:
+                items = list(content)
+            except TypeError:
+                raise RuntimeError("torch.UntypedStorage(): Expected a sequence type, but got "
+                                   f"{type(content).__name__}") from None
+            for item in items:
+                if not isinstance(item, int):
+                    raise RuntimeError(
+                        "torch.UntypedStorage(): tried to construct a storage from a sequence "
+                        f"({type(content).__name__}), but one of the items was of type {type(item).__name__} instead "
+                        "of int")
+            self.memory = np.array([item & 255 for item in items], np.uint8)
+
+    @classmethod
+    def _over(cls, memory):
+        self = object.__new__(cls)
+        self.memory = memory.view(np.uint8) if memory.size else np.empty(0, np.uint8)
+        return self
+
+    def _kind(self):
+        return "device=cpu"
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            if index.step not in (None, 1):
+                raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
+            return self._over(self.memory[index])
+        if not isinstance(index, int):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+        return int(self.memory[self._place(index)])
+
+    def __setitem__(self, index, value):
+        self.memory[index if isinstance(index, slice) else self._place(index)] = value & 255
+
+    def clone(self):
+        """A copy with memory of its own."""
+        return self._over(self.memory.copy())
+
+    def new(self):
+        """An empty storage."""
+        return UntypedStorage()
+
+    def untyped(self):
+        return self
+
+    def type(self):
+        return "torch.storage.UntypedStorage"
+
+
+class TypedStorage(_Storage):
+    """Memory as numbers of one dtype, the default one unless given: TypedStorage(3), TypedStorage([1., 2.])."""
+
+    def __init__(self, content=0, *, dtype=None, device=None, wrap_storage=None, _internal=False):
+        self.dtype = dtype or dt.get_default_dtype()
+        if wrap_storage is not None:
+            self.memory = wrap_storage.memory.view(self.dtype.numpy)
+        elif isinstance(content, int):
+            self.memory = np.zeros(content, self.dtype.numpy)
+        else:
+            self.memory = np.array(content, self.dtype.numpy).reshape(-1)
+
+    @classmethod
+    def _over(cls, memory, dtype):
+        self = object.__new__(cls)
+        self.memory, self.dtype = memory, dtype
+        return self
+
+    def _kind(self):
+        return f"dtype={self.dtype}, device=cpu"
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        if not isinstance(index, int):
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}".replace(__package__ + ".", "torch."))
+        index = self._place(index) % self.memory.size
+        return wrap(self.memory[index:index + 1]).item()
+
+    def __setitem__(self, index, value):
+        if not isinstance(index, slice):
+            if not isinstance(index, int):
+                raise RuntimeError(f"can't index a <class 'torch.storage.TypedStorage'> with {type(index)}")
+            index = self._place(index) % self.memory.size
+            index = slice(index, index + 1)
+        wrap(self.memory[index]).fill_(value)
+
+    def clone(self):
+        """A copy with memory of its own."""
+        return self._over(self.memory.copy(), self.dtype)
+
+    def untyped(self):
+        """The same memory as bytes."""
+        return UntypedStorage._over(self.memory)
+
+    def pickle_storage_type(self):
+        return self.dtype.tensor_type[:-len("Tensor")] + "Storage"
+
+    def type(self):
+        return "torch." + self.pickle_storage_type()
+
+    def _converted(self, dtype):
+        return self._over(wrap(self.memory).to(dtype, copy=True).array, dtype)
+
+
+def _conversion(name, dtype):
+    def method(self):
+        return self._converted(dtype)
+    method.__name__, method.__doc__ = name, f"A copy with the numbers as {dtype!r}."
+    setattr(TypedStorage, name, method)
+
+
+for _name, _dtype in [("float", dt.float32), ("double", dt.float64), ("half", dt.float16), ("bfloat16", dt.bfloat16),
+                      ("long", dt.int64), ("int", dt.int32), ("short", dt.int16), ("char", dt.int8),
+                      ("byte", dt.uint8), ("bool", dt.bool)]:
+    _conversion(_name, _dtype)
+
+
+def is_storage(obj, /):
+    """Whether `obj` is a storage.
+
+    >>> import tinytorch as torch
+    >>> torch.is_storage(torch.ones(2).untyped_storage())
+    True
+    """
+    return isinstance(obj, _Storage)
+
+
+# ------------------------------------------------------------------ of tensors
+def untyped_storage(self):
+    """All the memory that this tensor is a view of, as bytes."""
+    return UntypedStorage._over(_memory(self.array))
+
+
+def storage(self):
+    """All the memory that this tensor is a view of, as numbers of its dtype."""
+    warnings.warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
+        "use tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=2)
+    return _typed_storage(self)
+
+
+def _typed_storage(self):
+    return TypedStorage._over(_memory(self.array), self.dtype)
+
+
+def is_set_to(self, tensor):
+    """Whether both are the same elements of the same memory."""
+    a, b = self.array, tensor.array
+    return (a.__array_interface__["data"] == b.__array_interface__["data"] and a.shape == b.shape
+            and a.strides == b.strides)
+
+
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """Make `self` share the memory of `source`, a tensor or a storage, whole or as as_strided would cut it.
+
+    RuntimeError unless `source` is of the same dtype (or an UntypedStorage).
+
+    >>> import tinytorch as torch
+    >>> x = torch.zeros(2)
+    >>> x.set_(torch.arange(4.), 1, (2,), (2,))
+    tensor([1., 3.])
+    """
+    check_in_place(self)
+    if source is None:
+        source = wrap(np.empty(0, self.array.dtype))
+    if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
+        raise RuntimeError(f"Expected a Storage of type {_c_name(self.dtype)} or an UntypedStorage, but got type "
+                           f"{source.dtype.tensor_type[:-6]} for argument 1 'storage'")
+    if isinstance(source, _Storage):
+        whole = source.memory.nbytes // self.array.itemsize * self.array.itemsize
+        source = wrap(source.memory.view(np.uint8)[:whole].view(self.array.dtype))
+    if source.dtype is not self.dtype:
+        raise RuntimeError(f"Could not set tensor of type {_c_name(source.dtype)} to a tensor of type "
+                           f"{_c_name(self.dtype)}")
+    if size is not None:
+        default = [s // self.array.itemsize for s in np.empty(tuple(size), self.array.dtype).strides]
+        source = source.as_strided(tuple(size), default if stride is None else tuple(stride), storage_offset)
+    self.array = source.array
+    self.version[0] += 1
+    return self
+
+
+def _c_name(dtype):
+    return C_NAMES.get(dtype.tensor_type[:-len("Tensor")], dtype.name)
+
+
+methods(is_set_to, set_, storage, untyped_storage, _typed_storage)
