@@ -49,7 +49,9 @@ class ProcessContext:
 
     def join(self, timeout=None):
         """Wait for the processes. Whether all have ended; if one failed, the others are stopped and it raises."""
-        multiprocessing.connection.wait([p.sentinel for p in self.processes if p.exitcode is None], timeout)
+        running = [p.sentinel for p in self.processes if p.exitcode is None]
+        if running:                            # waiting for none would never end
+            multiprocessing.connection.wait(running, timeout)
         failed = next((i for i, p in enumerate(self.processes) if p.exitcode not in (None, 0)), None)
         if failed is None:
             return all(p.exitcode == 0 for p in self.processes)

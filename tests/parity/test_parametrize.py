@@ -232,8 +232,8 @@ def old_spectral_norm(t, note):
             note(m.load_state_dict(other))
             note(lambda: U.spectral_norm(m)), note(U.remove_spectral_norm(m)), note(dict(m.state_dict())), note(lambda: U.remove_spectral_norm(m))
             note([len(m._forward_pre_hooks), len(m._state_dict_hooks)])       # torch forgets to take out the third
-    m = U.spectral_norm(t.nn.Linear(3, 2))
-    m(t.ones(1, 3))
+    m = U.spectral_norm(t.nn.Linear(2, 3))
+    m(t.ones(1, 2))
     ancient = {k: v.clone() for k, v in m.state_dict().items() if k != "weight_v"}
     ancient["weight"] = m.weight.detach().clone()
     ancient["weight_u"] = t.nn.functional.normalize(t.mv(m.weight_orig.detach(), m.weight_v), dim=0)

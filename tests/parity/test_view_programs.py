@@ -51,7 +51,7 @@ def dense(v):
 
 def look(v):
     """All that can be seen of a tensor but its values."""
-    strides = [s for s, n in zip(v.stride(), v.shape) if n > 1]
+    strides = [s for s, n in zip(v.stride(), v.shape) if n > 1 and v.numel()]
     return tuple(v.shape), strides, v.numel() and v.storage_offset(), v._version, v._is_view(), v.requires_grad, v.is_leaf
 
 
@@ -69,15 +69,17 @@ def run(program, t):
     names = dict(x=x, y=y, w=w, t=t, z=t.tensor([0]), total=w * 0)
     tensors = [eval(start, names)]
     seen = []
-    for taped, which, other, text in statements:
+    for k, (taped, which, other, text) in enumerate(statements):
         v, u = tensors[which % len(tensors)], tensors[other % len(tensors)]
         writes = text in WRITES
         if writes and np.unique(addresses(v)).size < v.numel():
             continue                           # what is written twice has no defined value, nor do all ops refuse
-        if writes and re.search(r"\bu\b", text) and not (dense(v) and dense(u)) and np.intersect1d(addresses(v), addresses(u)).size:
+        if writes and re.search(r"\bu\b", text) and ("[" in text or not (dense(v) and dense(u))) and np.intersect1d(addresses(v), addresses(u)).size:
             continue                           # nor has what is read while it is written, which torch misses
         if "as_strided" in text and v._is_view():
             continue                           # it may reach past what it is a view of: torch's own gradient then varies
+        if text == "v.requires_grad_()" and any(s[3] in RESHAPES for s in statements[:k]):
+            continue                           # views of what was no leaf when they were made do not hear of it
         if text in RESHAPES:
             taped = True                       # outside grad mode torch leaves a history of the old shape
         names.update(v=v, u=u)
@@ -127,7 +129,7 @@ STATEMENT = st.tuples(st.sampled_from([True, True, True, True, False]), st.integ
 PROGRAM = st.tuples(st.sampled_from(STARTS), st.lists(STATEMENT, min_size=1, max_size=8))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=1000, deadline=None, derandomize=True)
 @given(PROGRAM)
 def test_views_and_writes(program):
     assert plain(outcome(program, tinytorch)) == plain(outcome(program, torch))

@@ -35,6 +35,7 @@ def symmetric(n):
 
 INDEX = torch.tensor([[0, 2], [1, 1], [2, 0]])
 LABELS = torch.tensor([1, 0, 3])
+WEIGHT = torch.arange(1.0, 5.0).double()
 CASES = {
     # element by element
     "add": (lambda a, b: a + 2 * b, normal(2, 3), normal(3)),
@@ -116,7 +117,7 @@ CASES = {
     "max_pool2d": (lambda x: F.max_pool2d(x, 2) ** 2, distinct(1, 1, 4, 4)),
     "avg_pool2d": (lambda x: F.avg_pool2d(x * x, 2, padding=1), normal(1, 1, 4, 4)),
     "adaptive pools": (lambda x: F.adaptive_avg_pool2d(x, 2) * F.adaptive_max_pool2d(x, 2), distinct(1, 1, 3, 3)),
-    "batch_norm": (lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), normal(4, 2), normal(2), normal(2)),
+    "batch_norm": (lambda x, w, b: F.batch_norm(x, None, None, w, b, True), normal(4, 2), normal(2), normal(2)),
     "batch_norm eval": (lambda x, w: F.batch_norm(x, torch.zeros(2), torch.ones(2), w), normal(3, 2), normal(2)),
     "layer_norm": (lambda x, w, b: F.layer_norm(x, (3,), w, b), normal(2, 3), normal(3), normal(3)),
     "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b), normal(2, 4, 2), normal(4), normal(4)),
@@ -125,13 +126,13 @@ CASES = {
     "softmax": (lambda x: F.softmax(x, 1), normal(2, 3)),
     "log_softmax": (lambda x: F.log_softmax(x, 0), normal(2, 3)),
     "cross_entropy": (lambda x: F.cross_entropy(x, LABELS), normal(3, 4)),
-    "cross_entropy all": (lambda x: F.cross_entropy(x, LABELS, torch.arange(1., 5.).double(), label_smoothing=0.1, reduction="none"),
+    "cross_entropy all": (lambda x: F.cross_entropy(x, LABELS, WEIGHT, label_smoothing=0.1, reduction="none"),
                           normal(3, 4)),
     "cross_entropy soft": (lambda x, t: F.cross_entropy(x, t), normal(3, 4), positive(3, 4)),
     "nll_loss": (lambda x: F.nll_loss(x * x, LABELS), normal(3, 4)),
     "mse smooth_l1": (lambda x, y: F.mse_loss(x, y) + F.smooth_l1_loss(x, y), normal(3), normal(3)),
     "bce": (lambda x, y: F.binary_cross_entropy_with_logits(x, y), normal(3), positive(3)),
-    "bce probabilities": (lambda x: F.binary_cross_entropy(x.sigmoid(), torch.tensor([0., 1., 0.3]).double()), normal(3)),
+    "bce probabilities": (lambda x: F.binary_cross_entropy(x.sigmoid(), WEIGHT[:3] / 4), normal(3)),
     "kl_div": (lambda x, y: F.kl_div(x, y, reduction="sum"), normal(3), positive(3)),
     "cosine": (lambda a, b: F.cosine_similarity(a, b), normal(2, 3), normal(2, 3)),
     "embedding": (lambda w: F.embedding(INDEX, w) ** 2, normal(3, 2)),

@@ -108,7 +108,8 @@ def test_forward_assigned_to_an_instance_is_called():
     assert m(1) == "mine"
 
 
-def test_call_without_hooks_is_one_check():
+def test_call_without_hooks_is_one_check(monkeypatch):
+    monkeypatch.setattr(nn.Module, "_hooked", False)       # other tests may have had hooks for all modules
     m = nn.Identity()
     assert not m._hooked
     handle = m.register_forward_hook(lambda *args: 3)
@@ -150,8 +151,9 @@ def test_compile_and_backward_hook_of_old():
     m = nn.Identity()
     m.compile()
     assert torch.compile(m) is m and torch.compile()(m) is m
-    with pytest.raises(NotImplementedError, match="register_full_backward_hook"):
-        m.register_backward_hook(print)
+    m.register_backward_hook(print)
+    with pytest.raises(RuntimeError, match="regular backward hooks and full backward hooks"):
+        m.register_full_backward_hook(print)
 
 
 # ------------------------------------------------------------------ hooks
@@ -184,9 +186,8 @@ def test_in_place_write_to_a_hooked_output_is_noticed():
     m = Exp()
     m.register_full_backward_hook(lambda *args: None)
     y = m(torch.ones(2, requires_grad=True))
-    y.mul_(2)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        y.sum().backward()
+    with pytest.raises(RuntimeError, match="Output 0 of BackwardHookFunction is a view and is being modified inplace"):
+        y.mul_(2)
 
 
 def test_always_called_hook_runs_when_forward_raises():

@@ -18,6 +18,15 @@ from .node import ANS, FREED, SELECT, Node, shape_of
 from .saved import checked, saved_tensor
 
 
+class Task:
+    """The backward that is running, as `mode.task`."""
+
+    __slots__ = ("roots", "inputs", "retain_graph", "__weakref__")
+
+    def __init__(self, roots, inputs, retain_graph):
+        self.roots, self.inputs, self.retain_graph = roots, inputs, retain_graph
+
+
 def run_backward(roots, grads, retain_graph, create_graph, inputs=None, accumulate=True):
     """Propagate `grads` (Tensors) from `roots` (Tensors or GradientEdges).
 
@@ -25,7 +34,7 @@ def run_backward(roots, grads, retain_graph, create_graph, inputs=None, accumula
     (of `inputs`, if given); otherwise the gradients of `inputs` are returned, None where unreached.
     """
     before = mode.grad, mode.task
-    mode.grad, mode.task = create_graph and mode.recorder, (roots, inputs)
+    mode.grad, mode.task = create_graph and mode.recorder, Task(roots, inputs, retain_graph)
     try:
         return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate)
     finally:
@@ -149,7 +158,7 @@ def accumulate_grad(leaf, g, create_graph=False):
         return                                 # taken out of the graph since
     array = g.array if isinstance(g, Tensor) else np.asarray(g)
     if array.dtype != leaf.array.dtype:
-        g = array = array.real.astype(leaf.array.dtype) if leaf.array.dtype.kind != "c" else array.astype(leaf.array.dtype)
+        g = array = (array if leaf.array.dtype.kind == "c" else array.real).astype(leaf.array.dtype)
     grad = leaf._grad
     if create_graph:
         g = g if isinstance(g, Tensor) else wrap(array)

@@ -47,6 +47,8 @@ def exit_dual_level(*, level=None):
     if mode.dual is None:
         raise RuntimeError("Dual level must be a positive number.")
     mode.dual.__exit__()
+    mode.dual.duals.clear()                    # they lead back to the level: no reference cycles
+    mode.dual.tangents.clear()
     mode.dual = None
 
 
@@ -76,9 +78,9 @@ def _is_differentiable(tensor):
 
 def _check_size(tensor, tangent):
     if tangent.shape != tensor.shape:
-        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
-                           f"this is not supported. Tensor is of size {list(tensor.shape)} while the given forward "
-                           f"gradient is of size {list(tangent.shape)}.")
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
+                           f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the given "
+                           f"forward gradient is of size {list(tangent.shape)}.")
 
 
 def make_dual(tensor, tangent, *, level=None):
@@ -135,7 +137,7 @@ def unpack_dual(tensor, *, level=None):
 
 
 def _tangent_of(tensor):
-    if not tensor.requires_grad or not mode.dual.duals:
+    if not mode.dual.duals:
         return None
     return _without_level(lambda t: push([t], mode.dual.duals, mode.dual.tangents)[0], tensor)
 
@@ -143,7 +145,7 @@ def _tangent_of(tensor):
 def _without_level(function, tensor):
     """function(tensor) as if the dual level had ended, and in the grad mode outside it."""
     level, before = mode.dual, mode.grad
-    level.alive, mode.grad = False, level.before[0]
+    level.alive, mode.grad = False, level.before
     try:
         return function(tensor)
     finally:

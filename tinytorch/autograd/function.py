@@ -13,8 +13,8 @@ import numpy as np
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad
 from .hooks import as_tensor
-from .node import SELECT, Node, Op
-from .saved import Packed, modified
+from .node import FREED, SELECT, Node, Op
+from .saved import FREED_ERROR, Packed, modified
 from .views import FUNCTION, MULTI, View, check_in_place, rebase, refresh
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -50,6 +50,8 @@ class FunctionCtx:
     @property
     def saved_tensors(self):
         """What `save_for_backward` was given. RuntimeError if one has been modified in place since."""
+        if self._saved is FREED:
+            raise RuntimeError(FREED_ERROR)
         return tuple([None if s is None else s.tensor() for s in self._saved])
 
 
@@ -82,8 +84,8 @@ class Function:
 
     def __init__(self, *args, **kwargs):
         warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
-                      "should invoke them on the class itself. Instantiating an autograd function will raise an error in "
-                      "a future version of PyTorch.", DeprecationWarning, stacklevel=2)
+                      "should invoke them on the class itself. Instantiating an autograd function will raise an error "
+                      "in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -91,8 +93,8 @@ class Function:
         cls._ops = _make_op(cls, False), _make_op(cls, True)
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style "
-                           "autograd function with static forward method. (Example: "
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "
+                           "new-style autograd function with static forward method. (Example: "
                            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
 
     @staticmethod
@@ -117,8 +119,8 @@ class Function:
 
     @staticmethod
     def vmap(info, in_dims, *args):
-        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
-                                  "set generate_vmap_rule=True.")
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod "
+                                  "or set generate_vmap_rule=True.")
 
     @classmethod
     def apply(cls, *args, **kwargs):
@@ -157,14 +159,14 @@ def _among(x, tensors):
 def _check_marks(ctx, outputs):
     for i, t in enumerate(ctx._to_save):
         if t is not None and not isinstance(t, Tensor):
-            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
+                            f"{type(t).__name__}")
     for i, t in enumerate(ctx._dirty):
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(t).__name__}")
         if not _among(t, outputs):
-            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
-                               "inputs that are modified inplace must all be outputs of the Function.")
-        t.version[0] += 1
+            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
+                               "The inputs that are modified inplace must all be outputs of the Function.")
     for i, t in enumerate(ctx._non_differentiable):
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(t).__name__}")
@@ -199,9 +201,7 @@ def _record(cls, ctx, args, edges, outputs, multi):
         results.append(o)
     ctx._saved = [None if t is None else _Saved(t, node, _number(t, outputs, args, ctx)) for t in ctx._to_save]
     ctx._to_save = ctx._dirty = ctx._non_differentiable = ()     # they would keep the node alive
-    node.saved = (ctx, None, None)
-    if ctx._saved:
-        node.versions = ([0], 0)
+    node.saved, node.versions = (ctx, None, None), ()
     return results
 
 
@@ -222,6 +222,7 @@ def _rewrite(tensor, edge):
     if tensor.tracked and tensor.node is None and tensor.origin is None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_in_place(tensor)
+    tensor.version[0] += 1
     result = wrap(tensor.array)
     result.node, result.tracked = edge, True
     rebase(tensor, result)
@@ -241,6 +242,8 @@ def _unrecorded(o, as_is, dirty):
     """An output that has no history."""
     if not isinstance(o, Tensor):
         return o
+    if dirty:
+        o.version[0] += 1
     if o.requires_grad:
         return o.detach()
     return _alias(o) if as_is and not dirty else o
@@ -269,8 +272,9 @@ class _Saved:
         if self.number is not None:
             source = source()
         if self.cell is not None and self.cell[0] != self.version:
-            raise modified(self.cell, self.version, kept.array if isinstance(kept, Tensor) else kept,
-                           source and source.name())
+            if isinstance(kept, Tensor):
+                source, kept = kept.grad_fn, kept.array
+            raise modified(self.cell, self.version, kept, source and source.name())
         if isinstance(kept, Tensor):
             return kept
         array = kept.restored().array if kept.__class__ is Packed else kept
@@ -305,10 +309,12 @@ def _run_backward(cls, ctx, grads, wanted):
             g = np.zeros(*output)
         given.append(as_tensor(g))
     if cls.vjp is not Function.vjp and cls.backward is not Function.backward:
-        raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
-                           "implement one of them.")
+        raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+                           "only implement one of them.")
     backward = cls.backward if cls.vjp is Function.vjp else cls.vjp
     results = backward(ctx, *given)
+    if ctx._saved and not mode.task.retain_graph:        # the graph is not retained
+        ctx._saved = FREED
     if not isinstance(results, tuple):
         results = (results,)
     name, count = cls.__name__ + "Backward", len(wanted)
@@ -321,7 +327,7 @@ def _run_backward(cls, ctx, grads, wanted):
 
 
 def _checked(name, i, g, input, wanted):
-    """The gradient that backward returned at position i, in the dtype of the input; RuntimeError if it cannot be one."""
+    """The gradient that backward returned at position i, in the dtype of the input. RuntimeError if it cannot be."""
     if g is None:
         return None
     if input is None:
@@ -334,8 +340,8 @@ def _checked(name, i, g, input, wanted):
     shape, dtype = input
     lead = g.ndim - len(shape)
     if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
-        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(g.shape)} but expected "
-                           f"shape compatible with {list(shape)}")
+        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(g.shape)} but "
+                           f"expected shape compatible with {list(shape)}")
     if g.array.dtype != dtype:
         g = (g.real if g.is_complex() and dtype.kind != "c" else g).to(wrap(np.empty(0, dtype)).dtype)
     return g if mode.grad else g.array
@@ -351,7 +357,7 @@ def _fail(g):
 
 #: What a once-differentiable backward returns under create_graph: differentiating it fails.
 ERROR = Op(_refuse, name="error", rules={"x": _fail})
-ERROR.backward_name = "Error"
+ERROR.backward_name = "torch::autograd::Error"
 
 
 def once_differentiable(function):

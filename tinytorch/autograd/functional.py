@@ -111,7 +111,7 @@ def _first_derivative(func, inputs, v, create_graph, strict, name):
 
 # ------------------------------------------------------------------ matrices
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
-    """The Jacobian of `func`: of shape output.shape + input.shape, in tuples by output and input where there are several.
+    """The Jacobian of `func`, of shape output.shape + input.shape; in tuples by output and input if there are several.
 
     `vectorize` (all rows at once in PyTorch) makes no difference to the result. `strategy`
     "forward-mode" runs func once and one pass for each element of the inputs; it needs `vectorize`, and
@@ -123,9 +123,9 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
             [0., 6.]])
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
-                             'more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
-                             'use "reverse-mode".')
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function '
+                             'has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, '
+                             'prefer to use "reverse-mode".')
     if strategy == "forward-mode":
         if create_graph:
             raise NotImplementedError("torch.autograd.functional.jacobian: `create_graph=True` and "
@@ -138,8 +138,8 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         many_out, outputs = _tensors(func(*inputs), _OUTPUTS, "jacobian")
         _check_tracked(outputs, _UNTRACKED_OUTPUT, strict)
         if vectorize and strict:
-            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
-                               "together. Please either set `strict=False` or `vectorize=False`.")
+            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+                               "supported together. Please either set `strict=False` or `vectorize=False`.")
         rows = [_finished(_rows(i, y, inputs, create_graph, strict), create_graph, many_in)
                 for i, y in enumerate(outputs)]
     return tuple(rows) if many_out else rows[0]
@@ -166,8 +166,8 @@ def _forward_jacobian(func, inputs, strict, vectorize):
                            'supported together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.')
     many_in, inputs = _tensors(inputs, "inputs", "jacobian")
     if not vectorize:
-        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented "
-                                  "for `vectorize=True`.")
+        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
+                                  "implemented for `vectorize=True`.")
     with Level() as level:
         duals = [stand_in(x, level) for x in inputs]
         handles = [handle(x) for x in duals]
@@ -185,7 +185,7 @@ def _forward_jacobian(func, inputs, strict, vectorize):
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
-    """The Hessian of `func`, which returns one element: of shape input.shape * 2, in tuples of tuples for several inputs.
+    """The Hessian of `func`, which returns one element: input.shape twice; in tuples of tuples for several inputs.
 
     The other arguments are those of `jacobian`, which it takes of the gradient.
 
@@ -219,8 +219,8 @@ def _tensors(x, what, function):
     for i, t in enumerate(x if many else (x,)):
         if not isinstance(t, Tensor):
             place = f"value at index {i}" if many else f"given {what}"
-            raise TypeError(f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the {place} "
-                            f"has type {type(t)}.")
+            raise TypeError(f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the "
+                            f"{place} has type {type(t)}.")
     return many, x if many else (x,)
 
 
@@ -241,8 +241,8 @@ def _vector(v, like, many, function, create_graph, missing):
                            "The given v should contain a single Tensor.")
     for i, (given, wanted) in enumerate(zip(v, like)):
         if given.shape != wanted.shape:
-            raise RuntimeError((f"Entry {i} in " if many else "") + f"v has invalid size: should be {wanted.shape} but got "
-                               f"{given.shape}.")
+            raise RuntimeError((f"Entry {i} in " if many else "") + f"v has invalid size: should be {wanted.shape} but "
+                               f"got {given.shape}.")
     return tuple(x if create_graph and x.requires_grad else x.detach() for x in v)
 
 
@@ -290,29 +290,29 @@ def _finished(tensors, create_graph, many):
 
 # ------------------------------------------------------------------ strict mode
 _USER = "The output of the user-provided function is independent of "
-_UNTRACKED_OUTPUT = ("Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
-                     "differentiable manner from the input when running in strict mode.")
-_UNTRACKED_GRADIENT = ("The gradient with respect to input {} is independent of the inputs of the user-provided function. "
-                       "This is not allowed in strict mode.")
-_UNTRACKED_JACOBIAN = ("While computing the hessian, found that the jacobian of the user-provided function with respect to "
-                       "input {} is independent of the input. This is not allowed in strict mode. You should ensure that "
-                       "your function is twice differentiable and that the jacobian depends on the inputs (this would be "
-                       "violated by a linear function for example).")
-_UNTRACKED_HESSIAN = ("The hessian of the user-provided function with respect to input {} is independent of the input. This "
-                      "is not allowed in strict mode. You should ensure that your function is thrice differentiable and "
-                      "that the hessian depends on the inputs.")
+_UNTRACKED_OUTPUT = ("Output {} of the user-provided function does not require gradients. The outputs must be computed "
+                     "in a differentiable manner from the input when running in strict mode.")
+_UNTRACKED_GRADIENT = ("The gradient with respect to input {} is independent of the inputs of the user-provided "
+                       "function. This is not allowed in strict mode.")
+_UNTRACKED_JACOBIAN = ("While computing the hessian, found that the jacobian of the user-provided function with "
+                       "respect to input {} is independent of the input. This is not allowed in strict mode. You "
+                       "should ensure that your function is twice differentiable and that the jacobian depends on the "
+                       "inputs (this would be violated by a linear function for example).")
+_UNTRACKED_HESSIAN = ("The hessian of the user-provided function with respect to input {} is independent of the input. "
+                      "This is not allowed in strict mode. You should ensure that your function is thrice "
+                      "differentiable and that the hessian depends on the inputs.")
 
 # What a gradient that is missing, and one that has no history, means at each stage.
-_NO_HISTORY = ("The {} of the user-provided function is independent of input {{}}. This is not allowed in strict mode when "
-               "create_graph=True.")
+_NO_HISTORY = ("The {} of the user-provided function is independent of input {{}}. This is not allowed in strict mode "
+               "when create_graph=True.")
 _BACK = (_USER + "input {}. This is not allowed in strict mode.", _NO_HISTORY.format("jacobian"))
-_BACK_TRICK = ("The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
-               "backward trick to compute forward mode gradients. This is not allowed in strict mode.", _BACK[1])
-_DOUBLE_BACK = ("The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode.",
-                _NO_HISTORY.format("hessian"))
-_DOUBLE_BACK_TRICK = ("The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is "
-                      "not allowed in strict mode as it prevents from using the double backward trick to replace forward "
-                      "mode AD.", _DOUBLE_BACK[1])
+_BACK_TRICK = ("The gradient with respect to the input is independent of entry {} in the grad_outputs when using the "
+               "double backward trick to compute forward mode gradients. This is not allowed in strict mode.", _BACK[1])
+_DOUBLE_BACK = ("The jacobian of the user-provided function is independent of input {}. This is not allowed in "
+                "strict mode.", _NO_HISTORY.format("hessian"))
+_DOUBLE_BACK_TRICK = ("The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This "
+                      "is not allowed in strict mode as it prevents from using the double backward trick to replace "
+                      "forward mode AD.", _DOUBLE_BACK[1])
 
 
 def _check_tracked(tensors, message, strict):

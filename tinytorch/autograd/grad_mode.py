@@ -20,9 +20,10 @@ class _Mode(threading.local):
     packing = None         # the innermost (pack, unpack) of saved_tensors_hooks
     packing_refused = None   # why saved_tensors_hooks are disabled
     anomaly = check_nan = False
-    task = None            # (roots, inputs) of the backward that is running
-    dual = None                                # the dual level that is open, and whether tangents are on:
-    forward = True                             # see forward_ad.py
+    task = None            # the backward that is running (see engine.py)
+    dual = None            # the dual level that is open, if any, and whether tangents are on (forward_ad.py)
+    forward = True
+    transforms = 0         # how many transforms of torch.func are at work
 
 
 mode = _Mode()
@@ -51,6 +52,11 @@ def _tell_watchers(node):
         watcher(node)
 
 
+INFERENCE_WRITE = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+    "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+
+
 class InferenceCell(list):
     """The version cell of an inference tensor, and what such a tensor is known by. Reading the version is
     what saving a tensor for backward does: outside inference mode that is refused."""
@@ -60,10 +66,15 @@ class InferenceCell(list):
     def __getitem__(self, index):
         if mode.grad and not mode.inference:
             raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
-                "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+                "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+                "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
         return list.__getitem__(self, index)
+
+    def __setitem__(self, index, value):
+        if not mode.inference:
+            raise RuntimeError(INFERENCE_WRITE)
+        list.__setitem__(self, index, value)
 
 
 def _new_cell():
@@ -94,6 +105,18 @@ def is_grad_enabled():
 def is_inference_mode_enabled():
     """True inside `inference_mode`."""
     return mode.inference
+
+
+def is_inference(input):
+    """Whether a tensor was made in inference mode.
+
+    >>> import tinytorch as torch
+    >>> with torch.inference_mode():
+    ...     x = torch.ones(2)
+    >>> torch.is_inference(x), torch.is_inference(x.clone())
+    (True, False)
+    """
+    return input.is_inference()
 
 
 class _GradContext:
@@ -187,7 +210,7 @@ class enable_grad(_ModeFunction):
     __slots__ = ()
 
     def _target(self):
-        return mode.recorder, mode.inference
+        return not mode.inference and mode.recorder, mode.inference
 
 
 class set_grad_enabled(_GradContext):
@@ -204,10 +227,10 @@ class set_grad_enabled(_GradContext):
     def __init__(self, mode_):
         self.mode = bool(mode_)
         self._before = (mode.grad, mode.inference)
-        mode.grad = self.mode and mode.recorder
+        mode.grad = self.mode and not mode.inference and mode.recorder
 
     def _target(self):
-        return self.mode and mode.recorder, mode.inference
+        return self.mode and not mode.inference and mode.recorder, mode.inference
 
     def _renewed(self):
         return set_grad_enabled(self.mode)
@@ -218,7 +241,7 @@ class set_grad_enabled(_GradContext):
         return super().__call__(function)
 
     def __enter__(self):
-        mode.grad = self.mode and mode.recorder
+        mode.grad = self.mode and not mode.inference and mode.recorder
 
 
 class inference_mode(_GradContext):

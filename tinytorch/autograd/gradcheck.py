@@ -144,9 +144,9 @@ class _Check:
         for i, (a, b) in enumerate(zip(*values)):
             if a.shape != b.shape or a.dtype != b.dtype:
                 what = "shape" if a.shape != b.shape else "dtype"
-                raise RuntimeError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed on "
-                                   f"index {i} by {self.eps}, but got: {what}s {a.shape if what == 'shape' else a.dtype} "
-                                   f"and {b.shape if what == 'shape' else b.dtype}.")
+                raise RuntimeError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed "
+                                   f"on index {i} by {self.eps}, but got: {what}s {getattr(a, what)} and "
+                                   f"{getattr(b, what)}.")
         return [(a - b) / (2 * self.eps) if a.dtype.kind in "fc" else np.zeros(a.shape) for a, b in zip(*values)]
 
     def _tracked_slopes(self, j, i):
@@ -193,8 +193,8 @@ class _Check:
                     raise GradcheckError("Analytical gradient has incorrect size")
                 if not np.allclose(a.array, b.array, rtol=0, atol=self.nondet_tol, equal_nan=True):
                     raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and "
-                                         "grad_output multiple times gives different values, although analytical gradient "
-                                         f"matches numerical gradient.The tolerance for nondeterminism was "
+                                         "grad_output multiple times gives different values, although analytical "
+                                         f"gradient matches numerical gradient.The tolerance for nondeterminism was "
                                          f"{self.nondet_tol}.")
             rows.append([np.zeros_like(x.array) if a is None else a.array for x, a in zip(self.wanted, first)])
         return rows
@@ -223,15 +223,16 @@ class _Check:
     def _compare(self, analytical, numerical, i, j, part, x, how=""):
         atol = self.atol
         if self.fast:                          # a projection adds up the tolerances of all elements
-            atol *= sum(np.abs(d.real).sum() + np.abs(d.imag).sum() for d in self.directions[j]) * self.weights[i][0].sum()
+            d, = self.directions[j]
+            atol *= (np.abs(d.real).sum() + np.abs(d.imag).sum()) * self.weights[i][0].sum()
         if numerical.shape == analytical.shape and np.allclose(numerical, analytical, self.rtol, atol, equal_nan=False):
             return
         text = f"While considering the {part} only, " if part else ""
         text += (f"Jacobian {how}mismatch for output {i} with respect to input {j},\n"
                  f"numerical:{_shown(numerical, self.fast)}\nanalytical:{_shown(analytical, self.fast)}\n")
         if self.fast:
-            text += ("\nThe above quantities are a random projection of the numerical and analytical jacobians (fast mode). "
-                     "With fast_mode=False they are compared element by element.\n")
+            text += ("\nThe above quantities are a random projection of the numerical and analytical jacobians (fast "
+                     "mode). With fast_mode=False they are compared element by element.\n")
         raise GradcheckError(text)
 
     def linear_in_gradient(self):
@@ -257,12 +258,14 @@ class _Check:
             try:
                 found = grad(outputs, self.wanted, zeros, allow_unused=True)
             except RuntimeError as error:
-                raise GradcheckError("Expected backward function to handle undefined output grads. Please look at \"Notes "
-                                     "about undefined output gradients\" in \"tools/autograd/derivatives.yaml\"") from error
+                raise GradcheckError("Expected backward function to handle undefined output grads. "
+                                     f"{_NOTES}") from error
             if any(g is not None and g.array.any() for g in found):
-                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined "
-                                     "or zero. Please look at \"Notes about undefined output gradients\" in "
-                                     "\"tools/autograd/derivatives.yaml\"")
+                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are "
+                                     f"undefined or zero. {_NOTES}")
+
+
+_NOTES = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
 
 
 # ------------------------------------------------------------------ parts
@@ -281,13 +284,13 @@ def _check_inputs(inputs):
             continue
         wanted = True
         if x.array.dtype not in (np.float64, np.complex128):
-            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
-                          "will likely fail if all the inputs are not of double precision floating point or complex. ",
-                          stacklevel=3)
+            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
+                          "check will likely fail if all the inputs are not of double precision floating point or "
+                          "complex. ", stacklevel=3)
         if any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape)):
-            raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                               "non-overlapping to be able to compute the numerical gradients correctly. You should call "
-                               ".contiguous on the input before passing it to gradcheck.")
+            raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that "
+                               "are non-overlapping to be able to compute the numerical gradients correctly. You "
+                               "should call .contiguous on the input before passing it to gradcheck.")
     if not wanted:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have "
                          "requires_grad=True.")

@@ -67,7 +67,7 @@ class _Gathering:
 
     def hook_of(self, k):
         def hook(g):
-            if self.task is not mode.task:
+            if self.task is None or self.task() is not mode.task:
                 self._start()
             self.grads[k] = g
             self.missing -= 1
@@ -77,14 +77,15 @@ class _Gathering:
                     self.fn(g)
             elif self.missing == 0:
                 self.fn(self.grads)
+                self.grads = None
         return hook
 
     def _start(self):
         """A new backward: find out how many gradients it will compute."""
-        self.task = mode.task
+        self.task = weakref.ref(mode.task)     # it holds the graph
         self.called, self.grads = False, [None] * len(self.edges)
         if not self.first_only:
-            reached = reached_by(*mode.task)
+            reached = reached_by(mode.task.roots, mode.task.inputs)
             self.missing = sum(edge() in reached for edge in self.edges)
         else:
             self.missing = 0

@@ -8,32 +8,48 @@ nothing of levels, so a level costs nothing where it is not used.
 """
 import numpy as np
 
-from ..tensor import blank, wrap, Tensor
+from ..tensor import Tensor, blank, wrap
 from .engine import run_backward
 from .grad_mode import mode
 from .node import Node, Op
+from .views import refresh
 
 
 class Level:
     """A differentiation under way: `with Level()` records, whatever the grad mode outside.
 
     `alive` until it ends; then nothing can be differentiated through its stand-ins any more.
+    `before` is the grad mode outside.
     """
 
     __slots__ = ("alive", "before")
 
     def __init__(self):
         self.alive = True
-        self.before = mode.grad, mode.inference
+        self.before = mode.grad
 
     def __enter__(self):
-        mode.grad, mode.inference = mode.recorder, False
+        mode.grad = mode.recorder
         return self
 
     def __exit__(self, *exc_info):
         self.alive = False
-        mode.grad, mode.inference = self.before
+        mode.grad = self.before
         return False
+
+
+class Transform(Level):
+    """The level of a transform of torch.func: inside, `backward()` and `requires_grad_()` are refused."""
+
+    __slots__ = ()
+
+    def __enter__(self):
+        mode.transforms += 1
+        return super().__enter__()
+
+    def __exit__(self, *exc_info):
+        mode.transforms -= 1
+        return super().__exit__(*exc_info)
 
 
 def _same(tensor):
@@ -52,11 +68,12 @@ def stand_in(tensor, level, leaf=False):
     """
     alias = blank(Tensor)
     alias.array, alias.version, alias.origin, alias.tracked = tensor.array, tensor.version, None, True
-    inner = tensor.requires_grad and level.before[0]
+    inner = is_tracked(tensor) and level.before
     if leaf and not inner:
         alias.node, alias.level = None, level
     else:
-        alias.node = Node(STAND_IN, ((tensor.node or tensor) if inner else None,), (level, None, None), (), tensor.array.shape)
+        edge = (tensor.node or tensor) if inner else None
+        alias.node = Node(STAND_IN, (edge,), (level, None, None), (), tensor.array.shape)
     return alias
 
 
@@ -67,9 +84,15 @@ def handle(alias):
     return tensor if alias.node is not None else alias
 
 
+def is_tracked(tensor):
+    """Whether the tensor has a history or is a leaf that requires grad; its node is up to date then."""
+    refresh(tensor)
+    return tensor.tracked
+
+
 def live(tensor):
     """Whether something can still be differentiated through `tensor`: a leaf, or the stand-in of a level under way."""
-    if not tensor.requires_grad:
+    if not is_tracked(tensor):
         return False
     stack, seen = [tensor.node or tensor], set()
     while stack:
@@ -87,14 +110,14 @@ def live(tensor):
 
 
 def release(tensor):
-    """`tensor` as it leaves a level: without history, unless there is some outside the level and it is being recorded."""
-    return tensor if not tensor.requires_grad or mode.grad and live(tensor) else tensor.detach()
+    """`tensor` as it leaves a level: without history, unless there is some outside and recording is on there."""
+    return tensor if not is_tracked(tensor) or mode.grad and live(tensor) else tensor.detach()
 
 
 def pull(outputs, cotangents, inputs):
     """The vector-Jacobian products of a level that has ended: a tensor, or None, for each of `inputs`."""
-    pairs = [(y, g) for y, g in zip(outputs, cotangents) if y.requires_grad]
-    taped = mode.grad and any(live(y) or g.requires_grad for y, g in pairs)
+    pairs = [(y, g) for y, g in zip(outputs, cotangents) if is_tracked(y)]
+    taped = mode.grad and any(live(y) or is_tracked(g) for y, g in pairs)
     found = run_backward([y for y, _ in pairs], [g for _, g in pairs], True, taped, inputs, False)
     return [g if g is None else release(g) for g in found]
 
@@ -106,14 +129,14 @@ def push(outputs, inputs, tangents):
 
 def pusher(outputs, inputs):
     """`push` for several tangents: a function of them."""
-    tracked = [k for k, y in enumerate(outputs) if y.requires_grad]
+    tracked = [k for k, y in enumerate(outputs) if is_tracked(y)]
     dummies = [_dummy(outputs[k]) for k in tracked]
     products = run_backward([outputs[k] for k in tracked], dummies, True, True, inputs, False)
     taped = [live(outputs[k]) for k in tracked]
 
     def of(tangents):
         pairs = [(w, t) for w, t in zip(products, tangents) if w is not None and w.tracked]
-        outer = mode.grad and (any(taped) or any(t.requires_grad for _, t in pairs))
+        outer = mode.grad and (any(taped) or any(is_tracked(t) for _, t in pairs))
         found = run_backward([w for w, _ in pairs], [t for _, t in pairs], True, outer, dummies, False)
         results = [None] * len(outputs)
         for k, t in zip(tracked, found):

@@ -38,7 +38,7 @@ class Op:
         code = forward.__code__
         self.forward = forward
         self.name = name or forward.__name__.strip("_")
-        self.backward_name = "".join(w[:1].upper() + w[1:] for w in self.name.split("_")) + "Backward0"
+        self.backward_name = self.name.title().replace("_", "") + "Backward0"     # log1p: Log1PBackward0
         self.params = code.co_varnames[:code.co_argcount]
         self.keep_flag = self.params[-1:] == ("keep",)     # forward asks whether it is being recorded
         if self.keep_flag:

@@ -121,7 +121,7 @@ def _unary(o, forward, to_float):
 
     def call(input, *, out=None):
         if not isinstance(input, Tensor):
-            return on_arrays(o, input)
+            return forward(input) if input.__class__ is ndarray else on_arrays(o, input)
         if out is not None:
             return write_out(out, call(input), input)
         array = input.array
@@ -178,6 +178,8 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
+            if input.__class__ is ndarray and other.__class__ is ndarray:
+                return forward(input, other)   # a derivative rule at work on plain arrays
             if is_operator:
                 raise TypeError(f"descriptor '{o.name}' for 'Tensor' objects doesn't apply to a "
                                 f"'{type(input).__name__}' object")
@@ -318,13 +320,12 @@ def _general(o, forward):
 
     def call(*args):
         arrays = list(args)
-        edges = []
+        tensors, edges = [], []
         mask = 0
-        recording = None                       # None: no tensor among the arguments
         for i in range(first, len(args)):
             arg = args[i]
             if isinstance(arg, Tensor):
-                recording = False
+                tensors.append(i)
                 arrays[i] = arg.array
                 if arg.origin is not None:
                     refresh(arg)
@@ -333,28 +334,27 @@ def _general(o, forward):
                     edges.append(arg.node or arg)
                     continue
             edges.append(None)
-        if mask and differentiable and mode.grad:
-            recording = True
-        result = forward(*arrays, recording is True) if keep_flag else forward(*arrays)
-        if recording is None:                  # a rule at work on plain arrays
+        recording = bool(mask and differentiable and mode.grad)
+        result = forward(*arrays, recording) if keep_flag else forward(*arrays)
+        if not tensors:                        # a rule at work on plain arrays
             return result[0] if aux else result
         extra = None
         if aux:
             result, extra = result
         if multi:
-            return _wrap_outputs(o, call, args, arrays, edges, mask, result, extra, recording)
+            return _wrap_outputs(o, call, args, arrays, tensors, edges, mask, result, extra, recording)
         tensor = wrap(result if result.__class__ is ndarray else np.asarray(result))
         if view:
             track_view(tensor, args[first], (call, args[:first], args[first + 1:], None))
         if recording:
             tensor.node = node = Node(o, edges, _NOTHING, _NOTHING, tensor.array.shape)
             tensor.tracked = True
-            _save(node, args, arrays, o.kept(mask), tensor, extra)
+            _save(node, args, arrays, tensors, o.kept(mask), tensor, extra)
         return tensor
     return call
 
 
-def _wrap_outputs(o, call, args, arrays, edges, mask, results, extra, recording):
+def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, recording):
     """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
     own, which hands its gradient to the op's node."""
     outputs = tuple(wrap(np.asarray(r)) for r in results)
@@ -363,7 +363,7 @@ def _wrap_outputs(o, call, args, arrays, edges, mask, results, extra, recording)
             track_view(output, args[o.first], (call, args[:o.first], args[o.first + 1:], k))
     if recording:
         node = Node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
-        _save(node, args, arrays, o.kept(mask), outputs, extra)
+        _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
         for k, output in enumerate(outputs):
             if output.array.dtype.kind in "fcV":
                 output.node = Node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
@@ -371,17 +371,16 @@ def _wrap_outputs(o, call, args, arrays, edges, mask, results, extra, recording)
     return outputs
 
 
-def _save(node, args, arrays, kept, output, extra):
-    """Fill node.saved and node.versions with what the rules will read."""
-    saved, versions = [], []
-    for i, (arg, array) in enumerate(zip(args, arrays)):
-        if not isinstance(arg, Tensor):
-            saved.append(array)
-        elif i in kept:
-            saved.append(array)
-            versions += (arg.version, arg.version[0])
+def _save(node, args, saved, tensors, kept, output, extra):
+    """Fill node.saved and node.versions with what the rules will read. `saved` comes with the arguments'
+    arrays; those at the places `tensors` came as Tensors."""
+    versions = []
+    for i in tensors:
+        if i in kept:
+            version = args[i].version
+            versions += (version, version[0])
         else:
-            saved.append(None)
+            saved[i] = None
     if ANS not in kept:
         saved.append(None)
     elif node.op.multi:

@@ -37,8 +37,6 @@ def checked(node):
 
 def modified(cell, version, array, maker):
     """The error for a saved array that is not what it was; `maker`: its node's name, or None."""
-    if len(cell) > 1:
-        maker = cell[1]                        # who wrote to it last
     made = "" if maker is None else f", which is output 0 of {short_name(maker)},"
     if mode.anomaly:
         hint = ("the backtrace further above shows the operation that failed to compute its gradient. The variable in "
@@ -67,6 +65,8 @@ def _what_and_who(node, number):
     place, array = places[min(number, len(places) - 1)]
     k = place - node.op.first
     maker = node if place == len(saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
+    if maker is not node and len(node.versions[2 * number]) > 1:
+        return array, node.versions[2 * number][1]         # who wrote to it last
     if maker.__class__ is not Node:
         return array, None
     return array, (maker.edges[0] if maker.op is SELECT else maker).name()
@@ -112,11 +112,7 @@ def look_up(node, name):
     """The attribute `name` of a node that is none of its own: `_saved_...`, or what a Function's ctx has."""
     op = node.op
     if op.function is not None and not name.startswith("__"):
-        if node.versions is FREED:
-            if name == "saved_tensors":
-                raise RuntimeError(FREED_ERROR)
-        else:
-            return getattr(node.saved[0], name)
+        return getattr(node.saved[0], name)
     if name.startswith("_saved_"):
         if node.versions is FREED:
             raise RuntimeError(FREED_ERROR)

@@ -44,6 +44,11 @@ def check_can_require_grad(tensor):
 
 def requires_grad_(self, requires_grad=True):
     """Set `requires_grad` in place and return the tensor."""
+    if mode.transforms:
+        raise RuntimeError("You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* "
+                           "APIs) inside of a function being transformed by a functorch transform. This is unsupported, "
+                           "please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or "
+                           "call requires_grad_() outside of a function being transformed instead.")
     _set_requires_grad(self, requires_grad)
     return self
 
@@ -152,6 +157,9 @@ def backward_method(self, gradient=None, retain_graph=None, create_graph=False, 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sum of the gradients of `tensors` into the `.grad` of the leaves (see `Tensor.backward`)."""
+    if mode.transforms:
+        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use functorch.grad "
+                           "or functorch.vjp instead or call backward() outside of functorch transforms.")
     roots = _tuple(tensors)
     grads = _output_grads(roots, _tuple(grad_tensors if grad_variables is None else grad_variables, len(roots)))
     if inputs is not None:
@@ -174,6 +182,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     >>> torch.autograd.grad(x ** 2, x)
     (tensor(6.),)
     """
+    create_graph = create_graph or mode.dual is not None       # the gradients carry tangents
     if is_grads_batched:
         return _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     if allow_unused is None:
@@ -202,7 +211,7 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
                 "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-                f"mismatch was detected: grad_output[{i}] has a shape of {batch.shape} and output[{i}] has a shape of "
+                f"mismatch was detected: grad_output[{i}] has a shape of {batch.shape[2:]} and output[{i}] has a shape of "
                 f"{root.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
                 "vmap.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -210,12 +219,13 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
     if len(sizes) != 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                          f"{sorted(sizes)} for the mapped dimension")
+    from ..ops.join import stack               # ops are built on this
     count, rows = sizes.pop(), []
     for k in range(count):
         row = [batch if batch is None else batch[k] for batch in batches]
         rows.append(grad(roots, inputs, row, keep or k < count - 1, create_graph, True, allow_unused, False,
                          materialize_grads))
-    return tuple(g[0] if g[0] is None else g[0].stack(g) for g in zip(*rows))
+    return tuple(g[0] if g[0] is None else stack(g) for g in zip(*rows))
 
 
 def _tuple(x, length=None):

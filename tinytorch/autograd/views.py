@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .anomaly import note_write
-from .grad_mode import mode
+from .grad_mode import INFERENCE_WRITE, mode
 from .node import ANS, SELECT, Node, Op
 from .saved import PACKED, Packed, short_name
 
@@ -199,9 +199,7 @@ def check_in_place(self):
 def check_inference(tensor):
     """RuntimeError if `tensor`, about to be written to, is an inference tensor and inference mode is over."""
     if tensor.is_inference() and not mode.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
-            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+        raise RuntimeError(INFERENCE_WRITE)
 
 
 def check_written(array):
@@ -217,11 +215,15 @@ def check_overlap(out, input, apart=False):
     if out is not input:
         if not np.may_share_memory(a, b) or not (_dense(a) and _dense(b)):
             return                             # torch too leaves those with gaps alone: too hard to tell
-        same = a.size == b.size and a.strides == b.strides and out.data_ptr() == input.data_ptr()
+        same = a.shape == b.shape and _steps(a) == _steps(b) and out.data_ptr() == input.data_ptr()
         if same and not apart:
             return
     raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
                        "to a single memory location. Please clone() the tensor before performing the operation.")
+
+
+def _steps(array):
+    return [s for s, n in zip(array.strides, array.shape) if n != 1]
 
 
 def _dense(array):
@@ -310,6 +312,8 @@ def in_place(function):
     @functools.wraps(function)
     def method(self, *args, **kwargs):
         check_in_place(self)
+        if self.origin is not None and mode.grad and any([isinstance(x, Tensor) and x.tracked for x in args]):
+            _check_view(self)
         for x in args:
             if isinstance(x, Tensor) and x.version is self.version and x is not self:
                 check_overlap(self, x)

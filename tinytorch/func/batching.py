@@ -88,8 +88,8 @@ def _process(func, in_dims, args):
     name = _name(func)
     where = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
-        raise ValueError(where + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
-                         f"inputs, got: {type(in_dims)}.")
+        raise ValueError(where + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure "
+                         f"of inputs, got: {type(in_dims)}.")
     if not args:
         raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
                          "vmap over a function with no inputs. The latter is unsupported.")
@@ -105,8 +105,8 @@ def _process(func, in_dims, args):
             raise ValueError(where + f"Got in_dim={dim} for an input but in_dim must be either an integer dimension or "
                              "None.")
         if not isinstance(x, Tensor):
-            raise ValueError(where + f"Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot vmap "
-                             "over non-Tensor arguments, please use None as the respective in_dim")
+            raise ValueError(where + f"Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot "
+                             "vmap over non-Tensor arguments, please use None as the respective in_dim")
         if not -x.dim() <= dim < x.dim():
             raise ValueError(where + f"Got in_dim={dim} for some input, but that input is a Tensor of dimensionality "
                              f"{x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
@@ -134,8 +134,9 @@ def _sample(x, dim, i, size):
 def _check_out_dims(func, out_dims):
     def check(dim):
         if dim is not None and not isinstance(dim, int):
-            raise ValueError(f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
-                             "collection of ints representing where in the outputs the vmapped dimension should appear.")
+            raise ValueError(f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
+                             "python collection of ints representing where in the outputs the vmapped dimension "
+                             "should appear.")
     tree_map(check, out_dims)
 
 
@@ -149,9 +150,9 @@ def _gathered(func, out_dims, results, size):
     else:
         dims = broadcast_leaves(out_dims, spec)
     if dims is None:
-        raise ValueError(f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure "
-                         f"of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure "
-                         f"{spec}.")
+        raise ValueError(f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the "
+                         f"structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has "
+                         f"structure {spec}.")
     return tree_unflatten([_stacked(name, column, dim, size) for column, dim in zip(zip(*columns), dims)], spec)
 
 

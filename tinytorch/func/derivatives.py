@@ -6,9 +6,8 @@ it returns has a history only if tensors outside the transform do.
 """
 import functools
 
-from ..autograd.engine import run_backward
 from ..autograd.tensor_methods import _output_grads
-from ..autograd.levels import Level, handle, pull, pusher, release, stand_in
+from ..autograd.levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
 from ..ops.create import zeros, zeros_like
 from ..ops.join import stack
 from ..tensor import Tensor
@@ -33,7 +32,7 @@ def vjp(func, *primals, has_aux=False):
 
 
 def _vjp(func, args, argnums, has_aux):
-    with Level() as level:
+    with Transform() as level:
         chosen = args if argnums is None else _chosen(args, argnums)
         leaves, spec = tree_flatten(chosen)
         inner = [_differentiable(x, level) for x in leaves]
@@ -47,10 +46,10 @@ def _vjp(func, args, argnums, has_aux):
     def vjp_fn(cotangents, retain_graph=True, create_graph=None):
         grads, cotangent_spec = tree_flatten(cotangents)
         if cotangent_spec != output_spec:
-            raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
-                               f"the function. cotangents: {cotangent_spec.pretty()}, primal output: "
+            raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs "
+                               f"to the function. cotangents: {cotangent_spec.pretty()}, primal output: "
                                f"{output_spec.pretty()}")
-        pairs = [(y, g) for y, g in zip(outputs, grads) if y.requires_grad]
+        pairs = [(y, g) for y, g in zip(outputs, grads) if is_tracked(y)]
         roots = [y for y, _ in pairs]
         found = pull(roots, _output_grads(roots, [g for _, g in pairs]), inner)
         return tree_unflatten([zeros_like(x) if g is None else g for x, g in zip(leaves, found)], spec)
@@ -87,7 +86,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
     @_wraps(func)
     def wrapper(*args, **kwargs):
         where = "grad_and_value(f)(*args)"
-        with Level() as level:
+        with Transform() as level:
             leaves, spec = tree_flatten(_chosen(args, argnums))
             inner = [_differentiable(x, level) for x in leaves]
             output = func(*_replaced(args, tree_unflatten(inner, spec), argnums), **kwargs)
@@ -97,7 +96,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if output.dim():
                 raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with "
                                    f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
-        roots = [output] if output.requires_grad else []
+        roots = [output] if is_tracked(output) else []
         found = pull(roots, _output_grads(roots, [None] * len(roots)), inner)
         found = [zeros_like(x) if g is None else g for x, g in zip(leaves, found)]
         value = release(output)
@@ -182,7 +181,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 
 def _push_forward(func, args, argnums, has_aux, where):
     """(outputs, function of flat tangents to flat derivatives of the outputs, aux)."""
-    with Level() as level:
+    with Transform() as level:
         chosen = args if argnums is None else _chosen(args, argnums)
         leaves, spec = tree_flatten(chosen)
         for x in leaves:
@@ -196,7 +195,8 @@ def _push_forward(func, args, argnums, has_aux, where):
         outputs, output_spec = tree_flatten(output)
         for y in outputs:
             if not isinstance(y, Tensor):
-                raise RuntimeError(f"{where}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
+                raise RuntimeError(f"{where}: expected f(*primals) to return only tensors, got unsupported type "
+                                   f"{type(y)}")
     push = pusher(outputs, handles)
     return tree_unflatten([release(y) for y in outputs], output_spec), push, _released(aux)
 
@@ -304,8 +304,8 @@ def _check_outputs(outputs):
             raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
                                f"{type(y)}")
         if not (y.is_floating_point() or y.is_complex()):
-            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
-                               f"dtype {y.dtype}")
+            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
+                               f"with dtype {y.dtype}")
 
 
 def _need_tensors(leaves, where, name):
@@ -318,9 +318,9 @@ def _need_tensors(leaves, where, name):
 
 def _check_tangent(x, t):
     if t.shape != x.shape:
-        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
-                           f"this is not supported. Tensor is of size {list(x.shape)} while the given forward gradient is "
-                           f"of size {list(t.shape)}.")
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
+                           f"Tensor, this is not supported. Tensor is of size {list(x.shape)} while the given forward "
+                           f"gradient is of size {list(t.shape)}.")
 
 
 def _refuse_complex(name, tree, what):

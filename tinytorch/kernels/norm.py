@@ -3,6 +3,8 @@ import math
 
 import numpy as np
 
+from .rows import row_sum
+
 
 def _by_channel(x):
     """x (N, C, *) as (N, C, S), or (N, C) as it is; and the shape that spreads a channel vector over it."""
@@ -11,17 +13,12 @@ def _by_channel(x):
     return np.ascontiguousarray(x).reshape(x.shape[0], x.shape[1], math.prod(x.shape[2:])), (1, -1, 1)
 
 
-def _row_sum(x):
-    """Sum over the last axis: BLAS is several times as fast as np.add.reduce."""
-    return x.dot(np.ones(x.shape[-1], x.dtype))
-
-
 def _column_sum(x):
     return np.ones(len(x), x.dtype).dot(x)
 
 
 def _channel_sum(x):
-    return _column_sum(x) if x.ndim == 2 else np.add.reduce(_row_sum(x), axis=0)
+    return _column_sum(x) if x.ndim == 2 else np.add.reduce(row_sum(x), axis=0)
 
 
 def _channel_dot(a, b):
@@ -90,7 +87,7 @@ def layer_norm(x, weight, bias, width, eps, center):
     rows = x.reshape(-1, width) if x.size else x.reshape(0, width)
     mean = None
     if center:
-        mean = _row_sum(rows)[:, None] / (width or math.nan)
+        mean = row_sum(rows)[:, None] / (width or math.nan)
         result = rows - mean
         square = np.vecdot(result, result)
     else:
@@ -125,6 +122,6 @@ def layer_norm_backward(g, wanted, x, weight, width, mean, rate):
     result *= np.vecdot(g, result)[:, None] / -(width or math.nan)
     result += g
     if mean is not None:
-        result -= _row_sum(g)[:, None] / (width or math.nan)
+        result -= row_sum(g)[:, None] / (width or math.nan)
     result *= rate
     return g_input, g_weight, g_bias

@@ -1,4 +1,4 @@
-"""Recurrent layers on arrays: what all three kinds share, and the plain (Elman) one.
+"""Recurrent layers on arrays: what the kinds share (elman.py, lstm.py and gru.py have the layers).
 
 A kernel runs one direction of one layer over a whole batch of sequences. The rows of all time steps
 lie under each other, earliest step first (`spans` says which rows are a step's, in the order of
@@ -119,60 +119,3 @@ def weight_gradients(wanted, joined, wide, n, d):
     else:
         w_ih = np.dot(d.T, wide) if wanted[0] else None
     return w_ih, np.ascontiguousarray(all_of[n + 1:].T), all_of[n]
-
-
-def rnn_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
-    """(outputs (rows, hidden), final state (batch, hidden), what backward needs)."""
-    hidden = w_hh.shape[1]
-    batch = min(order)[1]                     # the rows of the first step
-    joined, wide, n = rows(x, hidden, hidden)
-    weights = packed(1, None if n == 0 else w_ih, (b_ih, b_hh), w_hh)[0]
-    inputs = projected(wide, 1, w_ih)
-    out = np.empty((len(joined), hidden), x.dtype)
-    slope = np.empty_like(out) if keep else None
-    h = start(hx, batch, hidden, x.dtype)
-    used = columns(hx, n, hidden)
-    block = block_width(batch, joined.shape[1], hidden)
-    weights = in_blocks(weights, block)
-    for lo, hi in order:
-        step, o = joined[lo:hi], out[lo:hi]
-        step[:, n + 1:] = h[:hi - lo]
-        np.matmul(step[:, :used], weights[..., :used, :], out=in_blocks(o, block))
-        used = n + 1 + hidden
-        if inputs is not None:
-            o += inputs[0, lo:hi]
-        if nonlinearity == "tanh":
-            np.tanh(o, out=o)
-        else:
-            np.maximum(o, 0, out=o)
-        if keep:
-            s = slope[lo:hi]
-            if nonlinearity == "tanh":
-                np.multiply(o, o, out=s)
-                np.subtract(1, s, out=s)
-            else:
-                np.sign(o, out=s)
-        h = carried(o, h)
-    return out, h.copy(), (joined, wide, n, slope)
-
-
-def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
-    """Gradients of (x, hx, w_ih, w_hh, bias); `g_out` lists the outputs' by step in the order of
-    processing, or is None; `wanted` says which of x, hx, w_ih, w_hh, bias are."""
-    joined, wide, n, slope = saved
-    hidden = w_hh.shape[1]
-    batch = min(order)[1]                     # the rows of the first step
-    dh = gradient_of_state(g_h, batch, hidden, slope.dtype)
-    d = np.empty_like(slope)
-    block = block_width(batch, hidden, hidden)
-    weights = in_blocks(w_hh, block)
-    for k in range(len(order) - 1, -1, -1):
-        lo, hi = order[k]
-        now = dh[:hi - lo]
-        if g_out is not None:
-            now += g_out[k]
-        np.multiply(now, slope[lo:hi], out=d[lo:hi])
-        if k or wanted[1]:
-            np.matmul(d[lo:hi], weights, out=in_blocks(now, block))
-    dx = np.dot(d, w_ih) if wanted[0] else None
-    return dx, dh, *weight_gradients(wanted[2:], joined, wide, n, d)

@@ -1,21 +1,38 @@
 """Softmax and cross entropy on ndarrays."""
 import numpy as np
 
+from .rows import row_max, row_sum
+
+
+def _shifted(x, axis):
+    """x less its maximum along `axis`."""
+    last = axis in (-1, x.ndim - 1)
+    return np.subtract(x, row_max(x) if last else np.maximum.reduce(x, axis=axis, keepdims=True))
+
+
+def _sum(x, axis):
+    if axis in (-1, x.ndim - 1):
+        return row_sum(x)[..., None]
+    return np.add.reduce(x, axis=axis, keepdims=True)
+
 
 def softmax(x, axis):
     """exp(x) / sum(exp(x)) along `axis`."""
     if x.size == 0:
         return x.copy()
-    result = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
+    result = _shifted(x, axis)
     np.exp(result, out=result)
-    result /= np.add.reduce(result, axis=axis, keepdims=True)
+    result /= _sum(result, axis)
     return result
 
 
 def softmax_backward(g, y, axis):
+    if axis in (-1, y.ndim - 1):
+        result = g - np.vecdot(g, y)[..., None]
+        result *= y
+        return result
     result = g * y
-    total = np.add.reduce(result, axis=axis, keepdims=True)
-    result -= y * total
+    result -= y * np.add.reduce(result, axis=axis, keepdims=True)
     return result
 
 
@@ -23,15 +40,15 @@ def log_softmax(x, axis):
     """log(softmax(x)) along `axis`."""
     if x.size == 0:
         return x.copy()
-    result = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
-    total = np.add.reduce(np.exp(result), axis=axis, keepdims=True)
+    result = _shifted(x, axis)
+    total = _sum(np.exp(result), axis)
     result -= np.log(total, out=total)
     return result
 
 
 def log_softmax_backward(g, y, axis):
     result = np.exp(y)
-    result *= np.add.reduce(g, axis=axis, keepdims=True)
+    result *= _sum(g, axis)
     return np.subtract(g, result, out=result)
 
 
@@ -42,8 +59,8 @@ def pick(target, classes, ignored):
     if target.dtype != np.int64:
         target = target.astype(np.int64)
     if target.size:
-        low, high = target.min(), target.max()
-        if low < 0 or high >= classes or 0 <= ignored:
+        # One maximum finds negative classes too: as unsigned numbers they are the largest.
+        if np.maximum.reduce(target.view(np.uint64), axis=None) >= classes or 0 <= ignored:
             kept = target != ignored
             target = np.where(kept, target, 0)
             wrong = (target < 0) | (target >= classes)
@@ -108,11 +125,13 @@ def cross_entropy(x, target, weight, ignored, reduction, keep):
     """nll of log_softmax(x) along axis 1, and what its backward needs: exponentials, their sums, places, counts,
     norm."""
     where, kept = pick(target, x.shape[1], ignored)
-    e = np.subtract(x, np.maximum.reduce(x, axis=1, keepdims=True), out=np.empty(x.shape, x.dtype))
+    flat_rows = x.ndim == 2
+    top = row_max(x) if flat_rows and x.size else np.maximum.reduce(x, axis=1, keepdims=True)
+    e = np.subtract(x, top, out=np.empty(x.shape, x.dtype))
     flat = e.reshape(-1)
     picked = flat.take(where)
     np.exp(e, out=e)
-    sums = np.add.reduce(e, axis=1)
+    sums = row_sum(e) if flat_rows else np.add.reduce(e, axis=1)
     losses = np.log(sums)
     losses -= picked
     counts, norm = share(target, weight, kept, x.dtype, reduction == "mean")
@@ -130,7 +149,7 @@ def cross_entropy_backward(g, saved, reduction):
     if counts is not None:
         scale = scale * counts
     scale = np.asarray(scale, e.dtype)
-    result = e * np.expand_dims(scale / sums, 1)
+    result = e * (scale / sums)[:, None]
     flat = result.reshape(-1)
     flat[where] -= scale
     return result

@@ -41,9 +41,13 @@ def real(name, input):
 
 
 # ------------------------------------------------------------------ relu and its piecewise linear kin
+#: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
+_ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL}
+
+
 @unary(lambda g, ans: g * (ans > 0), name="relu", method=False, inplace=False)
 def _relu(input):
-    return np.maximum(input, 0)
+    return np.maximum(input, _ZERO[input.dtype])
 
 
 def relu(input, inplace=False):

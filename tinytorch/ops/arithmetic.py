@@ -122,7 +122,7 @@ def neg(input):
     >>> torch.neg(torch.tensor([1, -2]))
     tensor([-1,  2])
     """
-    if input.dtype == bool:
+    if input.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. "
                            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
     return np.negative(input)

@@ -36,7 +36,7 @@ def _to_discrete(input, numpy_dtype, source):
 def _clone(input, order):
     """A copy laid out as the input ("K"), in C order ("C"), or with its dimensions in the order given."""
     if order == "K":
-        return input.copy("C" if 0 in input.strides else "K")
+        return input.copy("C" if any([s == 0 and n > 1 for s, n in zip(input.strides, input.shape)]) else "K")
     if order == "C":
         return input.copy("C")
     return input.transpose(order).copy("C").transpose(inverse(order))

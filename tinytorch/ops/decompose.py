@@ -55,7 +55,7 @@ def _eye(g, n):
 
 
 # ------------------------------------------------------------------ inverse, determinant, solve
-@op(name="linalg_inv", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)))
+@op(name="linalg_inv_ex", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)))
 def _inv(input):
     try:
         return np.linalg.inv(input)

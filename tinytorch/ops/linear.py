@@ -34,7 +34,7 @@ def _half(function, a, b):
 
 def _dot(a, b):
     # ndarray.dot has a third of np.matmul's overhead, and BLAS behind it for matrices and vectors alone
-    return a.dot(b) if a.dtype != np.float16 else _half(np.dot, a, b)
+    return a.dot(b) if a.dtype.char != "e" else _half(np.dot, a, b)
 
 
 @binary(name="mm", method=False, inplace=False, input=lambda g, mat2: _mm(g, mT(mat2)),
@@ -48,7 +48,7 @@ def _mm(input, mat2):
 @binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
-    return np.matmul(input, other) if input.dtype != np.float16 else _half(np.matmul, input, other)
+    return np.matmul(input, other) if input.dtype.char != "e" else _half(np.matmul, input, other)
 
 
 @op(name="mv", input=lambda g, vec: _outer(g, vec.conjugate()), vec=lambda g, input: _mv(mT(input), g))
@@ -75,8 +75,9 @@ def _linear(input, weight, bias):
     return result if input.ndim == 2 else result.reshape(input.shape[:-1] + weight.shape[:1])
 
 
-@op(name="addmm", first=2, input=lambda g, beta: g * beta, mat1=lambda g, mat2, alpha: _mm(g, mT(mat2)) * alpha,
-    mat2=lambda g, mat1, alpha: _mm(mT(mat1), g) * alpha)
+@op(name="addmm", first=2, input=lambda g, beta: g * beta.conjugate(),
+    mat1=lambda g, mat2, alpha: _mm(g, mT(mat2)) * alpha.conjugate(),
+    mat2=lambda g, mat1, alpha: _mm(mT(mat1), g) * alpha.conjugate())
 def _addmm(beta, alpha, input, mat1, mat2):
     result = _dot(mat1, mat2)
     if alpha != 1:
@@ -145,6 +146,8 @@ def matmul(input, other, *, out=None):
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         check_tensors("matmul", input=input, other=other)
     a, b = input.array, other.array
+    if a.ndim == 2 == b.ndim and a.dtype is b.dtype and a.dtype.kind in "fci" and a.shape[1] == b.shape[0]:
+        return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other)
     if a.dtype is not b.dtype or a.dtype.kind in "bV":
         if a.dtype == dt.BFLOAT16 and b.dtype == dt.BFLOAT16:
             return write_out(out, in_float32(matmul, input, other))

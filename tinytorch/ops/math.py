@@ -218,7 +218,7 @@ def cosh(input):
     return np.cosh(input)
 
 
-@unary(lambda g, ans: g * conj(1 - ans * ans), to_float=True)
+@unary(lambda g, ans: g - g * conj(ans * ans), to_float=True)
 def tanh(input):
     """Hyperbolic tangent.
 

@@ -7,9 +7,10 @@ import numpy as np
 from ..autograd.op import op
 from ..autograd.promotion import type_name
 from ..kernels import cell as cells
+from ..kernels.elman import rnn_backward, rnn_forward
 from ..kernels.gru import gru_backward, gru_forward
 from ..kernels.lstm import lstm_backward, lstm_forward
-from ..kernels.rnn import rnn_backward, rnn_forward, spans
+from ..kernels.rnn import spans
 from ..tensor import Tensor, wrap
 from .activation import relu, sigmoid
 from .dropout import dropout as drop

@@ -196,7 +196,7 @@ def narrow(input, dim, start, length):
     dim, start = check_dim(dim, len(shape)), as_int(start)
     n = shape[dim]
     if not -n <= start <= n:
-        raise IndexError(f"start out of range (expected to be in range of [-{n}, {n}], but got {start})")
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
     start += n if start < 0 else 0
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")

@@ -30,8 +30,11 @@ class SGD(ArrayOptimizer):
         return self.state[p] if group["momentum"] != 0 else {}
 
     def _update(self, group, lr, p, g, state):
-        fresh = state.get("momentum_buffer") is None
-        if group["momentum"] != 0 and fresh:
-            state["momentum_buffer"] = zeros_like(p)
-        kernels.sgd(real(p), real(g), array_of(state, "momentum_buffer"), fresh, lr, group["momentum"],
-                    group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"])
+        momentum, buffer, fresh = group["momentum"], None, False
+        if momentum != 0:
+            fresh = state.get("momentum_buffer") is None
+            if fresh:
+                state["momentum_buffer"] = zeros_like(p)
+            buffer = array_of(state, "momentum_buffer")
+        kernels.sgd(real(p), real(g), buffer, fresh, lr, momentum, group["dampening"], float(group["weight_decay"]),
+                    group["nesterov"], group["maximize"])

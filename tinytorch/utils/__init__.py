@@ -1,2 +1,2 @@
-"""torch.utils: data loading."""
-from . import data
+"""torch.utils: data loading, checkpointing, hook handles."""
+from . import checkpoint, data, hooks

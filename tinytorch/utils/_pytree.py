@@ -86,8 +86,8 @@ def tree_unflatten(leaves, treespec):
     """The tree of that shape with those leaves. ValueError if their number does not fit."""
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
-        raise ValueError(f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a "
-                         f"pytree that holds {treespec.num_leaves} items ({treespec}).")
+        raise ValueError(f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to "
+                         f"a pytree that holds {treespec.num_leaves} items ({treespec}).")
     return _unflatten(iter(leaves), treespec)
 
 
@@ -121,7 +121,7 @@ def tree_map(func, tree, *rests):
 
 
 def broadcast_leaves(tree, spec):
-    """The leaves of `tree`, which may stop short of `spec`: a leaf then stands for all below it. None if they do not fit."""
+    """The leaves of `tree`, a leaf standing for all that `spec` has below it. None if the two do not fit."""
     if spec.kind is None:
         return None if _open(tree) is not None else [tree]
     opened = _open(tree)

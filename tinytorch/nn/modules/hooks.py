@@ -1,4 +1,5 @@
 """Hooks of modules: the global ones, and how a call with hooks runs."""
+import copy
 import warnings
 from collections import OrderedDict
 
@@ -7,12 +8,32 @@ import numpy as np
 from ...autograd.hooks import RemovableHandle
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
+from ...autograd.views import FUNCTION, track_view
 from ...tensor import Tensor, wrap
 
 #: Hooks of all modules together, by handle.
 buffer_registration, module_registration, parameter_registration = OrderedDict(), OrderedDict(), OrderedDict()
 forward_pre, forward, forward_with_kwargs, forward_always = OrderedDict(), OrderedDict(), OrderedDict(), OrderedDict()
-backward_pre, backward = OrderedDict(), OrderedDict()
+backward_pre, backward, backward_not_full = OrderedDict(), OrderedDict(), OrderedDict()
+
+
+class Hooks(OrderedDict):
+    """Hooks of one kind of a module. Writing to it other than by `add` sets Module's flag: see Module._hooked."""
+
+    note_write = None                          # set by module.py
+
+    def __setitem__(self, key, hook):
+        self.note_write()
+        super().__setitem__(key, hook)
+
+    def __reduce__(self):
+        return OrderedDict, (list(self.items()),)          # as torch pickles it
+
+    def __deepcopy__(self, memo):
+        memo[id(self)] = hooks = type(self)()
+        for key, hook in self.items():
+            OrderedDict.__setitem__(hooks, key, copy.deepcopy(hook, memo))
+        return hooks
 
 
 def add(hooks, hook, *marks, prepend=False):
@@ -21,7 +42,7 @@ def add(hooks, hook, *marks, prepend=False):
     marks    (dict, bool): whether to note the hook's id in that dict
     """
     handle = RemovableHandle(hooks, extra_dict=[d for d, _ in marks])
-    hooks[handle.id] = hook
+    OrderedDict.__setitem__(hooks, handle.id, hook)
     for d, wanted in marks:
         if wanted:
             d[handle.id] = True
@@ -43,7 +64,7 @@ def registered(hooks, module, name, value):
 def call(module, args, kwargs):
     """module.forward(*args, **kwargs) between all hooks of the module and the global ones."""
     if not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
-            or forward or forward_pre or backward or backward_pre):
+            or forward or forward_pre or backward or backward_pre or backward_not_full):
         return module.forward(*args, **kwargs)             # they have all been removed
     state = _Call(module, args, kwargs)
     try:
@@ -64,8 +85,12 @@ class _Call:
         module = self.module
         self.run_pre_hooks()
         hook = None
-        if module._backward_hooks or module._backward_pre_hooks or backward or backward_pre:
-            hook = _BackwardHook(module)
+        own = list(module._backward_hooks.values())
+        full = [*backward.values(), *(own if module._is_full_backward_hook else ())]
+        not_full = [*backward_not_full.values(), *(() if module._is_full_backward_hook else own)]
+        pre = [*backward_pre.values(), *module._backward_pre_hooks.values()]
+        if full or pre:
+            hook = _BackwardHook(module, full, pre)
             self.args = hook.on_inputs(self.args)
         self.result = module.forward(*self.args, **self.kwargs)
         for id, f in [*forward.items(), *module._forward_hooks.items()]:
@@ -73,6 +98,8 @@ class _Call:
             self.run_hook(id, f)
         if hook is not None:
             self.result = hook.on_output(self.result)
+        if not_full:
+            _hook_last_node(module, not_full, self.args, self.result)
         return self.result
 
     def run_pre_hooks(self):
@@ -122,10 +149,8 @@ def _pass_through(hook, *tensors):
 class _BackwardHook:
     """Runs a module's backward hooks: watches the gradients of its output and of its inputs."""
 
-    def __init__(self, module):
-        self.module = module
-        self.pre_hooks = [*backward_pre.values(), *module._backward_pre_hooks.values()]
-        self.hooks = [*backward.values(), *module._backward_hooks.values()]
+    def __init__(self, module, hooks, pre_hooks):
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.grad_outputs = None
         self.inputs, self.inputs_watched = (), ()
 
@@ -154,7 +179,8 @@ class _BackwardHook:
         watched = [values[i] for i in places]
         fresh = list(values)
         for i, tensor, source in zip(places, _pass_through(done, *watched), watched):
-            tensor.version = source.version    # same memory: in-place writes to one are writes to the other
+            track_view(tensor, source, (None, (), (), None))
+            tensor.origin.made = FUNCTION      # never replayed: writes to it or its base are refused
             fresh[i] = tensor
         kept_type = type(values)
         return (tuple(fresh) if kept_type is tuple else kept_type(*fresh)), places
@@ -218,6 +244,55 @@ def _like(g, grads):
     if any(isinstance(d, Tensor) for d in g):
         return grads
     return [d.array if isinstance(d, Tensor) else d for d in grads]
+
+
+# ------------------------------------------------------------------ the old backward hooks
+def _hook_last_node(module, hooks, args, result):
+    """Register hooks of the old kind, which see the gradients of the last operation alone."""
+    tensor = result
+    while not isinstance(tensor, Tensor):
+        tensor = next(v for v in tensor.values() if isinstance(v, Tensor)) if isinstance(tensor, dict) else tensor[0]
+    node = tensor.grad_fn
+    if node is None:
+        return
+    for hook in hooks:
+        node.register_hook(_WithModule(hook, module))
+    missing = _what_is_missed(node, args, result)
+    if missing:
+        warnings.warn(f"Using {missing}", FutureWarning, stacklevel=4)
+
+
+class _WithModule:
+    """A hook that is handed its module first."""
+
+    def __init__(self, hook, module):
+        self.hook, self.module = hook, module
+
+    def __call__(self, *args):
+        return self.hook(self.module, *args)
+
+
+def _what_is_missed(node, args, result):
+    """What a hook on `node` does not see of the gradients of a module's arguments and result; None if it sees all."""
+    instead = "Please use register_full_backward_hook to get the documented behavior."
+    later = "is deprecated and will be removed in future versions. This hook will be missing"
+    outputs = (result,) if isinstance(result, Tensor) else result
+    if not isinstance(outputs, tuple) or not all(isinstance(r, Tensor) for r in outputs):
+        return ("non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors "
+                f"{later} some of the grad_output. {instead}")
+    if not all(isinstance(a, Tensor) for a in args):
+        return ("non-full backward hooks on a Module that does not take as input a single Tensor or a tuple of Tensors "
+                f"{later} some of the grad_input. {instead}")
+    makers = {r.grad_fn for r in outputs} - {None}
+    if len(makers) == 1 and node not in makers:
+        return ("a non-full backward hook when outputs are nested in python data structure "
+                f"{later} some grad_output.")
+    if len(makers) > 1:
+        return ("a non-full backward hook when outputs are generated by different autograd Nodes "
+                f"{later} some grad_output. {instead}")
+    if {a.grad_fn for a in args} - {None} != {f for f, _ in node.next_functions}:
+        return ("a non-full backward hook when the forward contains multiple autograd Nodes "
+                f"{later} some grad_input. {instead}")
 
 
 # ------------------------------------------------------------------ torch.nn.modules.module.register_module_*

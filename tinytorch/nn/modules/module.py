@@ -13,15 +13,15 @@ from .hooks import (register_module_buffer_registration_hook, register_module_mo
                     register_module_parameter_registration_hook)
 from .state import Stateful, _IncompatibleKeys
 
-__all__ = ["Module", "register_module_buffer_registration_hook", "register_module_forward_hook",
+__all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
            "register_module_forward_pre_hook", "register_module_full_backward_hook",
            "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
            "register_module_parameter_registration_hook"]
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
-_HOOKS = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
-          "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
-          "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+_CALL_HOOKS = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_pre_hooks")
+_HOOKS = ("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs",
+          "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
 
 
 class Module(Stateful):
@@ -44,7 +44,10 @@ class Module(Stateful):
     dump_patches = False
     _version = 1
     call_super_init = False
-    _hooked = False            # whether a call may have hooks to run; set on an instance, or here for global hooks
+    # Whether a call may have hooks to run; set on an instance, or here for global hooks and for hooks that
+    # somebody has written into a module's `_forward_hooks` and the like.
+    _hooked = False
+    _is_full_backward_hook = None
 
     def __init__(self, *args, **kwargs):
         if not self.call_super_init:
@@ -58,6 +61,8 @@ class Module(Stateful):
         state["training"] = True
         state["_parameters"], state["_buffers"], state["_modules"] = {}, {}, {}
         state["_non_persistent_buffers_set"] = set()
+        for name in _CALL_HOOKS:
+            state[name] = hooks.Hooks()
         for name in _HOOKS:
             state[name] = OrderedDict()
         if self.call_super_init:
@@ -140,9 +145,11 @@ class Module(Stateful):
     def __setstate__(self, state):
         self.__dict__.update(state)
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        for name in _CALL_HOOKS:
+            self.__dict__.setdefault(name, hooks.Hooks())
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
-        self.__dict__["_hooked"] = any(self.__dict__[name] for name in _HOOKS)
+        self.__dict__["_hooked"] = any(self.__dict__[name] for name in _CALL_HOOKS)
 
     # -------------------------------------------------------------- registering
     def _check_name(self, kind, name, registry):
@@ -462,11 +469,20 @@ class Module(Stateful):
     def register_full_backward_hook(self, hook, prepend=False):
         """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known; what it returns
         (a tuple) replaces grad_input."""
+        self._want_backward_hooks(True)
         return self._add_hook(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook):
-        """NotImplementedError: this deprecated hook saw only the last operation; use register_full_backward_hook."""
-        raise NotImplementedError("register_backward_hook is not supported: use register_full_backward_hook")
+        """Deprecated: call hook(module, grad_input, grad_output) with the gradients of the last operation of `forward`
+        (use register_full_backward_hook). RuntimeError if the module has full backward hooks."""
+        self._want_backward_hooks(False)
+        return self._add_hook(self._backward_hooks, hook)
+
+    def _want_backward_hooks(self, full):
+        if self._is_full_backward_hook is not None and self._is_full_backward_hook is not full:
+            raise RuntimeError("Cannot use both regular backward hooks and full backward hooks on a single Module. "
+                               "Please use only one of them.")
+        self.__dict__["_is_full_backward_hook"] = full
 
     # -------------------------------------------------------------- text
     def _get_name(self):
@@ -492,8 +508,15 @@ def indented(text, spaces=2):
 
 
 # ------------------------------------------------------------------ hooks of all modules
-def _add_global_hook(registry, hook, *marks):
+def _look_for_hooks(*_):
     Module._hooked = True
+
+
+hooks.Hooks.note_write = _look_for_hooks
+
+
+def _add_global_hook(registry, hook, *marks):
+    _look_for_hooks()
     return hooks.add(registry, hook, *marks)
 
 
@@ -515,4 +538,23 @@ def register_module_full_backward_pre_hook(hook):
 
 def register_module_full_backward_hook(hook):
     """Call hook(module, grad_input, grad_output) after the backward of every module."""
+    _want_global_hooks(True)
     return _add_global_hook(hooks.backward, hook)
+
+
+def register_module_backward_hook(hook):
+    """Deprecated: as Module.register_backward_hook for every module."""
+    _want_global_hooks(False)
+    return _add_global_hook(hooks.backward_not_full, hook)
+
+
+_full_backward_hooks = None
+
+
+def _want_global_hooks(full):
+    global _full_backward_hooks
+    if _full_backward_hooks is not None and _full_backward_hooks is not full:
+        raise RuntimeError("Cannot use both regular backward hooks and full backward hooks as a global Module hook. "
+                           "Please use only one of them.")
+    _full_backward_hooks = full
+

@@ -57,14 +57,16 @@ def _with_tied(module, tensors):
 
 
 def _check_names(module, tensors):
-    own = [name for named in (module.named_parameters, module.named_buffers) for name, _ in named(remove_duplicate=False)]
+    own = [name for name, _ in module.named_parameters(remove_duplicate=False)]
+    own += [name for name, _ in module.named_buffers(remove_duplicate=False)]
     problems = []
     for what, names in (("Unexpected", [n for n in tensors if n not in own]),
                         ("Missing", [n for n in own if n not in tensors])):
         if names:
             problems.append(f"{what} key(s): {', '.join(map(repr, names))}.")
     if problems:
-        raise RuntimeError("Error(s) in reparametrizing for {}:\n\t{}".format(type(module).__name__, "\n\t".join(problems)))
+        problems.insert(0, f"Error(s) in reparametrizing for {type(module).__name__}:")
+        raise RuntimeError("\n\t".join(problems))
 
 
 def _swap(module, name, tensor):

@@ -1,0 +1,214 @@
+"""torch.utils.checkpoint: save memory by computing activations a second time during backward."""
+import contextlib
+import warnings
+
+from ..autograd.function import Function
+from ..autograd.grad_mode import enable_grad, mode
+from ..autograd.saved import saved_tensors_hooks
+from ..autograd.tensor_methods import backward as run_backward
+from ..random import get_rng_state, set_rng_state
+from ..tensor import Tensor
+
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled"]
+
+
+class CheckpointError(RuntimeError):
+    """What was computed during backward is not what was computed before."""
+
+
+def noop_context_fn():
+    """Two contexts that do nothing: for the first run of a function, and for the second."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+_debug = None
+
+
+class set_checkpoint_debug_enabled:
+    """Context manager: overrules the `debug` of `checkpoint`. True is not supported."""
+
+    def __init__(self, enabled):
+        self.enabled = enabled
+
+    def __enter__(self):
+        global _debug
+        self._before, _debug = _debug, self.enabled
+
+    def __exit__(self, *exc_info):
+        global _debug
+        _debug = self._before
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default",
+               debug=False, early_stop=True, preserve_rng_state=True, **kwargs):
+    """function(*args, **kwargs) without keeping its activations: backward computes them again.
+
+    use_reentrant       True: the second run has a backward of its own, for the tensors among `args` alone
+    preserve_rng_state  draw the same random numbers in the second run
+    context_fn          gives two context managers, for the first run and for the second (not if reentrant)
+    determinism_check   "default": the shapes and dtypes of both runs are compared (CheckpointError); or "none"
+    early_stop          stop the second run as soon as all that is needed is there
+
+    >>> import tinytorch as torch
+    >>> from tinytorch.utils.checkpoint import checkpoint
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> checkpoint(lambda t: t.exp().log(), x, use_reentrant=False).sum().backward()
+    >>> x.grad
+    tensor([1., 1.])
+    """
+    if use_reentrant is None:
+        warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
+                      "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
+                      "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+                      "you can pass use_reentrant=True. Refer to docs for more details on the differences between the two "
+                      "variants.", stacklevel=2)
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug is not False:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    if debug if _debug is None else _debug:
+        raise NotImplementedError("checkpoint: debug=True is not supported")
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
+    first, second = context_fn()
+    frame = _Frame(function, args, kwargs, second, determinism_check == "default", early_stop, preserve_rng_state)
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return function(*args, **kwargs)
+
+
+class _Frame:
+    """One checkpointed call: numbers stand for what it saves, until backward asks for the first of them."""
+
+    def __init__(self, function, args, kwargs, context, check, early_stop, preserve_rng_state):
+        self.function, self.args, self.kwargs, self.context = function, args, kwargs, context
+        self.check, self.early_stop = check, early_stop
+        self.rng_state = get_rng_state() if preserve_rng_state else None
+        self.metadata = []                     # shape and dtype of each saved tensor
+        self.tensors = {}                      # those of the second run, by number, until they are used
+
+    def pack(self, tensor):
+        self.metadata.append((tensor.array.shape, tensor.array.dtype))
+        return len(self.metadata) - 1
+
+    def unpack(self, number):
+        if number not in self.tensors:
+            self._run_again()
+        kept = mode.task is not None and mode.task.retain_graph       # retain_graph: it may be asked for again
+        return self.tensors[number] if kept else self.tensors.pop(number)
+
+    def _run_again(self):
+        found = []
+
+        def keep(tensor):
+            found.append(tensor.detach())
+            if self.early_stop and len(found) == len(self.metadata):
+                raise _Enough
+            return found[-1]
+        args = tuple([a.detach().requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a for a in self.args])
+        with _rng(self.rng_state), enable_grad(), saved_tensors_hooks(keep, lambda kept: kept), self.context:
+            try:
+                self.function(*args, **self.kwargs)
+            except _Enough:
+                pass
+        self._compare(found)
+        self.tensors = dict(enumerate(found))
+
+    def _compare(self, found):
+        if len(found) != len(self.metadata):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+                f"recomputation.\nNumber of tensors saved during forward: {len(self.metadata)}\nNumber of tensors "
+                f"saved during recomputation: {len(found)}.")
+        for i, ((shape, dtype), tensor) in enumerate(zip(self.metadata, found)):
+            if self.check and (tensor.array.shape, tensor.array.dtype) != (shape, dtype):
+                raise CheckpointError(
+                    "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                    f"during the forward pass.\ntensor at position {i}:\nsaved metadata: {list(shape)} {dtype}\n"
+                    f"recomputed metadata: {list(tensor.array.shape)} {tensor.array.dtype}")
+
+
+class _Enough(Exception):
+    """Ends the second run: all that was saved is there again."""
+
+
+@contextlib.contextmanager
+def _rng(state):
+    """Run with the random numbers that `state` gives (None: as they come), then go on as before."""
+    if state is None:
+        yield
+        return
+    before = get_rng_state()
+    set_rng_state(state)
+    try:
+        yield
+    finally:
+        set_rng_state(before)
+
+
+class CheckpointFunction(Function):
+    """Runs a function without recording it; backward runs it again, recorded, with a backward of its own."""
+
+    @staticmethod
+    def forward(ctx, function, preserve_rng_state, *args):
+        ctx.function = function
+        ctx.rng_state = get_rng_state() if preserve_rng_state else None
+        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4)
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.save_for_backward(*[a if isinstance(a, Tensor) else None for a in args])
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        if mode.task.inputs is not None:
+            raise RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                               "passing an `inputs` parameter to .backward(). To resolve this error, you can either "
+                               "set use_reentrant=False, or call .backward() without passing the `inputs` argument.")
+        args = [other if saved is None else saved.detach().requires_grad_(saved.requires_grad)
+                for saved, other in zip(ctx.saved_tensors, ctx.others)]
+        with _rng(ctx.rng_state), enable_grad():
+            outputs = ctx.function(*args)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, Tensor) and o.requires_grad]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        run_backward([o for o, _ in pairs], [g for _, g in pairs])
+        return None, None, *[a.grad if isinstance(a, Tensor) else None for a in args]
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, preserve_rng_state=True, **kwargs):
+    """The functions (or the modules of a Sequential) one after the other, in `segments` checkpointed pieces; the
+    last piece is run as usual.
+
+    >>> import tinytorch as torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
+    >>> x = torch.ones(1, 2, requires_grad=True)
+    >>> torch.utils.checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False).shape
+    torch.Size([1, 1])
+    """
+    if use_reentrant is None:
+        warnings.warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
+                      "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
+                      "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+                      "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+                      "two variants.", stacklevel=2)
+        use_reentrant = True
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    functions = list(functions.children() if hasattr(functions, "children") else functions)
+    size = len(functions) // segments
+    for start in range(0, size * (segments - 1), size) if size else ():
+        input = checkpoint(_chain(functions[start:start + size]), input, use_reentrant=use_reentrant,
+                           preserve_rng_state=preserve_rng_state)
+    return _chain(functions[size * (segments - 1):])(input)
+
+
+def _chain(functions):
+    def run(x):
+        for function in functions:
+            x = function(x)
+        return x
+    return run
