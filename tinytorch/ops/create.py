@@ -197,6 +197,8 @@ def size_of(args, name):
     size = tuple([as_int(n) for n in args])
     if size and min(size) < 0:
         wrong = next(n for n in size if n < 0)
+        if name == "zeros":
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
         raise RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {list(size)}")
     if len(size) > 64:
         raise RuntimeError("only tensors with up to 64 dims are supported")
