@@ -110,6 +110,8 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups):
     """Convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None. Of the
     windows along each axis the first `out` are used."""
     kernel = weight.shape[2:]
+    if _few_outputs(len(weight), x.shape[1], kernel, stride, groups):
+        return _summed(x, weight, bias, out, padding, dilation)
     result = np.empty((len(x), len(weight)) + out, x.dtype)
     flat = result.reshape(len(x), groups, len(weight) // groups, _product(out))
     if bias is not None:
@@ -122,8 +124,51 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups):
     return result
 
 
+def _few_outputs(outputs, channels, kernel, stride, groups):
+    """Whether moving the outputs of each place of the kernel is cheaper than moving the inputs to it."""
+    return groups == 1 and max(stride) == 1 and 2 * outputs <= channels and max(kernel) > 1
+
+
+def _summed(x, weight, bias, out, padding, dilation):
+    """forward for few outputs and stride 1: every place of the kernel by itself, on all of the input, in one product
+    per image; then the places are added up, each moved to where it belongs. The input is not copied."""
+    kernel, outputs = weight.shape[2:], len(weight)
+    if any([lo or hi for lo, hi in padding]):
+        x = pad(x, padding)
+    size, places = x.shape[2:], _product(kernel)
+    taps = np.ascontiguousarray(weight.reshape(outputs, -1, places).transpose(2, 0, 1)).reshape(places * outputs, -1)
+    parts = np.matmul(taps, x.reshape(x.shape[:2] + (_product(size),))).reshape((len(x), places, outputs) + size)
+    result = np.empty((len(x), outputs) + out, x.dtype)
+    for k, place in enumerate(np.ndindex(kernel)):
+        window = tuple([slice(t * d, t * d + n) for t, d, n in zip(place, dilation, out)])
+        part = parts[(slice(None), k, slice(None)) + window]
+        if k == 0:
+            result[...] = part
+        else:
+            result += part
+    if bias is not None:
+        result += bias.reshape((outputs,) + (1,) * len(out))
+    return result
+
+
+def _weight_grad_by_place(x, grad, kernel, padding, dilation):
+    """weight_grad for few outputs and stride 1: one product per image and place of the kernel."""
+    if any([lo or hi for lo, hi in padding]):
+        x = pad(x, padding)
+    out, length = grad.shape[2:], _product(grad.shape[2:])
+    flat = np.ascontiguousarray(grad).reshape(grad.shape[:2] + (length,))
+    result = np.empty((grad.shape[1], x.shape[1]) + kernel, x.dtype)
+    for place in np.ndindex(kernel):
+        window = tuple([slice(t * d, t * d + n) for t, d, n in zip(place, dilation, out)])
+        part = x[(slice(None), slice(None)) + window].reshape(x.shape[:2] + (length,))
+        result[(slice(None), slice(None)) + place] = np.add.reduce(np.matmul(flat, part.swapaxes(1, 2)), axis=0)
+    return result
+
+
 def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
     """What the weight receives when the output receives `grad`."""
+    if _few_outputs(grad.shape[1], x.shape[1], kernel, stride, groups):
+        return _weight_grad_by_place(x, grad, kernel, padding, dilation)
     outputs, out = grad.shape[1] // groups, grad.shape[2:]
     flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, _product(out)).swapaxes(2, 3)
     channels = x.shape[1] // groups

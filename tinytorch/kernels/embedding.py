@@ -20,8 +20,13 @@ def lookup_backward(g, index, count, padding, by_frequency):
     if by_frequency:
         g = g / np.bincount(index, minlength=count)[index].astype(g.dtype)[:, None]
     result = np.zeros((count, width), g.dtype)
+    rows = result
+    if width % 2 == 0 and g.dtype.char in "fd" and g.size:
+        # Two numbers at a time: as complex ones they are added just the same.
+        pair = np.dtype(f"c{2 * g.itemsize}")
+        g, rows, width = np.ascontiguousarray(g).view(pair), result.view(pair), width // 2
     # one flat index is several times as fast as adding rows
-    add_flat(result, (index * width)[:, None] + np.arange(width), g)
+    add_flat(rows, (index * width)[:, None] + np.arange(width), g)
     if padding >= 0:
         result[padding] = 0
     return result
