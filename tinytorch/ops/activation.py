@@ -42,7 +42,7 @@ def real(name, input):
 
 # ------------------------------------------------------------------ relu and its piecewise linear kin
 #: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
-_ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL}
+_ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
 
 
 @unary(lambda g, ans: g * (ans > 0), name="relu", method=False, inplace=False)
@@ -59,9 +59,11 @@ def relu(input, inplace=False):
     """
     if inplace:
         return relu_(input)
-    if input.array.dtype.kind in "bc":
+    try:
+        return _relu(input)
+    except KeyError:                           # a dtype without a zero to compare with: bool or complex
         real(("Boolean", "relu"), input)
-    return _relu(input)
+        raise
 
 
 @op(name="hardtanh", input=lambda g, input, low, high: g * ((input > low) * (input < high)))

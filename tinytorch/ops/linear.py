@@ -40,8 +40,8 @@ def _dot(a, b):
 @binary(name="mm", method=False, inplace=False, input=lambda g, mat2: _mm(g, mT(mat2)),
         mat2=lambda g, input: _mm(mT(rows(input)), rows(g)))
 def _mm(input, mat2):
-    if input.ndim == 2:
-        return _dot(input, mat2)
+    if input.ndim == 2 and input.dtype.char != "e":
+        return input.dot(mat2)
     return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
 
 
