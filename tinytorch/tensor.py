@@ -50,10 +50,6 @@ class _Slots:
     __slots__ = ("array", "node", "tracked", "version", "origin", "__weakref__")
 
 
-class _TensorType(type):
-    """Lets the legacy types (`torch.FloatTensor`) and `Parameter` answer isinstance by content."""
-
-
 class Tensor(_Slots):
     """A multi-dimensional array of one dtype that remembers how it was computed.
 
@@ -114,6 +110,7 @@ class Tensor(_Slots):
         return CPU
 
     def get_device(self):
+        """-1: every tensor is on the CPU."""
         return -1
 
     @property
@@ -121,11 +118,13 @@ class Tensor(_Slots):
         return self.array.ndim
 
     def dim(self):
+        """The number of dimensions."""
         return self.array.ndim
 
     ndimension = dim
 
     def numel(self):
+        """The number of elements."""
         return self.array.size
 
     nelement = numel
@@ -135,6 +134,7 @@ class Tensor(_Slots):
         return self.array.itemsize
 
     def element_size(self):
+        """Bytes of one element."""
         return self.array.itemsize
 
     @property
@@ -156,18 +156,23 @@ class Tensor(_Slots):
         return self.array.__array_interface__["data"][0] if self.array.size else 0
 
     def is_floating_point(self):
+        """Whether the dtype is a floating one."""
         return self.array.dtype.kind in "fV"
 
     def is_complex(self):
+        """Whether the dtype is complex."""
         return self.array.dtype.kind == "c"
 
     def is_signed(self):
+        """Whether the dtype has negative numbers."""
         return self.dtype.is_signed
 
     def is_pinned(self):
+        """False: there is no device to pin memory for."""
         return False
 
     def is_shared(self):
+        """False: memory is never shared between processes."""
         return False
 
     def is_inference(self):

@@ -188,7 +188,7 @@ def direct_writes(t, note):
 
 
 def copies(t, note):
-    m, log = model(t), Log()
+    m = model(t)
     handle = m[0].register_forward_hook(lambda mod, args, out: out + 1)
     other = copy.deepcopy(m)
     note(other(t.ones(1))), note(len(other[0]._forward_hooks))

@@ -61,8 +61,9 @@ def _projected_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh):
             np.matmul(h[:hi - lo], weights, out=in_blocks(part, block))
             o += part
         _bend(nonlinearity, o)
-        # A packed batch in reverse grows: sequences that begin later begin with zeros.
-        h = carried(o, start(None, batch, hidden, x.dtype) if h is None and hi - lo < batch else o if h is None else h)
+        if h is None and hi - lo < batch:      # a packed batch in reverse: sequences yet to begin start from zeros
+            h = start(None, batch, hidden, x.dtype)
+        h = o if h is None else carried(o, h)
     return out, h.copy(), (nonlinearity, out, None, wide, 0, hx)
 
 

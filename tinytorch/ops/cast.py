@@ -44,6 +44,7 @@ def _clone(input, order):
 
 @single(name="alias", view=True, input=lambda g: g)
 def alias(input):
+    """A view of all of it."""
     return input[...]
 
 

@@ -272,7 +272,7 @@ def _qr_grad(g, wanted, input, ans):
     if Q.shape[-1] != min(rows, columns):
         raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
     if rows < columns:                         # A = (X Y), R = (U V): Q and U are those of X, V = Q^H Y
-        X, Y, U = input[..., :rows], input[..., rows:], R[..., :rows]
+        Y, U = input[..., rows:], R[..., :rows]
         gU = None if gR is None else gR[..., :rows]
         if gR is not None:
             gV = gR[..., rows:]

@@ -424,7 +424,7 @@ def index_fill(input, dim, index, value):
                                f"{value.array.ndim} dimension(s).")
         value = value.to(input.dtype)
     elif isinstance(value, complex) and input.array.dtype.kind != "c":
-        raise RuntimeError(f"index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if index.array.dtype not in (np.int64, np.int32):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     dim = check_dim(dim, input.array.ndim)
