@@ -14,7 +14,7 @@ import tinytorch
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from torch.testing._internal.common_methods_invocations import op_db
+    from torch.testing._internal.common_methods_invocations import BinaryUfuncInfo, op_db  # noqa: F401
     from torch.testing._internal.common_modules import module_db
     from torch.testing._internal.common_optimizers import optim_db
 
@@ -129,6 +129,12 @@ def namesake(function, name):
     if not _is_test_code(function):
         return target
     return _rebound(function) if target is not None or hasattr(tinytorch.Tensor, name + "_") else None
+
+
+def in_place_method(entry):
+    """The name of the in-place method of an op_db entry or of an alias of one, or None."""
+    name = getattr(entry.inplace_variant, "__name__", "<lambda>")
+    return name if hasattr(torch.Tensor, name) else None
 
 
 def _rebound(function):

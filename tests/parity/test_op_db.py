@@ -100,25 +100,28 @@ def _equals_found(function, arguments, ours, theirs):
     return merged if isinstance(theirs, torch.Tensor) else (theirs[0], merged.reshape(theirs[1].shape))
 
 
-GRADS = [name for name in HERE if OPS[name].supports_autograd and OPS[name].supports_dtype(torch.float64, "cpu")
-         and not NO_VALUES.match(name)]
+GRADS = [name for name in HERE if OPS[name].supports_autograd and not NO_VALUES.match(name)]
 
 
 @pytest.mark.parametrize("name", GRADS)
 def test_gradients(name):
-    _compare_all_gradients(name, 6, 3)
+    _compare_all_gradients(name, torch.float64, 6, 3)
+    _compare_all_gradients(name, torch.complex128, 2, 2)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", GRADS)
 def test_gradients_sweep(name):
-    _compare_all_gradients(name, SWEEP, SWEEP)
+    _compare_all_gradients(name, torch.float64, SWEEP, SWEEP)
+    _compare_all_gradients(name, torch.complex128, SWEEP, SWEEP)
 
 
-def _compare_all_gradients(name, count, count_second):
+def _compare_all_gradients(name, dtype, count, count_second):
     op = OPS[name]
+    if not op.supports_dtype(dtype, "cpu"):
+        return
     function = namesake(op.op, op.name)
-    for k, sample in enumerate(samples(op, torch.float64, count, requires_grad=True)):
+    for k, sample in enumerate(samples(op, dtype, count, requires_grad=True)):
         try:
             answer = both(op, function, sample)
         except Untranslatable:
@@ -142,7 +145,7 @@ def _compare_gradients(our_arguments, their_arguments, ours, theirs, process, la
     for order in (1, 2) if second else (1,):
         if not theirs or not pairs:
             return
-        weights = [_weights(random, t) for t in theirs]
+        weights = [random_weights(random, t) for t in theirs]
         our_weights = [convert(w) for w, t in zip(weights, ours) if t.requires_grad]
         ours = [t for t in ours if t.requires_grad]      # one that is constant here has zero derivatives
         create = second and order == 1
@@ -160,7 +163,8 @@ def _compare_gradients(our_arguments, their_arguments, ours, theirs, process, la
         ours, theirs = [x for x, _ in kept], [y for _, y in kept]
 
 
-def _weights(random, t):
+def random_weights(random, t):
+    """Random numbers like the tensor `t` of torch."""
     values = random.standard_normal(tuple(t.shape))
     if t.is_complex():
         values = values + 1j * random.standard_normal(tuple(t.shape))
