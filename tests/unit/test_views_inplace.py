@@ -84,8 +84,11 @@ def test_view_made_without_grad_mode_of_what_has_history():
     with torch.no_grad():
         view = y[1:]
     assert view.requires_grad and view.is_leaf and view._is_view()
+    total = view.sum()                         # requires a gradient, which leads nowhere
+    assert total.requires_grad and total.grad_fn.next_functions == ((None, 0),)
+    total.backward()
     with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
-        view.sum().backward()
+        view.backward(torch.ones(3))
 
 
 def test_views_of_a_view_made_without_grad_mode_are_refused_too():
@@ -141,3 +144,81 @@ def test_a_leaf_taken_out_of_the_graph_gets_no_gradient():
     x.requires_grad_(False)
     y.backward()
     assert x.grad is None
+
+
+def test_gradients_of_writes_go_by_place_in_memory():
+    x = torch.arange(6.).reshape(2, 3).requires_grad_()
+    row = (x * 1)[0]
+    past = row.as_strided((2, 2), (2, 1), 1)   # reaches past the row
+    assert torch.autograd.grad((past * past).sum(), x, retain_graph=True)[0].tolist() == [[0, 2, 4], [0, 0, 0]]
+    row.mul_(1)                                # now it is a view of the whole
+    assert torch.autograd.grad((past * past).sum(), x)[0].tolist() == [[0, 2, 4], [6, 8, 0]]
+    assert past.grad_fn.name() == "AsStridedBackward0"
+
+
+def test_a_view_that_reaches_past_its_base_cannot_be_differentiated():
+    base, w = torch.arange(6.)[3:].detach(), torch.tensor(2., requires_grad=True)
+    base.as_strided((2, 2), (2, 1), 1).mul_(w)
+    with pytest.raises(RuntimeError, match="invalid storage offset -2"):
+        base.sum().backward()
+
+
+def test_the_gradient_kept_of_a_base_is_that_after_the_write():
+    y = torch.ones(2, 2, requires_grad=True) * 1
+    y.retain_grad()
+    y[0].mul_(3)
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [[6, 6], [2, 2]]
+
+
+def test_writes_through_views_of_another_dtype():
+    z, w = torch.zeros(2, dtype=torch.complex64), torch.tensor(3., requires_grad=True)
+    z.imag[1] = w
+    torch.view_as_real(z).mul_(2)
+    (z.abs() ** 2).sum().backward()
+    assert z.tolist() == [0, 6j] and w.grad == 24
+
+
+def test_a_view_that_is_out_of_date_may_be_compared():
+    y = torch.ones(4, requires_grad=True) * 2
+    part, _ = y.split(2)
+    y.mul_(3)
+    assert (part > 5).all() and part.detach().tolist() == [6, 6]
+    with pytest.raises(RuntimeError, match="its base or another view of its base has been modified"):
+        part * 2
+
+
+def test_a_shape_changed_outside_grad_mode():
+    x = torch.ones(2, 3, requires_grad=True)
+    y, z = x * 2, x * 2
+    with torch.no_grad():
+        y.t_()
+        z.unsqueeze_(0)
+    z.sum().backward()
+    assert x.grad.tolist() == [[2, 2, 2], [2, 2, 2]]
+    with pytest.raises(RuntimeError, match=r"got \[3, 2\] but expected shape compatible with \[2, 3\]"):
+        y.sum().backward()
+
+
+def test_a_leaf_that_was_written_to_later():
+    x = torch.ones(2, requires_grad=True)
+    total = (x * 2).sum()
+    x.requires_grad_(False).mul_(torch.tensor(2., requires_grad=True))
+    with pytest.raises(RuntimeError, match="leaf variable has been moved into the graph interior"):
+        total.backward()
+
+
+def test_overlap_is_seen_through_data_too():
+    x = torch.arange(4.)
+    for write in (lambda: x[1:].add_(x.data[:-1]), lambda: x.data[1:].copy_(x[:-1])):
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            write()
+
+
+def test_a_base_given_other_memory():
+    x, w = torch.zeros(4), torch.tensor(2., requires_grad=True)
+    part = x[1:3]
+    x.data = torch.ones(4)
+    x.mul_(w)
+    (part * 3).sum().backward()                # by place, as if it still were a part
+    assert w.grad == 6

@@ -1,18 +1,19 @@
 """Views and in-place writes.
 
-A view shares its base's memory and version cell, and remembers the steps that led to it from the
-base. Writing in place through a view gives the *base* one copy-slice node; every view then derives
-its own history anew, by replaying its steps, the next time it is used.
+A view shares its base's memory and version cell. Where its elements lie in that memory is all that its
+gradient depends on, so writing in place through a view gives the *base* one copy-slice node, and every
+view derives its own history anew from that of the base, the next time it is used.
 """
 import functools
 
 import numpy as np
 
 from .. import dtypes as dt
-from ..tensor import Tensor, wrap
+from ..kernels import layout
+from ..tensor import Tensor, root_of
 from .anomaly import note_write
 from .grad_mode import INFERENCE_WRITE, mode
-from .node import ANS, SELECT, Node, Op
+from .node import ANS, NOWHERE, SELECT, Node, Op
 from .saved import PACKED, Packed, short_name
 
 
@@ -20,81 +21,80 @@ from .saved import PACKED, Packed, short_name
 MULTI, NO_GRAD, INFERENCE, FUNCTION = "multi", "no_grad", "inference", "function"
 
 
-class View:
-    """How a view came from its base.
+#: No version: a view that never had a history.
+NEVER = -1
 
-    steps    replayed on `base`, give the view
-    seen     the version at which they were last replayed
-    made     MULTI, NO_GRAD, INFERENCE, FUNCTION, or None: nothing against writing to it
+
+class View:
+    """What a view is a view of.
+
+    base   a tensor that is itself no view
+    born   the version at which the view was made
+    seen   the version at which its history was last brought up to date, or NEVER: it has none
+    made   MULTI, NO_GRAD, INFERENCE, FUNCTION, or None: nothing against writing to it
     """
 
-    __slots__ = ("base", "steps", "seen", "made")
-    to_user = True                             # what `_is_view()` says
+    __slots__ = ("base", "born", "seen", "made")
 
-    def __init__(self, base, steps, seen, made=None):
-        self.base, self.steps, self.seen = base, steps, seen
+    def __init__(self, source, version, made=None):
+        origin = source.origin
+        if origin is None:
+            self.base = source
+        else:
+            self.base = origin.base
+            if made is None:
+                made = origin.made
+        self.born, self.seen = version, NEVER
         if not mode.grad:
             made = INFERENCE if mode.inference else NO_GRAD
-        elif steps[-1][3] is not None:
-            made = MULTI
+        elif source.tracked:
+            self.seen = version
         self.made = made
 
 
-class Reshaped(View):
-    """How a tensor that changed its own shape (`unsqueeze_`) came from what it was: a view, but not to its user."""
-
-    __slots__ = ()
-    to_user = False
+def track_view(output, source, made=None):
+    """Make `output`, which shares the memory of `source`, a view of it."""
+    version = source.version
+    output.version = version
+    # An inference tensor has no history to follow.
+    output.origin = View(source, version[0], made) if version.__class__ is list else None
 
 
 def become(self, result):
-    """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do.
-
-    What `self` was stays behind as the base of its views, old and new: their steps begin at its shape.
-    """
-    steps = result.origin.steps
-    if self.origin is not None:
-        self.origin.steps = steps
-    elif self.node is not None or not self.tracked:
-        base = wrap(self.array)
-        base.node, base.tracked, base.version = self.node, self.tracked, self.version
-        self.origin = Reshaped(base, steps, self.version[0])
-        self.origin.made = None
+    """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
     self.array = result.array
     self.version[0] += 1
-    if mode.grad:
-        self.node, self.tracked = result.node, result.tracked
+    if mode.grad and result.tracked:
+        self.node, self.tracked = result.node, True
         if self.origin is not None:
             self.origin.seen = self.version[0]
+    elif self.node is not None and self.origin is None:
+        node, shape = self.node, result.array.shape
+        if node.op is OUTGROWN:
+            node, = node.edges
+        self.node = node if node.shape == shape else Node(OUTGROWN, (node,), (None, None, None), (), shape)
     return self
 
 
-def track_view(output, source, step):
-    """Make `output` a view: what `step` (function, arguments before and after, output number) makes of `source`."""
-    origin, version = source.origin, source.version
-    if version.__class__ is not list:          # an inference tensor: there is no history to follow
-        output.origin, output.version = None, version
-        return
-    if origin is None:
-        output.origin = View(source, (step,), version[0])
-    else:
-        output.origin = View(origin.base, origin.steps + (step,), version[0], origin.made)
-    output.version = version
+def _from_outgrown(g, shape):
+    """The gradient of a tensor in its old shape. RuntimeError if that of its new shape does not fit."""
+    lead = len(g.shape) - len(shape)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
+        raise RuntimeError("a function returned an invalid gradient at index 0 - got "
+                           f"{list(g.shape)} but expected shape compatible with {list(shape)}")
+    return g
 
 
-def replay(base, steps):
-    """The view that `steps` make of `base` (a Tensor, or an ndarray in plain backward)."""
-    for call, before, after, _ in steps:       # each gives one output: writes to the others are refused
-        base = call(*before, base, *after)
-    return base
+#: A tensor that was given another shape outside grad mode: its history is still that of the old one.
+OUTGROWN = Op(lambda input: input, name="outgrown", rules={"input": _from_outgrown})
 
 
 def _check_view(view, what="is being"):
-    """RuntimeError for a view that torch refuses writes to: made with others by one operation, or outside grad mode."""
+    """RuntimeError for a view that torch refuses writes to, because of how it was made."""
     made, node = view.origin.made, view.node
     if made is None:
         return
-    if node is None:
+    if node is None or node.op is NOWHERE:
         text = "A view was created in"
     else:
         index, node = (node.saved[0], node.edges[0]) if node.op is SELECT else (0, node)
@@ -107,92 +107,120 @@ def _check_view(view, what="is being"):
 
 
 _REASONS = {
-    FUNCTION: " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
-              "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
-              "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
-              "Function.",
+    FUNCTION: " This view was created inside a custom Function (or because an input was returned as-is) and the "
+              "autograd logic to handle view+inplace would override the custom backward associated with the custom "
+              "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+              "output of the custom Function.",
     MULTI: " This view is the output of a function that returns multiple views. Such functions do not allow the output "
            "views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
-    NO_GRAD: " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-             "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
-             "tracked) or both outside (if you want the inplace to be tracked).",
+    NO_GRAD: " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+             "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+             "to be tracked) or both outside (if you want the inplace to be tracked).",
     INFERENCE: " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-               "moving both the view and the inplace either both inside the inference_mode block (if you don't want the "
-               "inplace to be tracked) or both outside (if you want the inplace to be tracked)."}
+               "moving both the view and the inplace either both inside the inference_mode block (if you don't want "
+               "the inplace to be tracked) or both outside (if you want the inplace to be tracked)."}
 
 
 def refresh(tensor, always=False):
     """Bring a view's history up to date after writes to its memory. Only needed in grad mode, unless it is `always`."""
     view = tensor.origin
-    if view is None or view.seen == tensor.version[0] or not (mode.grad or always):
+    if view is None or view.seen == tensor.version[0]:
         return
-    if view.base.origin is not None:           # the base has changed its own shape since
-        view.base = view.base.origin.base
-    if tensor.node is None and not view.base.tracked:
+    base, node = view.base, tensor.node
+    if node is None and not base.tracked or not (mode.grad or always):
+        return
+    if node is not None and node.op is NOWHERE:
+        tensor.node, tensor.tracked = None, False                  # it may no longer be so
+        if not base.tracked:
+            return
+    if view.seen == NEVER and view.born == tensor.version[0]:
+        # The view was made outside grad mode, or before its base required gradients: what is computed from it
+        # requires gradients too, though they lead nowhere.
+        if not (always or tensor.tracked):
+            tensor.node, tensor.tracked = Node(NOWHERE, (), (), (), tensor.array.shape), True
         return
     _check_view(tensor, "its base or another view of its base has been")
-    before, mode.grad = mode.grad, True
-    try:
-        fresh = replay(view.base, view.steps)
-    finally:
-        mode.grad = before
-    tensor.node, tensor.tracked = fresh.node, fresh.tracked
+    if base.tracked or base.array.dtype == tensor.array.dtype:
+        tensor.node, tensor.tracked = _view_node(base, *layouts(tensor.array, base.array)), True
+    else:                                      # the base has been detached; torch keeps only views of its own dtype
+        tensor.node, tensor.tracked = None, False
     view.seen = tensor.version[0]
 
 
-def _copy_slice(base, source, steps, order):
-    return base
+def _view_node(base, part, whole):
+    edge = (base.node or base) if base.tracked else None
+    return Node(AS_STRIDED, (edge,), (None, part, whole, None, None), (), part[0])
 
 
-def _memory_order(array):
-    """The dimensions of an array from the slowest to the fastest in memory."""
-    return tuple(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+# ------------------------------------------------------------------ gradients by place in memory
+def layouts(array, base):
+    """The layouts (see kernels/layout.py) of an array and of that which it is a view of."""
+    root, own = root_of(base), root_of(array)
+    start = _address(root)
+    where = 0 if base is root or not base.size else _address(base) - start
+    # They lie in the same memory, unless the base has been given another since (`set_`, `.data =`).
+    place = _address(array) - (start if own is root else _address(own)) if array.size else 0
+    return (array.shape, array.strides, place, array.dtype), (base.shape, base.strides, where, base.dtype)
 
 
-def _laid_out(g, order):
-    """A copy of g with its dimensions in memory in that order, so that the base's views are views of it too."""
-    back = tuple(sorted(range(len(order)), key=order.__getitem__))
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+def to_base(g, part, whole):
+    """The gradient of a base, whose layout is `whole`, from that of the view with the layout `part`."""
     if isinstance(g, Tensor):
-        return g.permute(order).contiguous().clone().permute(back)
-    return np.array(g).transpose(order).copy("C").transpose(back)      # g may be a NumPy scalar
-
-
-def _without_slice(g, steps, order):
-    """g with zeros where the view of `steps` lies."""
-    g = _laid_out(g, order)
-    if isinstance(g, Tensor):
-        replay(g, steps).zero_()
+        from ..ops.views import relaid         # ops are built on this
+        g = relaid(g, part, whole)
     else:
-        replay(g, steps)[...] = 0
-    return g
+        g = layout.relaid(g, part, whole)
+    return g / layout.sharers(whole) if layout.overlaps(whole) else g
 
 
-def _slice_of(g, steps, order):
-    """The view of `steps` in g."""
-    if any(call.op.name == "as_strided" for call, *_ in steps):
-        g = _laid_out(g, order)                # the one view that depends on the layout
-    return replay(g, steps)
+#: A view that has been given a history anew.
+AS_STRIDED = Op(lambda base, part, whole: base, name="as_strided", rules={"base": to_base})
 
 
-#: base with the view of `steps` replaced by source. The write itself has been done already.
-COPY_SLICE = Op(_copy_slice, name="copy_slices", rules={"base": _without_slice, "source": _slice_of})
+def _split_gradient(g, wanted, part, whole):
+    """The gradients of a base, zero in the part that was overwritten, and of what was written there."""
+    _check_layouts(part, whole)
+    if isinstance(g, Tensor):
+        from ..ops.views import relaid, without_part
+        return without_part(g, part, whole), relaid(g, whole, part)
+    return layout.split_off(g, part, whole)
+
+
+def _check_layouts(part, whole):
+    """RuntimeError for a part that reaches past its base (as_strided can), and for elements that lie at one place."""
+    _check_places(*whole[:2])
+    _check_places(*part[:2])
+    itemsize = part[3].itemsize
+    layout.check_bounds(part[0], [s // itemsize for s in part[1]], (part[2] - whole[2]) // itemsize,
+                        layout.end_of(whole) - whole[2], itemsize)
+
+
+#: base with a part replaced by source. The write itself has been done already.
+COPY_SLICE = Op(lambda base, source, part, whole: base, name="copy_slices", joint=_split_gradient)
 COPY_SLICE.backward_name = "torch::autograd::CopySlices"
 
 
-def check_in_place(self):
-    """RuntimeError where torch refuses an in-place write."""
+def check_in_place(self, *others):
+    """RuntimeError where torch refuses an in-place write of something computed from `others`."""
     if self.version.__class__ is not list:
         check_inference(self)
     if not mode.grad:
         return
-    if self.origin is not None:
-        refresh(self)
-        base = self.origin.base
-        if self.tracked or base.tracked:
+    view = self.origin
+    tracked = self.tracked
+    if view is not None:
+        tracked = view.base.tracked or tracked and (self.node is None or self.node.op is not NOWHERE)
+    if view is not None and view.made is not None:
+        if tracked or any([isinstance(x, Tensor) and x.requires_grad for x in others]):
             _check_view(self)
-        if base.tracked and base.node is None:
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    elif self.tracked and self.node is None:
+    if tracked and view is not None and view.base.node is None:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if tracked and self.node is None:
+        # A view may be refused too, that has not looked since its base got a history: so does torch.
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
@@ -204,16 +232,26 @@ def check_inference(tensor):
 
 def check_written(array):
     """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded)."""
-    if 0 in array.strides and array.size and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+    _check_places(array.shape, array.strides)
+
+
+def _check_places(shape, strides):
+    if 0 in strides and 0 not in shape and any(s == 0 and n > 1 for s, n in zip(strides, shape)):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
+
+
+def may_share(a, b):
+    """Whether two arrays may lie in the same memory."""
+    return (a is b or a.base is not None or b.base is not None) and np.may_share_memory(a, b)
 
 
 def check_overlap(out, input, apart=False):
     """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`."""
     a, b = out.array, input.array
+    refresh(input)                             # what is wrong with its history comes first
     if out is not input:
-        if not np.may_share_memory(a, b) or not (_dense(a) and _dense(b)):
+        if not (_dense(a) and _dense(b)):
             return                             # torch too leaves those with gaps alone: too hard to tell
         same = a.shape == b.shape and _steps(a) == _steps(b) and out.data_ptr() == input.data_ptr()
         if same and not apart:
@@ -236,9 +274,9 @@ def _dense(array):
     return True
 
 
-def assign(self, result):
+def assign(self, result, uniform=False):
     """Write `result` into `self` and make its history that of `self`. Nothing is written if the
-    shapes or dtypes do not fit."""
+    shapes or dtypes do not fit, or elements lie at the same place, unless all are to be the same (`uniform`)."""
     target, array = self.array, result.array
     if array.shape != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
@@ -250,7 +288,8 @@ def assign(self, result):
                                f"{want.tensor_type[:-6]}")
         result = result.to(want)
         array = result.array
-    check_written(target)
+    if not uniform:
+        check_written(target)
     if result.tracked and self.origin is not None and mode.grad:
         _check_view(self)
     if result.node is not None and result.node.saved:
@@ -291,10 +330,16 @@ def rebase(self, result):
         if node is not None:
             note_write(self.version, node.name())
         return
-    base, steps = self.origin.base, self.origin.steps
-    edges = (base.node, node)
-    base.node = Node(COPY_SLICE, edges, (None, None, steps, _memory_order(base.array), None, None), (), base.array.shape)
-    base.tracked = True
+    base, before = self.origin.base, self.node
+    part, whole = layouts(self.array, base.array)
+    if before is not None and node is not None and node.edges[0] is before and (
+            before.edges[0] is not (base.node or base) or before.op.name == "as_strided"):
+        # What the view was before goes back to the base by place, whatever `as_strided` it came by.
+        node.edges = (_view_node(base, part, whole), *node.edges[1:])
+    fresh = Node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
+    if base.retains_grad and base.node is not None:
+        move_retained(base, fresh)
+    base.node, base.tracked = fresh, True
     note_write(self.version, base.node.name())
 
 
@@ -311,11 +356,9 @@ def in_place(function):
     """The method `f_` of a function `f`: computes, then writes the result into its first argument."""
     @functools.wraps(function)
     def method(self, *args, **kwargs):
-        check_in_place(self)
-        if self.origin is not None and mode.grad and any([isinstance(x, Tensor) and x.tracked for x in args]):
-            _check_view(self)
+        check_in_place(self, *args)
         for x in args:
-            if isinstance(x, Tensor) and x.version is self.version and x is not self:
+            if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
                 check_overlap(self, x)
         return assign(self, function(self, *args, **kwargs))
     method.__name__ = method.__qualname__ = function.__name__ + "_"

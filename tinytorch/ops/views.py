@@ -1,12 +1,13 @@
 """Views of parts of a tensor: select narrow split chunk unbind diagonal unfold as_strided ..."""
-import math
 from operator import index as as_int
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided as strided
 
-from ..autograd.op import methods, op
-from ..kernels.scatter import add_flat
+from ..autograd.grad_mode import mode
+from ..autograd.op import methods, op, renamed
+from ..autograd.views import layouts, to_base
+from ..kernels import layout
 from ..tensor import Tensor, check_dim, root_of
 from .diagonal import diagonal
 from .index import _select, _slice
@@ -33,8 +34,8 @@ def _joined_parts(g, shape, dim, lengths):
     return joined(dim, parts)
 
 
-def _splitting(name):
-    @op(name=name, multi=True, view=True, input=lambda g, shape, dim, lengths: _joined_parts(g, shape, dim, lengths))
+def _splitting(name, view=True):
+    @op(name=name, multi=True, view=view, input=lambda g, shape, dim, lengths: _joined_parts(g, shape, dim, lengths))
     def primitive(input, dim, lengths):
         parts, start, before = [], 0, (_ALL,) * dim
         for n in lengths:
@@ -45,6 +46,9 @@ def _splitting(name):
 
 
 _split, _split_with_sizes = _splitting("split"), _splitting("split_with_sizes")
+#: These share memory as well, but are no views: writes to them are refused nowhere, nor do others notice.
+_unsafe_split = _splitting("unsafe_split", False)
+_unsafe_split_with_sizes = _splitting("unsafe_split_with_sizes", False)
 
 
 def _unbound(g, shape, dim):
@@ -66,6 +70,9 @@ def _unfold(input, dim, size, step):
     return windows[(_ALL,) * dim + (slice(None, None, step),)]
 
 
+_unfold_number = renamed(_slice, "unfold")
+
+
 @op(name="unfold_backward", g=lambda g, dim, size, step: _unfold(g, dim, size, step))
 def _unfold_backward(g, shape, dim, size, step):
     result = np.zeros(shape, g.dtype)
@@ -75,51 +82,50 @@ def _unfold_backward(g, shape, dim, size, step):
     return result
 
 
-@op(name="as_strided", view=True, input=lambda g, size, stride, offset, layout: _relaid(
-    g, (size, stride, offset), layout) / _repeats(layout))
-def _as_strided(input, size, stride, offset, layout):
-    """`offset` counts from the first element of the memory that `input` lies in."""
+@op(name="as_strided", view=True, input=lambda g, size, stride, offset, whole: to_base(
+    g, _layout(size, stride, offset, whole[3]), whole))
+def _as_strided(input, size, stride, offset, whole):
+    """`offset` counts from the first element of the memory that `input` lies in; `whole` is the layout of `input`."""
     memory = _memory(input)
-    _check_bounds(size, stride, offset, memory.size, input.itemsize)
+    layout.check_bounds(size, stride, offset, memory.nbytes, input.itemsize)
     return _at(memory, size, stride, offset)
 
 
-def _repeats(layout):
-    """How often an expanded input names each element of its memory: they share its gradient."""
-    return math.prod([n for n, s in zip(layout[0], layout[1]) if s == 0])
+@op(name="as_strided_backward", g=lambda g, source, target: relaid(g, target, source))
+def relaid(g, source, target):
+    """The elements of `g` carried over by place: see kernels/layout.py."""
+    return layout.relaid(g, source, target)
 
 
-@op(name="as_strided_backward", g=lambda g, source, target: _relaid(g, target, source))
-def _relaid(g, source, target):
-    """Add each element of `g` to zeroed memory where the layout `source` (shape, strides, offset) has it, and
-    read that memory as `target` does."""
-    memory = np.zeros(max(_end(*source), _end(*target)), g.dtype)
-    size, stride, offset = source
-    places = np.full(size, offset)
-    for i, (n, s) in enumerate(zip(size, stride)):
-        places += (np.arange(n) * s).reshape((-1,) + (1,) * (len(size) - 1 - i))
-    add_flat(memory, places, g)
-    return _at(memory, *target)
+@op(name="without_part", g=lambda g, part, whole: without_part(g, part, whole))
+def without_part(g, part, whole):
+    """`g`, laid out as `whole`, with zeros in the part that the layout `part` covers."""
+    return layout.split_off(g, part, whole)[0]
 
 
-# The gradient of `input` is torch's: that of the elements replaced by `src`, though it is the others that it reaches.
-@op(name="as_strided_scatter", input=lambda g, part, layout: _relaid(_relaid(g, layout, part), part, layout),
-    src=lambda g, part, layout: _relaid(g, layout, part))
-def _as_strided_scatter(input, src, part, layout):
+def _replaced_grad(g, part, whole):
+    """torch's gradient of `input` is that of the elements replaced by `src`; its tangents are those of the others."""
+    return without_part(g, part, whole) if mode.pushing else relaid(relaid(g, whole, part), part, whole)
+
+
+@op(name="as_strided_scatter", input=lambda g, part, whole: _replaced_grad(g, part, whole),
+    src=lambda g, part, whole: relaid(g, whole, part))
+def _as_strided_scatter(input, src, part, whole):
     memory = _memory(input).copy()
-    _check_bounds(*part, memory.size, memory.itemsize)
-    _at(memory, *part)[...] = src
-    return _at(memory, *layout)
+    size, stride, offset = part[0], [s // input.itemsize for s in part[1]], part[2] // input.itemsize
+    layout.check_bounds(size, stride, offset, memory.nbytes, input.itemsize)
+    _at(memory, size, stride, offset)[...] = src
+    return layout.at(memory, whole)
+
+
+def _layout(size, stride, offset, dtype):
+    """The layout of a view whose strides and offset are counted in elements."""
+    return size, [n * dtype.itemsize for n in stride], offset * dtype.itemsize, dtype
 
 
 def _at(memory, size, stride, offset):
-    """One dimension of memory seen through a layout."""
+    """One dimension of memory seen through a layout in elements."""
     return strided(memory[offset:], size, [n * memory.itemsize for n in stride])
-
-
-def _end(size, stride, offset):
-    """How much memory a layout needs."""
-    return offset + 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else offset
 
 
 def _memory(array):
@@ -130,14 +136,6 @@ def _memory(array):
         return strided(root, (count,), (root.itemsize,))
     flat = root.reshape(-1, order="A")
     return flat if flat.dtype == array.dtype else flat.view(array.dtype)
-
-
-def _check_bounds(size, stride, offset, count, itemsize):
-    need = _end(size, stride, offset)
-    if need > count and 0 not in size:
-        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
-                           f"itemsize {itemsize} requiring a storage size of {need * itemsize} are out of bounds for "
-                           f"storage of size {count * itemsize}")
 
 
 def as_strided(input, size, stride, storage_offset=None):
@@ -157,9 +155,12 @@ def as_strided(input, size, stride, storage_offset=None):
         if n < 0:
             raise RuntimeError("as_strided: Negative strides are not supported at the moment, got strides: "
                                f"{list(stride)}")
-    start = input.storage_offset()
-    layout = (input.array.shape, input.stride(), start)
-    return _as_strided(input, size, stride, start if storage_offset is None else storage_offset, layout)
+    if size and min(size) < 0:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    if storage_offset is not None and storage_offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+    offset = input.storage_offset() if storage_offset is None else storage_offset
+    return _as_strided(input, size, stride, offset, layouts(input.array, input.array)[1])
 
 
 # ------------------------------------------------------------------ one part
@@ -232,7 +233,7 @@ def unfold(self, dimension, size, step):
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    return _unfold(self, dim, size, step) if ndim else self.reshape(1)[:size]
+    return _unfold(self, dim, size, step) if ndim else _unfold_number(self.reshape(1), (slice(size), ...))
 
 
 # ------------------------------------------------------------------ all parts
@@ -257,13 +258,17 @@ def split(tensor, split_size_or_sections, dim=0):
     """
     if not isinstance(split_size_or_sections, (int, Tensor)):
         return split_with_sizes(tensor, split_size_or_sections, dim)
+    return _in_pieces(_split, tensor, split_size_or_sections, dim)
+
+
+def _in_pieces(primitive, tensor, size, dim):
     n, dim = _length(tensor, dim, "split")
-    size = as_int(split_size_or_sections)
+    size = as_int(size)
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     if size == 0 and n:
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
-    return _split(tensor, dim, _lengths(n, size))
+    return primitive(tensor, dim, _lengths(n, size))
 
 
 def _lengths(n, size):
@@ -304,14 +309,18 @@ def chunk(input, chunks, dim=0):
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
+    return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
+
+
+def _in_chunks(primitive, empty, input, chunks, dim):
     if not input.array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n, dim = _length(input, dim, "chunk")
     if n == 0:
-        return _split_with_sizes(input, dim, (0,) * chunks)
-    return _split(input, dim, _lengths(n, -(-n // chunks)))
+        return empty(input, dim, (0,) * chunks)
+    return primitive(input, dim, _lengths(n, -(-n // chunks)))
 
 
 def tensor_split(input, indices_or_sections, dim=0):
@@ -363,23 +372,23 @@ dsplit = _split_in("dsplit", 3, lambda ndim: 2)
 
 
 def unsafe_split(tensor, split_size, dim=0):
-    """`split`.
+    """`split` into tensors that share the memory but are no views: nothing keeps them from being written to.
 
     >>> import tinytorch as torch
     >>> len(torch.unsafe_split(torch.arange(4), 2))
     2
     """
-    return split(tensor, split_size, dim)
+    return _in_pieces(_unsafe_split, tensor, split_size, dim)
 
 
 def unsafe_chunk(input, chunks, dim=0):
-    """`chunk`.
+    """`chunk` into tensors that share the memory but are no views.
 
     >>> import tinytorch as torch
     >>> len(torch.unsafe_chunk(torch.arange(4), 2))
     2
     """
-    return chunk(input, chunks, dim)
+    return _in_chunks(_unsafe_split, _unsafe_split_with_sizes, input, chunks, dim)
 
 
 # ------------------------------------------------------------------ copies with a part replaced
@@ -436,9 +445,9 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
-    start = input.storage_offset()
-    part = tuple(size), tuple(stride), start if storage_offset is None else storage_offset
-    return _as_strided_scatter(input, src, part, (input.array.shape, input.stride(), start))
+    offset = input.storage_offset() if storage_offset is None else storage_offset
+    part = _layout(tuple(size), tuple(stride), offset, input.array.dtype)
+    return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])
 
 
 changes_itself(as_strided)
