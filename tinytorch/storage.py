@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from . import dtypes as dt
+from .autograd.grad_mode import mode
 from .autograd.op import methods
 from .autograd.promotion import C_NAMES
 from .autograd.views import check_in_place
@@ -290,6 +291,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     if size is not None:
         default = [s // self.array.itemsize for s in np.empty(tuple(size), self.array.dtype).strides]
         source = source.as_strided(tuple(size), default if stride is None else tuple(stride), storage_offset)
+    if mode.grad and (self.requires_grad or source.requires_grad):
+        raise RuntimeError("derivative for set_ is not implemented")
     self.array = source.array
     self.version[0] += 1
     return self

@@ -1,5 +1,7 @@
 """class Tensor: an ndarray, its gradient, and how it was made. It knows no operation: the ops
 package puts the methods on it, autograd the ones about graphs."""
+import math
+
 import numpy as np
 
 from . import dtypes as dt
@@ -143,7 +145,11 @@ class Tensor(_Slots):
 
     def stride(self, dim=None):
         """Steps between neighbours along each dimension (or along `dim`), in elements."""
-        steps = tuple(s // self.array.itemsize for s in self.array.strides)
+        array = self.array
+        if not array.size and not any(array.strides):        # NumPy gives new arrays without elements zeros
+            steps = tuple(math.prod([n or 1 for n in array.shape[i + 1:]]) for i in range(array.ndim))
+        else:
+            steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[check_dim(dim, len(steps))]
 
     def storage_offset(self):
@@ -269,9 +275,7 @@ class Tensor(_Slots):
         return copy
 
     def __reduce_ex__(self, protocol):
-        if not self.is_leaf:
-            raise RuntimeError("can't pickle a tensor that is not a leaf; use tensor.detach()")
-        return _rebuild, (type(self), self.array, self.tracked)
+        return _rebuild, (type(self), self.array, self.requires_grad)
 
     # -------------------------------------------------------------- gradient
     @property
@@ -280,10 +284,10 @@ class Tensor(_Slots):
 
     @property
     def _base(self):
-        return self.origin.base if self._is_view() else None
+        return None if self.origin is None else self.origin.base
 
     def _is_view(self):
-        return self.origin is not None and self.origin.to_user
+        return self.origin is not None
 
 
 def _rebuild(cls, array, tracked):

@@ -17,7 +17,7 @@ def outcome(program, lib):
         try:
             result = program(lib)
         except Exception as error:
-            result = f"{type(error).__name__}: {error}"
+            result = f"{type(error).__name__}: {error}".partition("\nException raised")[0]      # C++ frames
     return re.sub("0x[0-9a-f]+", "0x", str(result))
 
 

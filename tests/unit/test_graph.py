@@ -152,6 +152,35 @@ def test_batched_gradients_keep_the_graph():
     assert x.grad.tolist() == [6, 12, 18]
 
 
-def test_what_is_not_supported():
-    with pytest.raises(NotImplementedError):
-        graph.allow_mutation_on_saved_tensors()
+def test_mutation_is_allowed_in_its_context_alone():
+    x = torch.tensor([1., 2., 3.], requires_grad=True)
+    with graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        z = (y * y).sum()
+        y.zero_()
+        z.backward()
+    assert x.grad.tolist() == [2, 4, 6]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y = x * 1
+        z = (y * y).sum()
+        y.zero_()
+        z.backward()
+
+
+def test_anomaly_mode_names_the_line_of_the_write():
+    x = torch.tensor([1., 2., 3.], requires_grad=True)
+    with pytest.raises(RuntimeError) as caught, pytest.warns(UserWarning, match=r"z = y \* y  # read") as warned:
+        with torch.autograd.detect_anomaly():
+            y = x * 1
+            z = y * y  # read
+            y.add_(1)  # written
+            z.sum().backward()
+    assert "y.add_(1)  # written" in str(caught.value)
+    assert "Error detected in MulBackward0" in str(warned[-1].message)
+
+
+def test_nodes_are_made_plain_and_shown_by_name():
+    y = torch.ones(2, requires_grad=True) * 2
+    assert type(y.node).__name__ == "Node"
+    assert type(y.grad_fn).__name__ == "MulBackward0"
+    assert y.grad_fn is y.node

@@ -9,8 +9,10 @@ from .grad_mode import mode, unwatch, watch
 
 
 def _note_forward(node):
-    """Watches new nodes: notes the Python stack that made them."""
+    """Watches new nodes: notes the Python stack that made them, and the node in whose backward that was."""
     node.metadata["traceback_"] = _stack()
+    if mode.running is not None:
+        node.metadata["parent_"] = mode.running
 
 
 def _stack():
@@ -31,6 +33,7 @@ def note_write(cell, name):
 def watched(step):
     """`step` of the engine, telling about the forward call of a node that fails; nan counts as failure."""
     def watched_step(node, g, edges, create_graph):
+        before, mode.running = mode.running, node
         try:
             grads = step(node, g, edges, create_graph)
             if mode.check_nan:
@@ -39,6 +42,8 @@ def watched(step):
         except Exception:
             _explain(node)
             raise
+        finally:
+            mode.running = before
     return watched_step
 
 
@@ -57,6 +62,10 @@ def _explain(node):
     else:
         text = "Traceback of forward call that caused the error:\n" + "".join(lines)
     warnings.warn(f"Error detected in {node.name()}. {text}", UserWarning, stacklevel=2)
+    while (node := node.metadata.get("parent_")) is not None:
+        text = "Traceback of forward call that induced the previous calculation:\n" + "".join(
+            node.metadata.get("traceback_", ()))
+        warnings.warn(f"\n\nPrevious calculation was induced by {node.name()}. {text}", UserWarning, stacklevel=2)
 
 
 def _switch(on, check_nan):

@@ -57,12 +57,13 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
 
     def send(edge, g):
         """Add `g` to what has arrived at `edge`."""
-        shape = edge.shape if edge.__class__ is Node else edge.array.shape
+        is_node = isinstance(edge, Node)
+        shape = edge.shape if is_node else edge.array.shape
         if g.shape != shape:
             g = _sum_to(g, shape)
         if edge not in pending:
             pending[edge] = g
-            if edge.__class__ is Node:
+            if is_node:
                 heappush(heap, (edge.order, edge))
         elif edge in owned:
             pending[edge] += g
@@ -125,6 +126,8 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
     """Write the gradients of leaves, or hand back those asked for."""
     for leaf in list(pending):
         g = pending.pop(leaf)                  # let go of it, so that .grad can take it over
+        if (leaf.node is not None or leaf.origin is not None) and leaf.grad_fn is not None:    # written to since
+            raise RuntimeError("leaf variable has been moved into the graph interior")
         if leaf._hooks:
             g = through_tensor_hooks(leaf._hooks, g)
         if targets is not None and leaf in targets:
@@ -202,6 +205,32 @@ def _step(node, g, edges, create_graph):
     return grads
 
 
+def run_node(node, grads):
+    """What a call of `node` returns: see Node.__call__."""
+    op, taped = node.op, bool(mode.grad)
+    count = len(node.shape) if op.multi else 1
+    if op.function is not None:
+        raise TypeError(f"'{op.backward_name}' object is not callable")
+    if len(grads) != count:
+        raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
+    for i, g in enumerate(grads):
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"argument {i} is not a Variable")
+    if all([g is None for g in grads]):
+        results = [None] * len(node.edges)
+    else:
+        grads = [g if g is None or taped else g.array for g in grads]
+        hooks, node.hooks = node.hooks, None
+        try:
+            results = _step(node, grads if op.multi else grads[0], node.edges, taped)
+        finally:
+            node.hooks = hooks
+    if op.joint is None:
+        results = [d for d, back in zip(results, op.backs) if back is not None]
+    results = tuple([as_tensor(d) for d in results])
+    return results[0] if len(results) == 1 else results
+
+
 def _run_tensor_hooks(extras, g):
     """What the hooks of a node's output make of its gradient, which is then kept where that was asked for."""
     if extras.tensor_hooks:
@@ -239,7 +268,7 @@ def reached_by(roots, inputs):
         node = stack.pop()
         if node is not None and node not in seen:
             seen.add(node)
-            if node.__class__ is Node:
+            if isinstance(node, Node):
                 stack.extend(node.edges)
     return seen
 
@@ -249,7 +278,7 @@ def _leading_to(targets, roots):
     parents, stack, seen = {}, [edge_of(r) for r in roots], set()
     while stack:
         node = stack.pop()
-        if node in seen or node.__class__ is not Node:
+        if node in seen or not isinstance(node, Node):
             continue
         seen.add(node)
         for edge in node.edges:

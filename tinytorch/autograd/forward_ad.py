@@ -76,10 +76,11 @@ def _is_differentiable(tensor):
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def _check_size(tensor, tangent):
-    if tangent.shape != tensor.shape:
+def check_size(shape, tangent):
+    """RuntimeError for a tangent that has not the shape of its tensor."""
+    if tangent.shape != shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
-                           f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the given "
+                           f"Tensor, this is not supported. Tensor is of size {list(shape)} while the given "
                            f"forward gradient is of size {list(tangent.shape)}.")
 
 
@@ -108,7 +109,7 @@ def make_dual(tensor, tangent, *, level=None):
     if _tangent_of(tangent) is not None:
         raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level0 is not "
                            "supported.")
-    _check_size(tensor, tangent)
+    check_size(tensor.shape, tangent)
     dual = stand_in(tensor, mode.dual)
     mode.dual.duals.append(handle(dual))
     mode.dual.tangents.append(tangent)

@@ -11,6 +11,7 @@ import weakref
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from .forward_ad import check_size
 from .grad_mode import mode, no_grad
 from .hooks import as_tensor
 from .node import FREED, SELECT, Node, Op
@@ -24,7 +25,7 @@ class FunctionCtx:
     """What `forward` hands to `backward`: `save_for_backward`, and any attributes of the user's."""
 
     _to_save = _saved = _dirty = _non_differentiable = ()
-    _materialize = True
+    _materialize, _in_jvp = True, False
     needs_input_grad = saved_for_forward = ()
 
     def save_for_backward(self, *tensors):
@@ -49,7 +50,10 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self):
-        """What `save_for_backward` was given. RuntimeError if one has been modified in place since."""
+        """What `save_for_backward` was given (in jvp what `save_for_forward` was). RuntimeError if one has been
+        modified in place since."""
+        if self._in_jvp:
+            return self.saved_for_forward
         if self._saved is FREED:
             raise RuntimeError(FREED_ERROR)
         return tuple([None if s is None else s.tensor() for s in self._saved])
@@ -61,8 +65,11 @@ class Function:
     forward(ctx, *args)         computes; nothing in it is recorded. Or forward(*args) beside
     setup_context(ctx, inputs, output)
     backward(ctx, *grads)       a gradient, or None, for each argument of forward, from those of its outputs
+    jvp(ctx, *tangents)         a tangent, or None, for each output, from those of the arguments (forward mode)
 
-    All are static methods. What backward does is recorded under `create_graph`.
+    All are static methods. What backward does is recorded under `create_graph`. torch.func takes a Function with a
+    setup_context only, and torch.func.vmap one that has `generate_vmap_rule = True` or a `vmap`; it is all the same
+    forward that it runs, sample by sample.
 
     >>> import tinytorch as torch
     >>> class Exp(torch.autograd.Function):
@@ -126,6 +133,8 @@ class Function:
     def apply(cls, *args, **kwargs):
         """Run forward on `args` and, if one of them requires grad, record it."""
         separate = cls.setup_context is not Function.setup_context
+        if mode.transforms or mode.vmaps:
+            _check_support(cls, separate)
         if separate:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
@@ -152,6 +161,22 @@ class Function:
 
 
 # ------------------------------------------------------------------ forward
+def _check_support(cls, separate):
+    """RuntimeError for a Function that a transform of torch.func cannot take. (vmap runs forward sample by sample; that
+    it may be batched must be said all the same.)"""
+    see = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+    if not separate:
+        raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
+                           f"...), it must override the setup_context staticmethod. {see}")
+    own = cls.vmap is not Function.vmap
+    if mode.vmaps and own == cls.generate_vmap_rule:
+        has = ("it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please set "
+               "generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity." if own else
+               "it does not have vmap support. Please override and implement the vmap staticmethod or set "
+               "generate_vmap_rule=True.")
+        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but {has} {see}")
+
+
 def _among(x, tensors):
     return any([x is t for t in tensors])
 
@@ -180,20 +205,21 @@ def _record(cls, ctx, args, edges, outputs, multi):
         mode.grad(node)
     ctx._inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
     ctx._outputs = [(o.array.shape, o.array.dtype) if isinstance(o, Tensor) else None for o in outputs]
+    ctx._kinds = [_kind(o, args, ctx) for o in outputs]
     results = []
     for k, o in enumerate(outputs):
         if not isinstance(o, Tensor):
             results.append(o)
             continue
-        as_is, dirty = _among(o, args), _among(o, ctx._dirty)
-        if o.array.dtype.kind not in "fcV" or _among(o, ctx._non_differentiable):
-            results.append(_unrecorded(o, as_is, dirty))
+        kind = ctx._kinds[k]
+        if kind is CONSTANT:
+            results.append(_unrecorded(o, _among(o, args), _among(o, ctx._dirty)))
             continue
         edge = _output_edge(node, k)
-        if dirty:
+        if kind is DIRTY:
             _rewrite(o, edge)
         else:
-            if as_is:
+            if kind is AS_IS:
                 o = _alias(o)
             o.node, o.tracked = edge, True
             if o.origin is not None:
@@ -203,6 +229,18 @@ def _record(cls, ctx, args, edges, outputs, multi):
     ctx._to_save = ctx._dirty = ctx._non_differentiable = ()     # they would keep the node alive
     node.saved, node.versions = (ctx, None, None), ()
     return results
+
+
+#: What an output is: without derivative, an input that was modified, an input as it is, a view, or anything else.
+CONSTANT, DIRTY, AS_IS, A_VIEW, NEW = "constant", "dirty", "as is", "view", "new"
+
+
+def _kind(o, args, ctx):
+    if not isinstance(o, Tensor) or o.array.dtype.kind not in "fcV" or _among(o, ctx._non_differentiable):
+        return CONSTANT
+    if _among(o, ctx._dirty):
+        return DIRTY
+    return AS_IS if _among(o, args) else A_VIEW if o._is_view() else NEW
 
 
 def _number(t, outputs, args, ctx):
@@ -233,8 +271,7 @@ def _alias(tensor):
     """A tensor for an input that forward returned as it is: a view of it."""
     alias = wrap(tensor.array)
     alias.version = tensor.version
-    base = tensor if tensor.origin is None else tensor.origin.base
-    alias.origin = View(base, ((None, (), (), None),), tensor.version[0])
+    alias.origin = View(tensor, tensor.version[0])
     return alias
 
 
@@ -295,7 +332,8 @@ def _make_op(cls, multi):
         raise NotImplementedError("a Function runs by its apply")
 
     def joint(g, wanted, ctx):
-        return _run_backward(cls, ctx, g if multi else [g], wanted)
+        run = _linear if mode.pushing else _run_backward
+        return run(cls, ctx, g if multi else [g], wanted)
     op = Op(call, name=cls.__name__, multi=multi, joint=joint)
     op.backward_name, op.function = cls.__name__ + "Backward", cls
     return op
@@ -347,8 +385,70 @@ def _checked(name, i, g, input, wanted):
     return g if mode.grad else g.array
 
 
+# ------------------------------------------------------------------ forward mode
+def _linear(cls, ctx, grads, wanted):
+    """In place of the gradients of the inputs, which forward mode differentiates with respect to `grads` to get the
+    tangents of the outputs (see levels.py), tensors whose derivative is `jvp`."""
+    edges = [None if g is None else g.node or g for g in grads]
+    node = Node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
+    results = [None] * len(wanted)
+    for k, input in enumerate(ctx._inputs):
+        if wanted[k]:
+            results[k] = wrap(np.zeros(*input))
+            results[k].node, results[k].tracked = _output_edge(node, k), True
+    return results
+
+
+def _run_jvp(tangents, wanted, ctx):
+    """The tangents of the outputs: Tensors if that is recorded, else ndarrays."""
+    given = []
+    for t, input in zip(tangents, ctx._inputs):
+        if t is None and ctx._materialize and input is not None and input[1].kind in "fcV":
+            t = np.zeros(*input)
+        t = as_tensor(t)
+        given.append(t.clone() if DIRTY in ctx._kinds and t is not None else t)      # it is about to be modified
+    ctx._in_jvp = True
+    try:
+        results = ctx._forward_cls.jvp(ctx, *given)
+    finally:
+        ctx._in_jvp = False
+    if not isinstance(results, tuple):
+        results = (results,)
+    if len(results) != len(wanted):
+        raise RuntimeError("Function's jvp returned an invalid number of forward gradients (expected "
+                           f"{len(wanted)} but got {len(results)})")
+    return [_checked_tangent(k, t, ctx, given) for k, t in enumerate(results)]
+
+
+def _checked_tangent(k, t, ctx, given):
+    """The tangent that jvp returned for output k. RuntimeError if it cannot be."""
+    if t is not None and not isinstance(t, Tensor):
+        raise RuntimeError(f"expected Variable or None (got {type(t).__name__}) for grad output {k}.")
+    kind = ctx._kinds[k]
+    if kind is CONSTANT:
+        if t is not None:
+            raise RuntimeError(f"Function's jvp returned a gradient at position {k}, but  the corresponding forward "
+                               "output is not a differentiable Tensor.You should return None at that position instead.")
+        return None
+    if t is None:
+        raise RuntimeError("Expected both tensor and its forward grad to be floating point or complex")
+    if kind is DIRTY and not _among(t, given):
+        raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the "
+                           "forward is modifying an input inplace, then the jvp function must modify the corresponding "
+                           "gradient inplace.")
+    if kind in (AS_IS, A_VIEW) and not t._is_view():
+        raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
+                           "returning a view.")
+    check_size(ctx._outputs[k][0], t)
+    return t if mode.grad else t.array
+
+
 def _refuse(x):
     return x
+
+
+#: What stands in a Function's place while tangents are computed: its backward is the Function's jvp.
+PUSH = Op(_refuse, name="jvp", multi=True, joint=lambda g, wanted, x: _run_jvp(g, wanted, x))
 
 
 def _fail(g):

@@ -6,6 +6,7 @@ decorator (of plain functions and of generator functions).
 import functools
 import inspect
 import threading
+import warnings
 
 from ..tensor import fresh
 
@@ -19,11 +20,13 @@ class _Mode(threading.local):
     watchers = ()          # the functions that watch
     packing = None         # the innermost (pack, unpack) of saved_tensors_hooks
     packing_refused = None   # why saved_tensors_hooks are disabled
-    anomaly = check_nan = False
+    anomaly, check_nan = False, True
+    running = None         # in anomaly mode: the node that backward is at
     task = None            # the backward that is running (see engine.py)
     dual = None            # the dual level that is open, if any, and whether tangents are on (forward_ad.py)
     forward = True
-    transforms = 0         # how many transforms of torch.func are at work
+    transforms = vmaps = 0   # how many transforms of torch.func are at work
+    pushing = False        # whether backward runs for a tangent (levels.py)
 
 
 mode = _Mode()
@@ -140,6 +143,9 @@ class _GradContext:
 
     def __call__(self, function):
         if inspect.isclass(function):
+            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
+                          "decorate functions or methods. To preserve the current behavior of class decoration, you "
+                          "can directly decorate the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
             function.__init__ = self(function.__init__)
             return function
         if inspect.isgeneratorfunction(function):
@@ -224,10 +230,13 @@ class set_grad_enabled(_GradContext):
 
     __slots__ = ("mode",)
 
-    def __init__(self, mode_):
-        self.mode = bool(mode_)
+    def __init__(self, mode):
+        self.mode = bool(mode)
+        self._set()
+
+    def _set(self):
         self._before = (mode.grad, mode.inference)
-        mode.grad = self.mode and not mode.inference and mode.recorder
+        mode.grad, mode.inference = self._target()
 
     def _target(self):
         return self.mode and not mode.inference and mode.recorder, mode.inference
@@ -247,20 +256,20 @@ class set_grad_enabled(_GradContext):
 class inference_mode(_GradContext):
     """Like `no_grad`, and tensors made inside can never enter a recorded graph.
 
-    `mode=False` switches it off again for the enclosed code.
+    `mode=False` switches it off again for the enclosed code, and recording on.
     """
 
     __slots__ = ("mode",)
 
-    def __new__(cls, mode_=True):
+    def __new__(cls, mode=True):
         self = super().__new__(cls)
-        if callable(mode_):
+        if callable(mode):
             self.mode = True
-            return self(mode_)
+            return self(mode)
         return self
 
-    def __init__(self, mode_=True):
-        self.mode = bool(mode_)
+    def __init__(self, mode=True):
+        self.mode = bool(mode)
 
     def __enter__(self):
         super().__enter__()
@@ -271,8 +280,7 @@ class inference_mode(_GradContext):
         return super().__exit__(*exc_info)
 
     def _target(self):
-        on = mode.recorder if mode.inference else mode.grad    # leaving inference mode switches recording on again
-        return (False if self.mode else on), self.mode
+        return (False if self.mode else mode.recorder), self.mode
 
     def _renewed(self):
         return inference_mode(self.mode)
@@ -285,8 +293,8 @@ class set_multithreading_enabled(_GradContext):
 
     _enabled = True
 
-    def __init__(self, mode_):
-        self.mode = bool(mode_)
+    def __init__(self, mode):
+        self.mode = bool(mode)
         self._multithreading, set_multithreading_enabled._enabled = self._enabled, self.mode
 
     def _renewed(self):

@@ -1,4 +1,5 @@
 """torch.autograd.graph: nodes, edges, hooks on several tensors, and hooks on what is saved."""
+import contextlib
 import weakref
 from abc import ABC
 
@@ -102,6 +103,54 @@ class _Handles(RemovableHandle):
             handle.remove()
 
 
+class _SavedCopies:
+    """What one `allow_mutation_on_saved_tensors` keeps: a copy of each saved tensor, and of each version of it one."""
+
+    open = None                                # the one whose context has been entered
+
+    def __init__(self):
+        self.copies = {}
+
+    def pack(self, tensor):
+        cell = tensor.version
+        key = id(cell), tensor._version, tensor.array.__array_interface__["data"][0], tensor.shape, tensor.stride()
+        if key not in self.copies:             # the cell stays with its copy, so that its id is not given away
+            self.copies[key] = tensor.detach().clone(), cell
+        return key
+
+    def unpack(self, key):
+        if _SavedCopies.open is not self:
+            raise AssertionError("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which "
+                                 "the graph was originally recorded.")
+        return self.copies[key][0]
+
+    def clear(self):
+        self.copies.clear()
+
+
+@contextlib.contextmanager
 def allow_mutation_on_saved_tensors():
-    """Not supported: what was saved for backward must not be written to."""
-    raise NotImplementedError("autograd.graph.allow_mutation_on_saved_tensors is not supported")
+    """Context manager: tensors that were saved for backward may be written to in place; backward, which must run
+    inside as well (else AssertionError), sees what they were. Each is copied when it is saved, and the copies are
+    kept until the end. RuntimeError if nested.
+
+    >>> import tinytorch as torch
+    >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     x = torch.ones(2, requires_grad=True)
+    ...     y = x * 1
+    ...     z = (y ** 2).sum()
+    ...     _ = y.zero_()
+    ...     z.backward()
+    >>> x.grad
+    tensor([2., 2.])
+    """
+    if _SavedCopies.open is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    copies = _SavedCopies()
+    with saved_tensors_hooks(copies.pack, copies.unpack):
+        _SavedCopies.open = copies
+        try:
+            yield copies
+        finally:
+            copies.clear()
+            _SavedCopies.open = None

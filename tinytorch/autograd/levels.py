@@ -3,8 +3,13 @@
 A level differentiates with respect to stand-ins of some tensors: aliases in the same memory that
 the tape tracks. Reverse mode is a backward to the stand-ins. Forward mode needs no rules of its
 own: the vector-Jacobian product J^H u is linear in a dummy u, so *its* derivative with respect to
-u, in the direction of the tangent, is J t (backward through a recorded backward). Operations know
-nothing of levels, so a level costs nothing where it is not used.
+u, in the direction of the tangent, is J t (backward through a recorded backward). Only a Function has
+a rule of its own, `jvp` (see function.py). Operations know nothing of levels, so a level costs nothing
+where it is not used.
+
+The backward of some operations is not the adjoint of what torch does in forward mode: that of
+`cholesky` is made symmetric, its forward mode takes a tangent as it is. Such a rule asks for
+`mode.pushing`, which is set while J^H u is computed for a tangent, and gives the adjoint then.
 """
 import numpy as np
 
@@ -97,7 +102,7 @@ def live(tensor):
     stack, seen = [tensor.node or tensor], set()
     while stack:
         node = stack.pop()
-        if node.__class__ is not Node:
+        if not isinstance(node, Node):
             level = node.__dict__.get("level")
             if level is None or level.alive:
                 return True
@@ -131,7 +136,11 @@ def pusher(outputs, inputs):
     """`push` for several tangents: a function of them."""
     tracked = [k for k, y in enumerate(outputs) if is_tracked(y)]
     dummies = [_dummy(outputs[k]) for k in tracked]
-    products = run_backward([outputs[k] for k in tracked], dummies, True, True, inputs, False)
+    before, mode.pushing = mode.pushing, True
+    try:
+        products = run_backward([outputs[k] for k in tracked], dummies, True, True, inputs, False)
+    finally:
+        mode.pushing = before
     taped = [live(outputs[k]) for k in tracked]
 
     def of(tangents):

@@ -1,4 +1,5 @@
 """What the tape is made of: Op (an operation and its derivative rules) and Node (one use of it)."""
+import copy
 from itertools import count
 from typing import NamedTuple, Optional
 
@@ -20,6 +21,7 @@ _SHAPE, _ARGS = object(), object()
 class Op:
     """Name, forward function and derivative rules of one operation.
 
+    name      torch's, with the number that the overload has in the name of its node: "sum" (SumBackward0), "sum.1"
     first     position of the first tensor argument
     aux       forward returns (output, what backward needs besides)
     multi     forward returns a tuple of outputs
@@ -37,8 +39,7 @@ class Op:
                  rules=None, joint=None, twin=None):
         code = forward.__code__
         self.forward = forward
-        self.name = name or forward.__name__.strip("_")
-        self.backward_name = self.name.title().replace("_", "") + "Backward0"     # log1p: Log1PBackward0
+        self._set_name(name or forward.__name__.strip("_"))
         self.params = code.co_varnames[:code.co_argcount]
         self.keep_flag = self.params[-1:] == ("keep",)     # forward asks whether it is being recorded
         if self.keep_flag:
@@ -56,6 +57,18 @@ class Op:
         self._kept = {}
         self.rule_functions = tuple((rules or {}).values()) + ((joint,) if joint is not None else ())
         self.registry.append(self)
+
+    def _set_name(self, name):
+        self.name, _, overload = name.partition(".")
+        # log1p: Log1PBackward0
+        self.backward_name = self.name.title().replace("_", "") + "Backward" + (overload or "0")
+
+    def renamed(self, name):
+        """The same operation under another name."""
+        op = copy.copy(self)
+        op._set_name(name)
+        self.registry.append(op)
+        return op
 
     def _places(self, rule, given):
         """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""
@@ -171,7 +184,10 @@ class Node(_NodeHooks):
     @property
     def next_functions(self):
         """(node, output number) of each input; leaves appear as AccumulateGrad."""
-        return tuple(function_of(edge) for edge in self.edges)
+        edges = self.edges
+        if self.op.joint is None:              # an argument without a rule is no input
+            edges = [edge for edge, back in zip(edges, self.op.backs) if back is not None]
+        return tuple(function_of(edge) for edge in edges)
 
     def extras(self):
         if self.hooks is None:
@@ -185,10 +201,20 @@ class Node(_NodeHooks):
         from .saved import look_up             # rarely asked
         return look_up(self, name)
 
+    def __dir__(self):
+        from .saved import saved_names
+        return [*super().__dir__(), *saved_names(self)]
+
+    def __call__(self, *grads):
+        """The gradients of the inputs from those of the outputs (tensors or None), without hooks: recorded in grad
+        mode, and what was saved stays."""
+        from .engine import run_node
+        return run_node(self, grads)
+
 
 def shape_of(edge):
     """Shape that the gradient sent along `edge` must have."""
-    return edge.shape if edge.__class__ is Node else edge.array.shape
+    return edge.shape if isinstance(edge, Node) else edge.array.shape
 
 
 class AccumulateGrad(_NodeHooks):
@@ -204,6 +230,12 @@ class AccumulateGrad(_NodeHooks):
 
     @property
     def next_functions(self):
+        return ()
+
+    def __call__(self, grad):
+        """Add a gradient to `.grad`."""
+        from .engine import accumulate_grad
+        accumulate_grad(self.variable, grad)
         return ()
 
     def extras(self):
@@ -229,15 +261,33 @@ def _select(outputs, index):
 SELECT = Op(_select)
 
 
+#: The op of a view without history whose base requires gradients: it requires them too, but they go no further.
+NOWHERE = Op(lambda: None, name="nowhere")
+
+
 def function_of(edge):
     """An edge as torch shows it: (grad_fn, output number)."""
-    if edge is None:
+    if edge is None or isinstance(edge, Node) and edge.op is NOWHERE:
         return None, 0
-    if edge.__class__ is not Node:
+    if not isinstance(edge, Node):
         return AccumulateGrad(edge), 0
     if edge.op is SELECT:
-        return edge.edges[0], edge.saved[0]
-    return edge, 0
+        return shown(edge.edges[0]), edge.saved[0]
+    return shown(edge), 0
+
+
+_node_classes = {}
+
+
+def shown(node):
+    """A node as the user gets it: of a class that bears the operation's name. Nodes are made as plain Node,
+    and few are ever looked at."""
+    if node.__class__ is Node:
+        name = node.name().rpartition(":")[2]
+        if name not in _node_classes:
+            _node_classes[name] = type(name, (Node,), {"__slots__": ()})
+        node.__class__ = _node_classes[name]
+    return node
 
 
 class GradientEdge(NamedTuple):

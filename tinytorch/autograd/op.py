@@ -33,7 +33,7 @@ from .grad_mode import mode
 from .node import ANS, SELECT, Node, Op, next_order
 from .promotion import (OPERANDS, as_operand, converted, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
                         unusual_unary, write_out)
-from .views import in_place, refresh, track_view
+from .views import MULTI, in_place, refresh, track_view
 
 _new_node = Node.__new__
 _NOTHING = ()
@@ -93,8 +93,14 @@ def finish(make, o, *flags):
     call = make(o, o.forward, *flags)
     call.__name__ = call.__qualname__ = o.forward.__name__
     call.__doc__, call.__module__ = o.forward.__doc__, o.forward.__module__
-    call.op = o
+    call.op, call.make = o, (make, flags)
     return call
+
+
+def renamed(function, name):
+    """The primitive `function` under another name on the tape, where torch has several for what is one here."""
+    make, flags = function.make
+    return finish(make, function.op.renamed(name), *flags)
 
 
 def attach(function, method=True, inplace=False):
@@ -137,7 +143,7 @@ def _unary(o, forward, to_float):
         tensor.array = result
         tensor.version = version = [0]
         tensor.origin = None
-        if input.origin is not None:
+        if input.origin is not None and differentiable:
             refresh(input)
         if differentiable and input.tracked and (recorder := mode.grad):
             node = _new_node(Node)
@@ -190,7 +196,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 return call(input, other, out=out)
             return on_arrays(o, input, other)
         a = input.array
-        if input.origin is not None:
+        if input.origin is not None and differentiable:
             refresh(input)
         mask = 1 if input.tracked else 0
         if isinstance(other, Tensor):
@@ -199,7 +205,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, call(*promoted(input, other)), input, other)
-            if other.origin is not None:
+            if other.origin is not None and differentiable:
                 refresh(other)
             if other.tracked:
                 mask += 2
@@ -271,7 +277,7 @@ def _single(o, forward):
             result = forward(input, *attributes, False) if keep_flag else forward(input, *attributes)
             return result[0] if aux else result
         array, extra = input.array, None
-        if input.origin is not None:
+        if input.origin is not None and differentiable:
             refresh(input)
         recorder = mode.grad
         record = differentiable and input.tracked and recorder is not False
@@ -283,7 +289,7 @@ def _single(o, forward):
         tensor = blank(Tensor)
         tensor.array = result
         if is_view:
-            track_view(tensor, input, (call, _NOTHING, attributes, None))
+            track_view(tensor, input)
             version = input.version
         else:
             tensor.version = version = [0]
@@ -327,7 +333,7 @@ def _general(o, forward):
             if isinstance(arg, Tensor):
                 tensors.append(i)
                 arrays[i] = arg.array
-                if arg.origin is not None:
+                if arg.origin is not None and differentiable:
                     refresh(arg)
                 if arg.tracked:
                     mask |= 1 << (i - first)
@@ -345,7 +351,7 @@ def _general(o, forward):
             return _wrap_outputs(o, call, args, arrays, tensors, edges, mask, result, extra, recording)
         tensor = wrap(result if result.__class__ is ndarray else np.asarray(result))
         if view:
-            track_view(tensor, args[first], (call, args[:first], args[first + 1:], None))
+            track_view(tensor, args[first])
         if recording:
             tensor.node = node = Node(o, edges, _NOTHING, _NOTHING, tensor.array.shape)
             tensor.tracked = True
@@ -359,8 +365,8 @@ def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, r
     own, which hands its gradient to the op's node."""
     outputs = tuple(wrap(np.asarray(r)) for r in results)
     if o.view:
-        for k, output in enumerate(outputs):
-            track_view(output, args[o.first], (call, args[:o.first], args[o.first + 1:], k))
+        for output in outputs:
+            track_view(output, args[o.first], MULTI)
     if recording:
         node = Node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
         _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)

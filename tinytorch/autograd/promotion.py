@@ -8,7 +8,7 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
-from .views import check_inference, check_overlap, check_written
+from .views import check_inference, check_overlap, check_written, may_share
 
 #: What may stand beside a tensor in arithmetic.
 OPERANDS = (bool, int, float, complex, ndarray, np.generic)
@@ -190,7 +190,7 @@ def write_out(out, result, *inputs, apart=False):
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
-    if mode.grad and (result.tracked or out.tracked):
+    if mode.grad and (result.tracked or out.requires_grad):
         name = "" if result.node is None else f"{result.node.op.name}(): "
         raise RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one of "
                            "the arguments requires grad.")
@@ -199,7 +199,7 @@ def write_out(out, result, *inputs, apart=False):
     check_inference(out)
     check_written(out.array)
     for x in inputs:
-        if isinstance(x, Tensor) and (x is not out or apart):
+        if isinstance(x, Tensor) and (apart if x is out else may_share(out.array, x.array)):
             check_overlap(out, x, apart)
     if out.array.shape != result.array.shape:
         out.array = np.empty(result.array.shape, out.array.dtype)

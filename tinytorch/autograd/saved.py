@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, unwatch, watch
-from .node import ANS, AUX, FREED, SELECT, Node
+from .node import ANS, AUX, FREED, SELECT, Node, function_of
 
 FREED_ERROR = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -30,9 +30,16 @@ def checked(node):
     if versions is PACKED:
         return [_unpacked(s) for s in node.saved]
     for i in range(0, len(versions), 2):
-        if versions[i][0] != versions[i + 1]:
+        if versions[i][0] != versions[i + 1] and _matters(node, i // 2):
             raise modified(versions[i], versions[i + 1], *_what_and_who(node, i // 2))
     return node.saved
+
+
+def _matters(node, number):
+    """Whether a gradient that somebody gets depends on the saved array that the version of that number belongs to."""
+    wanted = sum(1 << k for k, edge in enumerate(node.edges) if function_of(edge)[0] is not None)
+    place, _ = _watched(node, number)
+    return wanted and not node.op.kept(wanted).isdisjoint((place, place - len(node.saved)))
 
 
 def modified(cell, version, array, maker):
@@ -56,18 +63,23 @@ def short_name(name):
     return re.sub(r"Backward\d*$", "", name)
 
 
-def _what_and_who(node, number):
-    """The saved array that the version of that number belongs to, and the name of the node that made it."""
+def _watched(node, number):
+    """The place in `saved` that the version of that number belongs to, and the array there."""
     saved = node.saved
     places = [(i, s) for i, s in enumerate(saved[:AUX]) if isinstance(s, np.ndarray)]
     if node.op.multi and isinstance(saved[ANS], tuple):
         places += [(len(saved) + ANS, s) for s in saved[ANS]]
-    place, array = places[min(number, len(places) - 1)]
+    return places[min(number, len(places) - 1)]
+
+
+def _what_and_who(node, number):
+    """The saved array that the version of that number belongs to, and the name of the node that made it."""
+    place, array = _watched(node, number)
     k = place - node.op.first
-    maker = node if place == len(saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
+    maker = node if place == len(node.saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
     if maker is not node and len(node.versions[2 * number]) > 1:
         return array, node.versions[2 * number][1]         # who wrote to it last
-    if maker.__class__ is not Node:
+    if not isinstance(maker, Node):
         return array, None
     return array, (maker.edges[0] if maker.op is SELECT else maker).name()
 
@@ -90,7 +102,7 @@ def saved_tensor(node, i, s):
     edge = node.edges[k] if 0 <= k < len(node.edges) else None
     if edge is None:
         return t
-    if edge.__class__ is not Node:
+    if not isinstance(edge, Node):
         if edge.array is s or node.versions is not PACKED:
             return edge
         t = edge.alias()                       # unpacked: other numbers in the leaf's place
@@ -116,11 +128,23 @@ def look_up(node, name):
     if name.startswith("_saved_"):
         if node.versions is FREED:
             raise RuntimeError(FREED_ERROR)
-        for i, s in enumerate(checked(node)):
-            own = "result" if i == len(node.saved) + ANS else op.params[i] if i < len(op.params) else None
-            if s is not None and (own == name[7:] or own == "input" and name == "_saved_self"):
-                return saved_tensor(node, i, s)
+        saved, names = checked(node), saved_names(node)
+        if name == "_saved_input":
+            name = "_saved_self"
+        if name in names:
+            return saved_tensor(node, names[name], saved[names[name]])
     raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
+
+
+def saved_names(node):
+    """Where in node.saved is what can be looked at, by name."""
+    found, op = {}, node.op
+    if op.function is None:
+        for i, s in enumerate(node.saved or ()):
+            own = "result" if i == len(node.saved) + ANS else op.params[i] if i < len(op.params) else None
+            if s is not None and own is not None:
+                found["_saved_" + ("self" if own == "input" else own)] = i
+    return found
 
 
 # ------------------------------------------------------------------ packing
@@ -180,10 +204,10 @@ def _pack_saved(node):
 def _given(array, edge):
     """The tensor that a pack function is given: an argument has its history. An output has not: it would keep
     its own node alive."""
-    if edge is not None and edge.__class__ is not Node and edge.array is array:
+    if edge is not None and not isinstance(edge, Node) and edge.array is array:
         return edge
     tensor = wrap(array)
-    if edge.__class__ is Node:
+    if isinstance(edge, Node):
         tensor.node, tensor.tracked = edge, True
     return tensor
 

@@ -10,19 +10,28 @@ from ..tensor import Tensor, Size, wrap
 from .engine import run_backward
 from .grad_mode import mode
 from .hooks import add_hook
-from .node import SELECT, AccumulateGrad, GradientEdge
+from .node import NOWHERE, SELECT, AccumulateGrad, GradientEdge, function_of
+from .promotion import C_NAMES, type_name
 from .views import check_in_place, refresh
 
 
 def _requires_grad(self):
     """Whether gradients are computed for this tensor. Settable on leaves of floating dtype."""
-    return self.tracked or self.origin is not None and self.origin.base.tracked
+    if self.origin is not None and (self.node is None or self.node.op is NOWHERE):
+        return self.node is None and self.tracked or self.origin.base.tracked
+    return self.tracked
+
+
+def _assign_requires_grad(self, value):
+    if not isinstance(value, bool):
+        raise RuntimeError("requires_grad must be a bool")
+    _set_requires_grad(self, value)
 
 
 def _set_requires_grad(self, value):
     value = bool(value)
-    if self.node is None and self.origin is not None and not self._is_view():
-        self.origin = None                     # a leaf, whatever shapes it had before
+    if self.node is not None and self.node.op is NOWHERE:
+        self.node = None
     if self.node is not None:
         if not value:
             raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a "
@@ -31,8 +40,7 @@ def _set_requires_grad(self, value):
         return
     if value:
         check_can_require_grad(self)
-        if self.is_inference() and not mode.inference:
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        check_not_inference(self)
     self.tracked = value
 
 
@@ -42,6 +50,12 @@ def check_can_require_grad(tensor):
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
 
 
+def check_not_inference(tensor):
+    """RuntimeError for an inference tensor outside inference mode, which cannot require gradients."""
+    if tensor.is_inference() and not mode.inference:
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+
+
 def requires_grad_(self, requires_grad=True):
     """Set `requires_grad` in place and return the tensor."""
     if mode.transforms:
@@ -49,6 +63,8 @@ def requires_grad_(self, requires_grad=True):
                            "APIs) inside of a function being transformed by a functorch transform. This is unsupported, "
                            "please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or "
                            "call requires_grad_() outside of a function being transformed instead.")
+    if requires_grad and self.array.dtype.kind not in "fcV":
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
     _set_requires_grad(self, requires_grad)
     return self
 
@@ -72,19 +88,17 @@ def _set_grad(self, value):
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.array.dtype != self.array.dtype:
-            raise RuntimeError(f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with dtype "
-                               f"'{_c_name(self)}'. The gradient must match the tensor's dtype (or the tensor's "
-                               "grad_dtype if set). You can set the tensor's grad_dtype attribute with a specific dtype, "
+            name = C_NAMES.get(type_name(value), type_name(value))
+            raise RuntimeError(f"attempting to assign a gradient with dtype '{name}' to a tensor with grad_dtype "
+                               f"'{type_name(self)}'. The gradient must match the tensor's grad_dtype (defaults to the "
+                               "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, "
                                "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
                                "and its gradient may break downstream systems that assume they match.")
         if value.array.shape != self.array.shape:
-            raise RuntimeError(f"assigned grad has data of a different size: expected {list(self.array.shape)}, "
-                               f"got {list(value.array.shape)}")
+            raise RuntimeError(f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of "
+                               f"size '{list(self.array.shape)}'. Please ensure that the gradient and the tensor are "
+                               "the same size")
     self._grad = value
-
-
-def _c_name(tensor):
-    return {"float32": "float", "float64": "double"}.get(tensor.dtype.name, tensor.dtype.name)
 
 
 def _del_grad(self):
@@ -95,8 +109,7 @@ def _grad_fn(self):
     """The node that computed this tensor (None for a leaf)."""
     if self.origin is not None:
         refresh(self, always=True)
-    node = self.node
-    return node.edges[0] if node is not None and node.op is SELECT else node
+    return None if self.node is None else function_of(self.node)[0]
 
 
 def _data(self):
@@ -110,7 +123,7 @@ def _set_data(self, value):
     self.array = value.array
 
 
-Tensor.requires_grad = property(_requires_grad, _set_requires_grad)
+Tensor.requires_grad = property(_requires_grad, _assign_requires_grad)
 Tensor.grad = property(_grad, _set_grad, _del_grad)
 Tensor.grad_fn = property(_grad_fn)
 Tensor.data = property(_data, _set_data)
@@ -136,7 +149,7 @@ def detach_(self):
         raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
                            "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
                            "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
-                           "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
+                           "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
     self.node, self.tracked, self.origin = None, False, None
     return self
 
@@ -166,13 +179,13 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         inputs = _tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        _check_inputs(inputs)
+        _check_inputs(inputs, "can't retain_grad on Tensor that has requires_grad=False")
     run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs, True)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
          allow_unused=None, is_grads_batched=False, materialize_grads=False):
-    """Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple.
+    """Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple (of a dict, as a dict).
 
     RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None)
     or `materialize_grads` (then zeros).
@@ -182,6 +195,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     >>> torch.autograd.grad(x ** 2, x)
     (tensor(6.),)
     """
+    if inputs.__class__ is dict:
+        found = grad(outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs, allow_unused,
+                     is_grads_batched, materialize_grads)
+        return dict(zip(inputs, found))
     create_graph = create_graph or mode.dual is not None       # the gradients carry tangents
     if is_grads_batched:
         return _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
@@ -190,6 +207,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     elif not allow_unused and materialize_grads:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     roots, inputs = _tuple(outputs), _tuple(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = _output_grads(roots, _tuple(grad_outputs, len(roots)))
     _check_inputs(inputs)
     keep = create_graph if retain_graph is None else retain_graph
@@ -234,10 +253,10 @@ def _tuple(x, length=None):
     return (x,) if isinstance(x, (Tensor, GradientEdge)) or x is None else tuple(x)
 
 
-def _check_inputs(inputs):
+def _check_inputs(inputs, words="One of the differentiated Tensors does not require grad"):
     for t in inputs:
         if not isinstance(t, GradientEdge) and not t.requires_grad:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+            raise RuntimeError(words)
 
 
 def _output_grads(roots, grads):
@@ -252,7 +271,7 @@ def _output_grads(roots, grads):
             checked.append(wrap(np.ones((), dt.get_default_dtype().numpy)) if g is None else g)
             continue
         refresh(root)
-        if not root.tracked:
+        if not root.tracked or root.node is not None and root.node.op is NOWHERE:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         if g is None:
             if root.array.size != 1:
@@ -269,6 +288,8 @@ def _output_grads(roots, grads):
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
                                f"Mismatch in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a "
                                f"dtype of {root.dtype}.")
+        elif g.array.dtype != root.array.dtype:
+            g = g.to(root.dtype)
         checked.append(g)
     return checked
 
@@ -301,7 +322,7 @@ def retain_grad(self):
     """Keep the gradient of a tensor that is not a leaf in its `.grad`."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if self.node is None or self.retains_grad:
+    if self.is_leaf or self.retains_grad:
         return
     self.retains_grad = True
     self.node.extras().kept.append(weakref.ref(self))      # the node must not keep the tensor alive

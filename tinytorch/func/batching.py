@@ -7,6 +7,7 @@ so `randomness="different"` gives other numbers than PyTorch's batched draw; "sa
 import contextlib
 import functools
 
+from ..autograd.grad_mode import mode
 from ..ops.create import empty, zeros
 from ..ops.join import stack
 from ..random import default_generator
@@ -39,7 +40,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         leaves, dims, spec = _process(func, in_dims, args)
         size = _batch_size(leaves, dims)
         results = []
-        with _draws(randomness) as renew:
+        with _counted(), _draws(randomness) as renew:
             for i in range(max(size, 1)):
                 if i:
                     renew()
@@ -53,6 +54,16 @@ def check_randomness(randomness):
     """RuntimeError for an unknown way to treat random operations."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+@contextlib.contextmanager
+def _counted():
+    """One more vmap is at work."""
+    mode.vmaps += 1
+    try:
+        yield
+    finally:
+        mode.vmaps -= 1
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@ uninitialised forms, whose shape a lazy module finds out at its first call."""
 import numpy as np
 
 from .. import dtypes as dt
+from ..autograd.tensor_methods import check_not_inference
 from ..device import CPU, check_device
 from ..tensor import Tensor, wrap
 
@@ -13,6 +14,8 @@ def _share(cls, data, requires_grad):
     """A leaf of class `cls` on the memory of `data`."""
     if requires_grad and data.array.dtype.kind not in "fcV":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if requires_grad:
+        check_not_inference(data)
     self = object.__new__(cls)
     self.array, self.version = data.array, data.version
     self.node, self.tracked, self.origin = None, bool(requires_grad), None

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import methods, op, unary
+from ..autograd.op import methods, op, renamed, unary
 from ..autograd.promotion import in_float32, type_name
 from ..autograd.views import in_place
 from ..kernels.erf import erf
@@ -126,6 +126,9 @@ def _leaky_relu(input, slope):
     return _prelu.op.forward(input, slope)
 
 
+_rrelu = renamed(_leaky_relu, "rrelu_with_noise")
+
+
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """`input` where positive, else input * negative_slope. NotImplementedError for integers.
 
@@ -185,11 +188,11 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
-        return leaky_relu(input, (lower + upper) / 2)
+        return floating("leaky_relu_cpu", _rrelu, input, (lower + upper) / 2)
     if input.array.dtype.kind in "biuc" or input.array.dtype == np.float16:
         raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{type_name(input)}'")
     slopes = wrap(rrelu_slopes(input.array, lower, upper, default_generator))
-    return floating("rrelu_with_noise_out_cpu", _leaky_relu, input, slopes)
+    return floating("rrelu_with_noise_out_cpu", _rrelu, input, slopes)
 
 
 @op(name="threshold", input=lambda g, input, threshold: g * ~(input <= threshold))
@@ -387,6 +390,9 @@ def _elu(input, alpha, scale, rate):
     return np.expm1(np.minimum(input, 0) * rate) * (alpha * scale) + np.maximum(input, 0) * scale
 
 
+_celu = renamed(_elu, "celu")
+
+
 def elu(input, alpha=1.0, inplace=False):
     """`input` where positive, else alpha * (exp(input) - 1).
 
@@ -418,7 +424,7 @@ def celu(input, alpha=1.0, inplace=False):
     """
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _finish(floating("elu_cpu", _elu, input, float(alpha), 1.0, 1.0 / alpha), input, inplace)
+    return _finish(floating("elu_cpu", _celu, input, float(alpha), 1.0, 1.0 / alpha), input, inplace)
 
 
 def _gelu_gradient(g, wanted, input, approximate, aux):

@@ -4,11 +4,13 @@ import operator
 
 import numpy as np
 
-from ..autograd.op import op
+from ..autograd.grad_mode import mode
+from ..autograd.op import op, renamed
 from ..autograd.promotion import in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import pool as kernels
 from .pool import _avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, back, check_dtype, check_tensor, images, window
+from .reduce import masked, raw
 
 __all__ = ["adaptive_avg_pool1d"]
 
@@ -39,6 +41,9 @@ def _adaptive_max(out, input):
     return back(kernels.gather(indices, x), input), back(indices, input)
 
 
+_adaptive_max_3d = renamed(_adaptive_max, "adaptive_max_pool3d")
+
+
 @op(name="pool_scatter", first=1, grad=lambda g, size, indices: _gather(len(size), indices, g))
 def _scatter(size, indices, grad):
     n = len(size)
@@ -50,10 +55,25 @@ def _gather(n, indices, input):
     return back(kernels.gather(images(indices, n), images(input, n)), input)
 
 
-@op(name="max_unpool2d", first=1, input=lambda g, size, indices: _gather(len(size), indices, g))
+def _put_grad(g, size, indices):
+    gradient = _gather(len(size), indices, g)
+    if not mode.pushing:
+        return gradient
+    indices = raw(indices)                     # torch's tangents: of several at one place, the last is left
+    number = np.arange(indices.size).reshape(indices.shape)
+    left = _gather(len(size), indices, _put(size, indices, number)) == number
+    return masked(gradient, left)
+
+
+@op(name="max_unpool2d", first=1, input=lambda g, size, indices: _put_grad(g, size, indices))
 def _put(size, indices, input):
     n = len(size)
     return back(kernels.put(images(indices, n), images(input, n), size), input)
+
+
+_put_3d = renamed(_put, "max_unpool3d")
+_even_2d, _even_3d = renamed(_avg_pool, "adaptive_avg_pool2d"), renamed(_avg_pool, "adaptive_avg_pool3d")
+_adaptive_avg_3d = renamed(_adaptive_avg, "adaptive_avg_pool3d")
 
 
 # ------------------------------------------------------------------ pooling to a given size
@@ -95,8 +115,8 @@ def _adaptive_average(function, n, input, output_size):
         return in_float32(lambda x: _adaptive_average(function, n, x, out), input)
     if min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
         kernel = tuple([n // m for n, m in zip(size, out)])
-        return _avg_pool(out, kernel, kernel, (0,) * n, True, None, input)
-    return _adaptive_avg(out, input)
+        return (_even_3d if n == 3 else _even_2d)(out, kernel, kernel, (0,) * n, True, None, input)
+    return (_adaptive_avg_3d if n == 3 else _adaptive_avg)(out, input)
 
 
 def adaptive_avg_pool1d(input, output_size):
@@ -133,7 +153,7 @@ def _adaptive_maximum(function, n, input, output_size, return_indices):
     out = _target(function, n, input, output_size)
     if input.array.dtype == BFLOAT16 and not return_indices:
         return in_float32(lambda x: _adaptive_max(out, x)[0], input)
-    result, indices = _adaptive_max(out, input)
+    result, indices = (_adaptive_max_3d if n == 3 else _adaptive_max)(out, input)
     return (result, indices) if return_indices else result
 
 
@@ -233,7 +253,7 @@ def _unpool(function, n, input, indices, kernel_size, stride, padding, output_si
     if bad.any():
         volume = "x".join(map(str, (1,) * (n == 1) + size))
         raise RuntimeError(f"Found an invalid max index: {indices.array[bad][0]} (output volumes are of size {volume})")
-    return _put(size, indices, input)
+    return (_put_3d if n == 3 else _put)(size, indices, input)
 
 
 def _unpool_size(default, wanted, stride, n):

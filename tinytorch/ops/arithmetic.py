@@ -2,9 +2,9 @@
 import numpy as np
 
 from ..autograd.grad_mode import mode
-from ..autograd.op import binary, methods, op, operator, unary
-from ..autograd.promotion import OPERANDS, check_broadcast, in_float32, need_tensors, promoted, type_name, write_out
-from ..autograd.views import check_in_place, in_place, refresh
+from ..autograd.op import binary, methods, op, operator, renamed, unary
+from ..autograd.promotion import C_NAMES, OPERANDS, check_broadcast, in_float32, need_tensors, promoted, type_name, write_out
+from ..autograd.views import check_in_place, in_place, may_share
 from ..tensor import Tensor
 
 __all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "lerp", "mul", "multiply", "neg",
@@ -35,6 +35,17 @@ def conjugate(self):
     return _conj(self) if self.array.dtype.kind == "c" else self
 
 
+#: The name of the nodes of operations whose derivatives are `refused`.
+REFUSED = "torch::autograd::NotImplemented"
+
+
+def refused(name):
+    """The derivative rule of an operation that torch has none for: RuntimeError."""
+    def rule(g):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+    return rule
+
+
 # ------------------------------------------------------------------ sums
 @binary(input=lambda g: g, other=lambda g: g, method=False, inplace=False, name="add")
 def _add(input, other):
@@ -58,12 +69,11 @@ def _sub(input, other):
     return np.subtract(input, other)
 
 
-@binary(input=lambda g: -g, other=lambda g: g, method=False, inplace=False, name="rsub")
+@binary(input=lambda g: -g, other=lambda g: g, method=False, inplace=False, name="rsub.1")
 def _rsub(input, other):
     return np.subtract(other, input)
 
 
-_rsub.op.backward_name = "RsubBackward1"
 
 
 def _scaled(input, other, alpha):
@@ -170,13 +180,13 @@ def _check_divisor(name, input, other):
             raise RuntimeError("ZeroDivisionError")
 
 
-@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div")
+@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div.2")
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
     return np.floor_divide(input, other)
 
 
-@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div")
+@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div.2")
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
     if input.dtype.kind == "f":
@@ -215,14 +225,18 @@ def true_divide(input, other, *, out=None):
     return _true_divide(input, other, out=out)
 
 
-def floor_divide(input, other, *, out=None):
-    """input / other rounded down. RuntimeError for an integer division by zero.
+@binary(input=refused("floor_divide"), other=refused("floor_divide"))
+def floor_divide(input, other):
+    """input / other rounded down. RuntimeError for an integer division by zero, and in backward.
 
     >>> import tinytorch as torch
     >>> torch.floor_divide(torch.tensor([7, -7]), 2)
     tensor([ 3, -4])
     """
-    return _floor_divide(input, other, out=out)
+    return _floor_divide(input, other)
+
+
+floor_divide.op.backward_name = REFUSED
 
 
 @binary(input=lambda g: g, other=lambda g, input, other: -g * _floor_divide(input, other))
@@ -276,6 +290,9 @@ def _lerp(input, end, weight):
         step = end - input
         return input + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
     return np.where(np.abs(weight) < 0.5, input + weight * (end - input), end - (end - input) * (1 - weight))
+
+
+_lerp_tensor = renamed(_lerp, "lerp.1")
 
 
 def alike(*tensors):
@@ -340,14 +357,14 @@ def lerp(input, end, weight, *, out=None):
     """
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.array.dtype != input.array.dtype and (name == "end" or x.array.ndim):
-            names = {"float32": "float", "float64": "double"}
-            want, got = (names.get(d.name, d.name) for d in (input.dtype, x.dtype))
+            want, got = (C_NAMES[type_name(y)] for y in (input, x))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     if input.array.dtype.kind in "biu":
         raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{type_name(input)}'")
     if isinstance(weight, Tensor):
         weight = weight.to(input.dtype)
-    return write_out(out, ternary(_lerp, input, end, weight), input, end, weight)
+    primitive = _lerp_tensor if isinstance(weight, Tensor) else _lerp
+    return write_out(out, ternary(primitive, input, end, weight), input, end, weight)
 
 
 # ------------------------------------------------------------------ in place, operators, other names
@@ -359,21 +376,19 @@ def updates(ufunc, function):
         if options:
             return recorded(self, other, **options)
         array = self.array
+        if mode.grad:
+            check_in_place(self)
+            tracked = self.tracked or (self.origin is not None and self.origin.base.tracked)
+        else:
+            tracked = False
         if isinstance(other, Tensor):
             operand = other.array
             fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
-                other.version is not self.version or other is self)      # those that share memory need a look
-            if mode.grad and other.origin is not None:
-                refresh(other)
-            tracked = other.tracked
+                other is self or not may_share(array, operand))     # those that share memory need a look
+            tracked = tracked or mode.grad and (other.tracked or other.origin is not None and other.origin.base.tracked)
         else:
-            operand, tracked = other, False
+            operand = other
             fits = array.dtype.kind == "f" and (other.__class__ is float or other.__class__ is int)
-        if mode.grad:
-            check_in_place(self)
-            tracked = tracked or self.tracked or (self.origin is not None and self.origin.base.tracked)
-        else:
-            tracked = False
         if not fits or tracked or 0 in array.strides:
             return recorded(self, other)
         try:
@@ -395,7 +410,7 @@ def also(**names):
                 setattr(Tensor, new + end, getattr(Tensor, old + end))
 
 
-methods(conjugate, add, sub, rsub, div, positive, inplace=(floor_divide, true_divide, addcmul, addcdiv, lerp))
+methods(conjugate, add, sub, rsub, div, positive, inplace=(true_divide, addcmul, addcdiv, lerp))
 Tensor.add_ = updates(np.add, add)
 Tensor.sub_ = updates(np.subtract, sub)
 Tensor.mul_ = updates(np.multiply, mul)
@@ -408,7 +423,7 @@ Tensor.__add__ = Tensor.__radd__ = operator(_add)
 Tensor.__sub__ = operator(_sub)
 Tensor.__mul__ = Tensor.__rmul__ = operator(mul)
 Tensor.__truediv__ = operator(_true_divide)
-Tensor.__floordiv__ = operator(_floor_divide)
+Tensor.__floordiv__ = operator(floor_divide)
 Tensor.__mod__ = operator(remainder)
 Tensor.__neg__ = neg
 Tensor.__pos__ = positive
@@ -437,6 +452,6 @@ def _subtract_from(self, other):
 
 _from = operator(_rsub)
 Tensor.__rsub__ = _subtract_from
-Tensor.__rfloordiv__ = reflected(_floor_divide)
+Tensor.__rfloordiv__ = reflected(floor_divide)
 Tensor.__rmod__ = reflected(remainder)
 Tensor.__div__ = Tensor.__truediv__

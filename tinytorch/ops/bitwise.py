@@ -1,7 +1,9 @@
 """Logic and bits: logical_and bitwise_or shifts gcd lcm ... and the operators & | ^ ~ << >>."""
 import numpy as np
 
+from ..autograd.grad_mode import no_grad
 from ..autograd.op import binary, operator, unary
+from ..autograd.views import in_place
 from ..tensor import Tensor
 from .arithmetic import reflected
 
@@ -15,7 +17,7 @@ def refuse_records(array):
         raise TypeError("bfloat16")
 
 
-@binary(numbers="none")
+@binary(numbers="none", inplace=False)
 def logical_and(input, other):
     """Whether both are non-zero.
 
@@ -27,7 +29,7 @@ def logical_and(input, other):
     return np.logical_and(input, other)
 
 
-@binary(numbers="none")
+@binary(numbers="none", inplace=False)
 def logical_or(input, other):
     """Whether at least one is non-zero.
 
@@ -39,7 +41,7 @@ def logical_or(input, other):
     return np.logical_or(input, other)
 
 
-@binary(numbers="none")
+@binary(numbers="none", inplace=False)
 def logical_xor(input, other):
     """Whether exactly one is non-zero.
 
@@ -51,7 +53,7 @@ def logical_xor(input, other):
     return np.logical_xor(input, other)
 
 
-@unary()
+@unary(inplace=False)
 def logical_not(input):
     """Whether each element is zero.
 
@@ -61,6 +63,10 @@ def logical_not(input):
     """
     refuse_records(input)
     return np.logical_not(input)
+
+
+for _logical in (logical_and, logical_or, logical_xor, logical_not):      # torch does not record these writes
+    setattr(Tensor, _logical.__name__ + "_", no_grad()(in_place(_logical)))
 
 
 @binary(name="bitwise_and_cpu")
@@ -109,8 +115,10 @@ def bitwise_not(input):
     return np.invert(input)
 
 
-def _within(input, other):
+def _within(name, input, other):
     """Shifts of more bits than there are, or fewer than none, are left to the caller."""
+    if input.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
     bits = 8 * input.dtype.itemsize
     return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
 
@@ -123,7 +131,7 @@ def bitwise_left_shift(input, other):
     >>> torch.bitwise_left_shift(torch.tensor([1, 5]), 2)
     tensor([ 4, 20])
     """
-    fits, _ = _within(input, other)
+    fits, _ = _within("lshift_cpu", input, other)
     return np.where(fits, np.left_shift(input, np.where(fits, other, 0).astype(input.dtype)), 0).astype(input.dtype)
 
 
@@ -135,7 +143,7 @@ def bitwise_right_shift(input, other):
     >>> torch.bitwise_right_shift(torch.tensor([8, -8]), 2)
     tensor([ 2, -2])
     """
-    fits, bits = _within(input, other)
+    fits, bits = _within("rshift_cpu", input, other)
     return np.right_shift(input, np.where(fits, other, bits - 1).astype(input.dtype))
 
 

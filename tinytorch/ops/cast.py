@@ -2,12 +2,13 @@
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import attach, methods, op, single
+from ..autograd.op import attach, methods, op, renamed, single
 from ..autograd.promotion import check_broadcast, stored_as
-from ..autograd.views import assign, check_in_place, check_overlap
+from ..autograd.views import assign, check_in_place, check_overlap, may_share
 from ..device import check_device, device as Device
+from ..kernels.layout import dense_copy
 from ..memory_format import contiguous_format, memory_order, preserve_format
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .shape import inverse
 
 _PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
@@ -36,10 +37,13 @@ def _to_discrete(input, numpy_dtype, source):
 def _clone(input, order):
     """A copy laid out as the input ("K"), in C order ("C"), or with its dimensions in the order given."""
     if order == "K":
-        return input.copy("C" if any([s == 0 and n > 1 for s, n in zip(input.strides, input.shape)]) else "K")
+        return dense_copy(input)
     if order == "C":
         return input.copy("C")
     return input.transpose(order).copy("C").transpose(inverse(order))
+
+
+_copied = renamed(_clone, "to_copy")
 
 
 @single(name="alias", view=True, input=lambda g: g)
@@ -71,8 +75,8 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     order = "K" if memory_format is None else memory_order(memory_format, self.array.ndim)
     if target != self.array.dtype:
         result = (_to_copy if target.kind in "fcV" else _to_discrete)(self, target, self.array.dtype)
-        return result if order == "K" or laid_out(result.array, order) else _clone(result, order)
-    return _clone(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
+        return result if order == "K" or laid_out(result.array, order) else _copied(result, order)
+    return _copied(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
 
 
 def laid_out(array, order):
@@ -93,6 +97,8 @@ def clone(input, *, memory_format=None):
 def contiguous(self, memory_format=contiguous_format):
     """Itself if it lies in memory in C order (or in that of `memory_format`), else such a copy."""
     if memory_format is preserve_format:
+        if self.array.flags.c_contiguous:
+            return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     order = memory_order(memory_format, self.array.ndim)
     return self if laid_out(self.array, order) else _clone(self, order)
@@ -157,42 +163,60 @@ def copy_values(self, src, non_blocking=False):
     tensor([[1., 2.],
             [1., 2.]])
     """
-    check_in_place(self)
+    if isinstance(src, (bool, int, float, complex)):
+        src = wrap(stored_as(src, self.array.dtype))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    if src.version is self.version and src is not self:
+    check_in_place(self, src)
+    if src is not self and may_share(self.array, src.array):
         check_overlap(self, src)
     return assign(self, _copy(self, to(src, self.dtype)))
 
 
-@op(name="copy", input=lambda g: g * 0, src=lambda g: g)
+def _no_part(g):
+    """The gradient of what was overwritten: not g * 0, which would be nan where g is infinite."""
+    return g.new_zeros(g.shape) if isinstance(g, Tensor) else np.zeros(g.shape, g.dtype)
+
+
+@op(name="copy", input=lambda g: _no_part(g), src=lambda g: g)
 def _copy(input, src):
+    """What is to be written: `src` itself, broadcast."""
+    if src.shape == input.shape:
+        return src
     try:
-        return np.broadcast_to(src, input.shape).copy()
+        return np.broadcast_to(src, input.shape)
     except ValueError:
         check_broadcast(input.shape, src.shape)
         raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape "
                            f"{list(np.broadcast_shapes(input.shape, src.shape))}") from None
 
 
-@op(name="fill", input=lambda g: g * 0, value=lambda g: g)
+_copy.op.backward_name = "torch::autograd::CopyBackwards"
+
+
+@op(name="fill.2", input=lambda g: _no_part(g), value=lambda g: g)
 def _fill(input, value):
     return np.full_like(input, value)
 
 
+_fill_tensor, _zero = renamed(_fill, "fill.3"), renamed(_fill, "zero")
+
+
 def fill_(self, value):
     """Write `value` (a number or a 0-dim tensor) everywhere."""
+    check_in_place(self, value)
     if isinstance(value, Tensor) and value.array.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
                            "dimensions.")
-    check_in_place(self)
-    value = to(value, self.dtype) if isinstance(value, Tensor) else stored_as(value, self.array.dtype)
-    return assign(self, _fill(self, value))
+    if isinstance(value, Tensor):
+        return assign(self, _fill_tensor(self, to(value, self.dtype)))
+    return assign(self, _fill(self, stored_as(value, self.array.dtype)), uniform=True)
 
 
 def zero_(self):
     """Write zeros everywhere."""
-    return fill_(self, 0)
+    check_in_place(self)
+    return assign(self, _zero(self, stored_as(0, self.array.dtype)), uniform=True)
 
 
 for _name, _dtype in [("bool", dt.bool), ("byte", dt.uint8), ("char", dt.int8), ("short", dt.int16),

@@ -1,9 +1,12 @@
 """Comparisons and questions: eq lt isnan isclose equal is_tensor ..."""
+import functools
+
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import binary, methods, operator, unary
+from ..autograd.op import binary, methods, op, operator, unary
 from ..autograd.promotion import need_tensors, promoted, type_name
+from ..autograd.views import in_place
 from ..tensor import Tensor, wrap
 from .arithmetic import also
 
@@ -12,7 +15,7 @@ __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "i
            "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
 
 
-@binary(numbers="other")
+@binary(numbers="other", inplace=False)
 def eq(input, other):
     """Whether the elements are equal.
 
@@ -23,7 +26,7 @@ def eq(input, other):
     return np.equal(input, other)
 
 
-@binary(numbers="other")
+@binary(numbers="other", inplace=False)
 def ne(input, other):
     """Whether the elements differ.
 
@@ -40,7 +43,7 @@ def _ordered(name, array):
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
 
 
-@binary(numbers="other")
+@binary(numbers="other", inplace=False)
 def lt(input, other):
     """Whether input < other. NotImplementedError for complex numbers.
 
@@ -52,7 +55,7 @@ def lt(input, other):
     return np.less(input, other)
 
 
-@binary(numbers="other")
+@binary(numbers="other", inplace=False)
 def le(input, other):
     """Whether input <= other. NotImplementedError for complex numbers.
 
@@ -64,7 +67,7 @@ def le(input, other):
     return np.less_equal(input, other)
 
 
-@binary(numbers="other")
+@binary(numbers="other", inplace=False)
 def gt(input, other):
     """Whether input > other. NotImplementedError for complex numbers.
 
@@ -76,7 +79,7 @@ def gt(input, other):
     return np.greater(input, other)
 
 
-@binary(numbers="other")
+@binary(numbers="other", inplace=False)
 def ge(input, other):
     """Whether input >= other. NotImplementedError for complex numbers.
 
@@ -86,6 +89,22 @@ def ge(input, other):
     """
     _ordered("ge", input)
     return np.greater_equal(input, other)
+
+
+def _in_place(function):
+    """The in-place form of a comparison: its truth values as numbers of the dtype of `self`, with zero derivatives."""
+    @op(name=function.__name__, input=lambda g: g * 0, other=lambda g: g * 0)
+    def number(input, other, truth):
+        return truth
+
+    @functools.wraps(function)
+    def compared(self, other):
+        return number(self, other, function(self, other).to(self.dtype))
+    return in_place(compared)
+
+
+for _comparison in (eq, ne, lt, le, gt, ge):
+    setattr(Tensor, _comparison.__name__ + "_", _in_place(_comparison))
 
 
 # ------------------------------------------------------------------ element by element

@@ -58,6 +58,7 @@ def _set_imag(self, value):
 
 @op(name="view_as_real", view=True, input=lambda g: _view_as_complex(_packed(g)))
 def _view_as_real(input):
+    input = np.asarray(input)                  # a gradient may come as a NumPy scalar
     part = input.real.dtype
     return np.lib.stride_tricks.as_strided(input.real, input.shape + (2,), input.strides + (part.itemsize,))
 
@@ -105,8 +106,10 @@ def view_as_complex(input):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if array.strides[-1] != array.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(s % (2 * array.itemsize) for s in array.strides[:-1]):
+    if any(s % (2 * array.itemsize) for s, n in zip(array.strides[:-1], array.shape) if n != 1):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if input.storage_offset() % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return _view_as_complex(input)
 
 

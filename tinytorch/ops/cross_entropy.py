@@ -1,7 +1,7 @@
 """Cross entropy and negative log likelihood. Targets that are classes take one node of the tape."""
 import warnings
 
-from ..autograd.op import op
+from ..autograd.op import op, renamed
 from ..autograd.promotion import type_name
 from ..kernels import softmax as kernels
 from .activation import floating
@@ -34,6 +34,9 @@ def _nll_backward(grad, target, weight, size, ignore_index, reduction):
 @op(name="nll_loss", input=_nll_gradient)
 def _nll_loss(input, target, weight, ignore_index, reduction):
     return kernels.nll(input, target, weight, ignore_index, reduction)
+
+
+_nll_loss_2d = renamed(_nll_loss, "nll_loss2d")
 
 
 @op(name="cross_entropy_loss", aux=True,
@@ -74,7 +77,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     """
     reduction = reduction_of(reduction, size_average, reduce)
     _checked(input, target, weight)
-    return _batched(_nll_loss, input, target, weight, ignore_index, reduction)
+    return _batched(_nll_loss_2d if input.array.ndim > 2 else _nll_loss, input, target, weight, ignore_index, reduction)
 
 
 def _batched(primitive, input, target, weight, ignore_index, reduction):

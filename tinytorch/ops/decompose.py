@@ -2,6 +2,7 @@
 import numpy as np
 
 from .. import return_types
+from ..autograd.grad_mode import mode
 from ..autograd.op import methods, op
 from ..autograd.promotion import converted, type_name, write_out
 from ..tensor import Tensor, wrap
@@ -127,7 +128,7 @@ def det(A, *, out=None):
 
 def _slogdet_grad(g, wanted, input, ans):
     sign, size = g
-    total = 0
+    total = input * 0
     if size is not None:
         total = _scalars(size) * mT(_inv(input))
     if sign is not None and raw(input).dtype.kind == "c":
@@ -220,18 +221,18 @@ def solve(A, B, *, left=True, out=None):
 
 
 # ------------------------------------------------------------------ cholesky, qr
-def _half_lower(x):
-    """Lower triangle with half the diagonal."""
+def _lower(x, diagonal):
+    """The part of matrices below the diagonal, which is multiplied by a number."""
     n = x.shape[-1]
-    weight = np.tril(np.ones((n, n))) - np.eye(n) / 2
+    weight = np.tril(np.ones((n, n)), -1) + np.eye(n) * diagonal
     return x * like(x, weight.astype(raw(x).real.dtype))
 
 
 def _cholesky_grad(g, L):
     inner = _inv(L)
-    middle = _half_lower(_matmul(mT(L), g))
-    full = _matmul(_matmul(mT(inner), middle), inner)
-    return (full + mT(full)) * 0.5
+    P = _matmul(mT(L), g)
+    middle = _lower(P, 0.5) if mode.pushing else (_lower(P, 1) + mT(_lower(P, 0))) * 0.5
+    return _matmul(_matmul(mT(inner), middle), inner)
 
 
 @op(name="linalg_cholesky_ex", input=lambda g, ans: _cholesky_grad(g, ans))
@@ -365,16 +366,20 @@ def _svd_grad(g, wanted, input, ans):
     gU = None if gU is None else gU[..., :k]
     gVh = None if gVh is None else gVh[..., :k, :]
     middle = 0 if gS is None else _rowwise(gS) * _eye(gS, k)
+    # Phases may turn in U or in Vh: backward takes U, torch's forward mode half of each.
+    phases = raw(input).dtype.kind == "c" and (0.25 if mode.pushing else 0.5)
     if gU is not None or gVh is not None:
         E = _gaps(S, -1) * _gaps(S, 1)         # 1 / (s_j^2 - s_i^2)
         if gU is not None:
             P = _matmul(mT(U), gU)
             middle = middle + (P - mT(P)) * E * _rowwise(S)
-            if raw(input).dtype.kind == "c":
-                middle = middle + (P - mT(P)) * _eye(S, k) * 0.5 / _rowwise(S)
+            if phases:
+                middle = middle + (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
         if gVh is not None:
             P = _matmul(Vh, mT(gVh))
             middle = middle + _column(S) * ((P - mT(P)) * E)
+            if phases and mode.pushing:
+                middle = middle - (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
     total = _matmul(_matmul(U, _as(middle, U)), Vh)
     m, n = input.shape[-2:]
     if gU is not None and m > k:
@@ -443,7 +448,9 @@ def _eigh_grad(g, wanted, ans):
         P = _matmul(mT(V), gV)
         middle = middle + P * _gaps(L, -1)
     middle = _as(middle, V)
-    return _matmul(_matmul(V, (middle + mT(middle)) * 0.5), mT(V)),      # Hermitian, as the input is taken to be
+    if not mode.pushing:
+        middle = (middle + mT(middle)) * 0.5   # Hermitian, as the input is taken to be
+    return _matmul(_matmul(V, middle), mT(V)),
 
 
 @op(name="linalg_eigh", multi=True, joint=_eigh_grad)

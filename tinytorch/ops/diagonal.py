@@ -5,7 +5,7 @@ from .. import dtypes as dt
 from ..autograd.op import methods, op
 from ..autograd.promotion import write_out
 from ..device import check_device
-from ..tensor import check_dim, wrap
+from ..tensor import Tensor, check_dim, wrap
 from .shape import reshape
 
 __all__ = ["diag", "diag_embed", "diagflat", "diagonal", "tril", "tril_indices", "triu", "triu_indices"]
@@ -14,9 +14,16 @@ __all__ = ["diag", "diag_embed", "diagflat", "diagonal", "tril", "tril_indices",
 @op(name="diagonal", view=True, input=lambda g, shape, offset, dim1, dim2: _embed(g, shape, offset, dim1, dim2))
 def _diagonal(input, offset, dim1, dim2):
     result = input.diagonal(offset, dim1, dim2)
+    if not result.shape[-1]:                   # NumPy lets an empty one begin anywhere
+        result = input[...].diagonal(0, dim1, dim2)[..., :0]
     if input.flags.writeable:
         result.flags.writeable = True
     return result
+
+
+@op(name="diagonal.0_copy", input=lambda g, shape, offset, dim1, dim2: _embed(g, shape, offset, dim1, dim2))
+def _diagonal_copy(input, offset, dim1, dim2):
+    return input.diagonal(offset, dim1, dim2).copy()
 
 
 @op(name="diag_embed", g=lambda g, offset, dim1, dim2: _diagonal(g, offset, dim1, dim2))
@@ -63,8 +70,34 @@ def diag(input, diagonal=0, *, out=None):
     ndim = input.array.ndim
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
-    result = diag_embed(input, diagonal) if ndim == 1 else _diagonal(input, diagonal, 0, 1).clone()
+    result = diag_embed(input, diagonal) if ndim == 1 else _diagonal_copy(input, diagonal, 0, 1)
     return write_out(out, result)
+
+
+def fill_diagonal_(self, fill_value, wrap=False):
+    """Write a number on the main diagonal; with `wrap`, of a tall matrix, start again below where it ends.
+
+    RuntimeError for fewer than two dimensions, or more than two of different sizes.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2, 2).fill_diagonal_(5)
+    tensor([[5., 0.],
+            [0., 5.]])
+    """
+    if isinstance(fill_value, Tensor):
+        raise TypeError("fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not Tensor")
+    shape = self.array.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    size, step = min(shape), sum(self.stride())
+    self.as_strided((size,), (step,)).fill_(fill_value)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        first = self.stride(0) * (shape[1] + 1)
+        size = self.array.size - (shape[1] + 1) * shape[1]
+        self.as_strided((-(-size // (shape[1] + 1)),), (step,), self.storage_offset() + first).fill_(fill_value)
+    return self
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
@@ -158,4 +191,4 @@ def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     return _indices(row, col, ~np.tri(max(row, 0), max(col, 0), offset - 1, bool), dtype, device)
 
 
-methods(diag, diag_embed, diagflat, diagonal, inplace=(tril, triu))
+methods(diag, diag_embed, diagflat, diagonal, fill_diagonal_, inplace=(tril, triu))

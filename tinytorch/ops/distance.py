@@ -8,6 +8,7 @@ from ..autograd.promotion import converted, in_float32, promoted, type_name, wri
 from ..autograd.views import assign, check_in_place
 from ..tensor import check_dim
 from .reduce import _add, axes, check_tensor, kept_shape, like, masked, numpy_names, raw, spread
+from .rounding import sgn
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
 
@@ -15,7 +16,7 @@ __all__ = ["cdist", "dist", "norm", "renorm"]
 def _direction(x):
     """x / |x|, 0 where x is 0: the sign of a real number."""
     if raw(x).dtype.kind == "c":
-        return x * masked(1 / builtins.abs(x), raw(x) != 0)
+        return sgn(x)
     return like(x, np.sign(raw(x)))
 
 
@@ -34,7 +35,7 @@ def _norm_grad(g, ans, input, p, dim):
         weight = (hits / hits.sum(axis=dim, keepdims=True)).astype(size.dtype)
         return spread(g, shape, dim) * _direction(input) * like(g, weight)
     return input * masked(builtins.abs(input) ** (p - 2), size != 0) * spread(
-        masked(g * ans ** (1 - p), nonzero), shape, dim)
+        masked(g, nonzero) * masked(ans ** (1 - p), nonzero), shape, dim)
 
 
 @op(name="linalg_vector_norm", input=lambda g, ans, input, p, dim: _norm_grad(g, ans, input, p, dim))

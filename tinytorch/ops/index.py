@@ -12,7 +12,8 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.op import op, single
 from ..autograd.promotion import stored_as, type_name
-from ..autograd.views import assign, check_in_place, check_overlap
+from ..autograd.views import assign, check_in_place, check_inference, check_overlap, check_written, may_share
+from ..kernels.layout import dense_copy
 from ..kernels.scatter import add_at
 from ..tensor import Tensor, wrap
 
@@ -69,9 +70,14 @@ def _index_put(input, values, index, accumulate):
 def pick(array, index):
     """array[index] for an advanced index, with torch's errors."""
     try:
-        if len(index) == 1 and index[0].dtype != bool and array.flags.c_contiguous:
-            return array.take(index[0], axis=0)
-        return array[index]
+        if index[-1].dtype != bool and array.flags.c_contiguous and all([i is _ALL for i in index[:-1]]):
+            return array.take(index[-1], axis=len(index) - 1)
+        if 0 in array.strides:
+            array = dense_copy(array)
+        found = array[index]
+        steps = [s for s, n in zip(array.strides, array.shape) if n > 1]
+        # NumPy puts indexed dimensions first in memory.
+        return np.ascontiguousarray(found) if steps == sorted(steps, reverse=True) else found
     except IndexError as error:
         raise index_error(array.shape, index, error) from None
 
@@ -93,6 +99,8 @@ def put_values(array, values, index, accumulate=False):
 def index_error(shape, index, error):
     """torch's error for the index arrays that NumPy refused."""
     arrays = [(d, i) for d, i in enumerate(index) if isinstance(i, np.ndarray)]
+    if any(shape[d] == 0 for d, _ in arrays):
+        return IndexError("index is out of bounds for dimension with size 0")
     for k, (d, i) in enumerate(arrays):
         if i.dtype != bool:
             wrong = i[(i < -shape[d]) | (i >= shape[d])]
@@ -118,19 +126,20 @@ def parse(shape, index):
         elif item is not None and item is not Ellipsis and item.__class__ is not bool:
             used += 1
     if used > len(shape):
-        if not shape and len(items) == 1 and items[0].__class__ in (int, slice):
+        if not shape and len(items) == 1 and index[0].__class__ in (int, slice):
             raise _no_dimensions(items[0])
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     basic, arrays, primitive = [], [], _alias
     dim = made = 0                             # dimensions of the tensor read, of the result made
     rest = len(shape) - used
-    for item in items:
+    for place, item in enumerate(items):
         kind = item.__class__
         if kind is slice:
             item = _checked(item)
             basic.append(item)
             dim, made = dim + 1, made + 1
-            primitive = _slice
+            if item is not _ALL:
+                primitive = _slice
         elif item is None:
             basic.append(None)
             made += 1
@@ -145,7 +154,7 @@ def parse(shape, index):
             primitive = _new_axis
         elif kind is int:
             if not -shape[dim] <= item < shape[dim]:
-                raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {shape[dim]}")
+                raise IndexError(f"index {item} is out of bounds for dimension {place} with size {shape[dim]}")
             basic.append(item)
             dim += 1
             primitive = _select
@@ -262,7 +271,8 @@ def _simple(shape, index):
                 return None
             primitive = _select
         elif item.__class__ is slice and item.step is None and item.start.__class__ in _PLAIN and item.stop.__class__ in _PLAIN:
-            primitive = _slice
+            if item.start is not None or item.stop is not None:
+                primitive = _slice
         else:
             return None
     return (*index, ...), primitive
@@ -274,7 +284,7 @@ def getitem(self, index):
     if kind is int or kind is slice or kind is tuple:
         simple = _simple(self.array.shape, index if kind is tuple else (index,))
         if simple is not None:
-            return simple[1](self, simple[0])
+            return (_slice if kind is slice else simple[1])(self, simple[0])
     basic, primitive, advanced = parse(self.array.shape, index)
     if basic is not None:
         self = primitive(self, basic)
@@ -293,6 +303,8 @@ def setitem(self, index, value):
         return
     if value.__class__ is int and not -1 << 63 <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
+    if index is True:
+        self, index = self.unsqueeze(0), Ellipsis
     basic, primitive, advanced = parse(self.array.shape, index)
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
                       or self.origin is not None and self.origin.base.tracked):
@@ -300,21 +312,23 @@ def setitem(self, index, value):
         if advanced is not None:
             value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))
             index_put_(target, advanced, value)
-        elif isinstance(value, Tensor):
+        elif isinstance(value, Tensor) and value.array.ndim:
             target.copy_(_spread(value, target.array.shape))
         else:
             target.fill_(value)
         return
+    if self.version.__class__ is not list:
+        check_inference(self)
     array = self.array if basic is None else self.array[basic]
     if isinstance(value, Tensor):
-        if value.version is self.version:
+        if advanced is None:
+            check_written(array)
+        if may_share(array, value.array):
             check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value)
         if value.array.dtype == array.dtype:
             value = value.array
-        elif advanced is not None and value.array.ndim:
-            raise _dtype_mismatch(self, value)
         else:
-            value = dt.cast(value.array, array.dtype)
+            value = dt.cast(value.array if advanced is None else _fitting(self, value, advanced).array, array.dtype)
     else:
         value = stored_as(value, array.dtype)
     if advanced is not None:
@@ -351,9 +365,15 @@ def _without_leading_ones(value, shape):
     return value if extra <= 0 else value.expand(shape)
 
 
-def _dtype_mismatch(self, values):
-    return RuntimeError("Index put requires the source and destination dtypes match, got "
-                        f"{type_name(self)} for the destination and {type_name(values)} for the source.")
+def _fitting(self, values, advanced):
+    """`values` in the dtype of `self`. RuntimeError if it has another, but for one value written where a mask says."""
+    if values.array.dtype == self.array.dtype:
+        return values
+    if values.array.size == 1 and advanced[-1].dtype == bool:
+        stored_as(values.item(), self.array.dtype)             # refuses what does not fit
+        return values.to(self.dtype)
+    raise RuntimeError("Index put requires the source and destination dtypes match, got "
+                       f"{type_name(self)} for the destination and {type_name(values)} for the source.")
 
 
 def _parse_put(shape, indices):
@@ -373,8 +393,7 @@ def index_put(input, indices, values, accumulate=False):
     tensor([0., 3., 0.])
     """
     advanced = _parse_put(input.array.shape, indices)
-    if input.array.dtype != values.array.dtype:
-        raise _dtype_mismatch(input, values)
+    values = _fitting(input, values, advanced)
     values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
     return _index_put(input, values, advanced, accumulate)
 
@@ -383,11 +402,10 @@ def index_put_(self, indices, values, accumulate=False):
     """In-place form of `index_put`."""
     if not isinstance(values, Tensor):
         raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
-    check_in_place(self)
+    check_in_place(self, values)
     if not mode.grad or not (self.requires_grad or values.requires_grad):
         advanced = _parse_put(self.array.shape, indices)
-        if self.array.dtype != values.array.dtype:
-            raise _dtype_mismatch(self, values)
+        values = _fitting(self, values, advanced)
         if self.array.flags.c_contiguous or not accumulate:
             put_values(self.array, values.array, advanced, accumulate)
             self.version[0] += 1

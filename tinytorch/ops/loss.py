@@ -286,7 +286,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
     tensor(0.5000)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    apart = (margin - input).clamp(min=0)
+    apart = (margin - input).clamp_min(0)
     return reduced(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
 
 
@@ -311,7 +311,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     squares = ((input1 * input1).sum(dims) + tiny) * ((input2 * input2).sum(dims) + tiny)
     cosine = (input1 * input2).sum(dims) / squares.sqrt()
     near = (1 - cosine).masked_fill(target != 1, 0)
-    return reduced(near + (cosine - margin).clamp(min=0).masked_fill(target != -1, 0), reduction)
+    return reduced(near + (cosine - margin).clamp_min(0).masked_fill(target != -1, 0), reduction)
 
 
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
@@ -326,7 +326,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     if not input1.array.ndim == input2.array.ndim == target.array.ndim:
         raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
                            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
-    return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
+    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
@@ -365,7 +365,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise RuntimeError("target out of range")
     rows = input.reshape(-1, classes)
     at = wrap(index.reshape(-1, 1))
-    loss = (margin - rows.gather(1, at) + rows).clamp(min=0)
+    loss = (margin - rows.gather(1, at) + rows).clamp_min(0)
     loss = loss if p == 1 else loss * loss
     if weight is not None:
         loss = loss * weight[at]
@@ -395,7 +395,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     labels = np.where(listed, labels, 0)
     other = np.ones(labels.shape, bool)
     other[np.nonzero(listed)[0], labels[listed]] = False
-    margins = (1 - rows.gather(1, wrap(labels)).unsqueeze(2) + rows.unsqueeze(1)).clamp(min=0)
+    margins = (1 - rows.gather(1, wrap(labels)).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
     loss = margins.masked_fill(wrap(~(listed[:, :, None] & other[:, None, :])), 0).sum((1, 2)) / classes
     return reduced(loss if input.array.ndim > 1 else loss.reshape(()), reduction)
 
@@ -451,4 +451,4 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return reduced((margin + near - far).clamp(min=0), reduction)
+    return reduced((margin + near - far).clamp_min(0), reduction)

@@ -1,7 +1,7 @@
 """Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
 import numpy as np
 
-from ..autograd.op import methods, op
+from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import stored_as, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .index import _index, _index_put
@@ -17,6 +17,10 @@ def _masked_fill(input, mask, value):
     result = np.array(input if shape == input.shape else np.broadcast_to(input, shape))
     np.copyto(result, value, where=mask)
     return result
+
+
+_masked_fill_tensor = renamed(_masked_fill, "masked_fill.1")
+_masked_select, _take = renamed(_index, "masked_select"), renamed(_index, "take")
 
 
 @op(name="masked_scatter", input=lambda g, mask: _masked_fill(g, mask, 0),
@@ -61,7 +65,7 @@ def masked_fill(input, mask, value):
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
                         "mask, Number value)\n")
     common_shape(input.array.shape, mask.array.shape)
-    return _masked_fill(input, mask, value)
+    return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
 
 def masked_select(input, mask, *, out=None):
@@ -76,7 +80,7 @@ def masked_select(input, mask, *, out=None):
     size = common_shape(input.array.shape, mask.array.shape)
     if out is not None and out.array.dtype != input.array.dtype:
         raise RuntimeError("masked_select(): self and result must have the same scalar type")
-    result = _index(expand(input, size), (np.broadcast_to(mask.array, size),))
+    result = _masked_select(expand(input, size), (np.broadcast_to(mask.array, size),))
     return write_out(out, result, input, mask, apart=True)
 
 
@@ -90,7 +94,7 @@ def masked_scatter(input, mask, source):
     if mask.array.dtype != bool:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {type_name(mask)}")
     if source.array.dtype != input.array.dtype:
-        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {type_name(input)} "
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{type_name(input)} "
                            f"and {type_name(source)}")
     size = common_shape(input.array.shape, mask.array.shape)
     mask = mask if mask.array.shape == size else expand(mask, size)
@@ -149,7 +153,7 @@ def take(input, index, *, out=None):
     if out is not None and out.array.dtype != input.array.dtype:
         raise RuntimeError("take(): self and out expected to have the same dtype, but got self.dtype = "
                            f"{type_name(input)} and out.dtype = {type_name(out)}")
-    return write_out(out, _index(reshape(input, -1), (index.array,)), input, index, apart=True)
+    return write_out(out, _take(reshape(input, -1), (index.array,)), input, index, apart=True)
 
 
 def put(input, index, source, accumulate=False):

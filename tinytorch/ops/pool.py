@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from ..autograd.op import op
+from ..autograd.op import op, renamed
 from ..autograd.promotion import in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import pool as kernels
@@ -44,6 +44,10 @@ def _max_pool_indices(out, kernel, stride, padding, dilation, input):
     return back(result, input), back(kernels.max_indices(x, result, kernel, stride, padding, dilation), input)
 
 
+_max_pool_3d = renamed(_max_pool, "max_pool3d_with_indices")
+_max_pool_indices_3d = renamed(_max_pool_indices, "max_pool3d_with_indices")
+
+
 @op(name="max_pool2d_with_indices_backward", first=4, grad=lambda g, kernel, stride, padding, dilation, input, top:
         _max_pool_pick(kernel, stride, padding, dilation, input, top, g))
 def _max_pool_grad(kernel, stride, padding, dilation, input, top, grad):
@@ -75,6 +79,9 @@ def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
     else:
         result = np.trunc(result / divisor)
     return back(result.astype(input.dtype, copy=False), input)
+
+
+_avg_pool_3d = renamed(_avg_pool, "avg_pool3d")
 
 
 @op(name="avg_pool2d_backward", first=6, grad=lambda g, shape, size, kernel, stride, padding, include_pad, divisor:
@@ -203,10 +210,11 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
     settings = _max_settings(function, n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
     check_dtype("max_pool1d_impl" if n == 1 else function, input, "fV" if n == 1 else "fViu")
     if return_indices:
-        return _max_pool_indices(*settings, input)
+        return (_max_pool_indices_3d if n == 3 else _max_pool_indices)(*settings, input)
+    primitive = _max_pool_3d if n == 3 else _max_pool
     if input.array.dtype == BFLOAT16:
-        return in_float32(lambda x: _max_pool(*settings, x), input)
-    return _max_pool(*settings, input)
+        return in_float32(lambda x: primitive(*settings, x), input)
+    return primitive(*settings, input)
 
 
 @planned
@@ -294,9 +302,10 @@ def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_
                                  count_include_pad, divisor_override)
     if input.array.dtype != np.int64:
         check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, "fV")
+    primitive = _avg_pool_3d if n == 3 else _avg_pool
     if input.array.dtype == BFLOAT16:
-        return in_float32(lambda x: _avg_pool(*settings, x), input)
-    return _avg_pool(*settings, input)
+        return in_float32(lambda x: primitive(*settings, x), input)
+    return primitive(*settings, input)
 
 
 @planned

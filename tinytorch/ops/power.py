@@ -3,7 +3,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import binary, methods, op, operator
-from ..autograd.promotion import converted, need_tensors, result_dtype, write_out
+from ..autograd.promotion import check_broadcast, converted, in_float32, need_tensors, result_dtype, write_out
 from ..autograd.views import assign, check_in_place
 from ..return_types import frexp as FrexpResult
 from ..tensor import Tensor
@@ -21,7 +21,8 @@ def _power_slope(g, input, other):
         if other == 2:
             return g * (2 * conj(input))
         return g * conj(other * _pow(input, other - 1))
-    return pick(other == 0, 0.0, g * conj(other * _pow(input, other - 1)))
+    flat = other == 0
+    return pick(flat, 0.0, g) * conj(other * _pow(input, pick(flat, 0.0, other - 1)))
 
 
 def _exponent_slope(g, ans, input, other):
@@ -167,17 +168,30 @@ def xlogy(input, other):
     """
     if input.dtype.kind == "c":
         raise NotImplementedError("\"xlogy_cpu\" not implemented for complex tensors")
-    return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), input * np.log(other))
+    product = input * np.log(other, dtype=input.dtype)
+    return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
+
+
+@op(name="ldexp", input=lambda g, other: _ldexp(g, other))
+def _ldexp(input, other):
+    return np.ldexp(input, other)
 
 
 def ldexp(input, other, *, out=None):
-    """input * 2^other.
+    """input * 2^other. With integers, in the dtype of a real `input`; bools are refused there (NotImplementedError).
 
     >>> import tinytorch as torch
     >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
     tensor([8.])
     """
     need_tensors("ldexp", input=input, other=other)
+    if input.is_floating_point() and other.array.dtype.kind in "biu":
+        if other.array.dtype.kind == "b":
+            raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
+        check_broadcast(input.array.shape, other.array.shape)
+        if input.array.dtype.kind == "V":
+            return write_out(out, in_float32(lambda wide: _ldexp(wide, other), input), input, other)
+        return write_out(out, _ldexp(input, other), input, other)
     return mul(input, _pow(2.0, other), out=out)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from ..autograd.op import methods, op
 from ..autograd.promotion import type_name
 from ..tensor import Tensor, check_dim, wrap
-from .shape import distinct_dims, reshape, sizes, transpose
+from .shape import distinct_dims, reshape, sizes
 
 __all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90", "tile"]
 
@@ -18,7 +18,7 @@ def _sum_repeats(g, shape, repeats):
 
 @op(name="repeat", input=lambda g, shape, repeats: _sum_repeats(g, shape, repeats))
 def _repeat(input, repeats):
-    return np.tile(input, repeats)
+    return np.asarray(np.tile(input, repeats), order="C")
 
 
 @op(name="repeat_interleave", input=lambda g, shape, dim, repeats: g.reshape(
@@ -34,7 +34,15 @@ def _roll(input, shifts, dims):
 
 @op(name="flip", input=lambda g, dims: _flip(g, dims))
 def _flip(input, dims):
-    return np.flip(input, dims).copy()
+    return np.flip(input, dims).copy("K")
+
+
+@op(name="rot90", input=lambda g, k, dims: _rot90(g, -k % 4, dims))
+def _rot90(input, k, dims):
+    a, b = dims
+    if k in (0, 2):
+        return np.flip(input, dims).copy("K") if k else input.copy()
+    return np.flip(input, b if k == 1 else a).copy("K").swapaxes(a, b)
 
 
 def repeat(self, *args, repeats=None):
@@ -187,12 +195,7 @@ def rot90(input, k=1, dims=(0, 1)):
     if a == b or abs(a - b) == input.array.ndim:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
     a, b = check_dim(a, input.array.ndim), check_dim(b, input.array.ndim)
-    turns = k % 4
-    if turns == 0:
-        return input.clone()
-    if turns == 2:
-        return _flip(input, (a, b))
-    return transpose(_flip(input, (b if turns == 1 else a,)), a, b).clone()
+    return _rot90(input, k % 4, (a, b))
 
 
 methods(flip, fliplr, flipud, repeat, repeat_interleave, roll, rot90, tile)

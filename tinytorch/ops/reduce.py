@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from .. import return_types
-from ..autograd.op import methods, op, single
+from ..autograd.op import methods, op, renamed, single
 from ..autograd.promotion import check_out_dtype, converted, in_float32, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 
@@ -101,6 +101,9 @@ def _sum(input, dim, keepdim, dtype=None):
     return _add(input, dim, keepdim, dtype)
 
 
+_sum_over = renamed(_sum, "sum.1")
+
+
 @numpy_names
 def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Sum of all elements, or over `dim` (an int or several). Integers are summed in int64.
@@ -117,7 +120,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     if kind == "V":
         return write_out(out, in_float32(lambda x: sum(x, dim, keepdim), input))
     kept = None if kind in "fc" else _LONG if dtype is None else input.array.dtype     # NumPy widens small integers
-    total = _sum(input, axes(dim, input.array.ndim), keepdim, kept)
+    total = (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
     return total if out is None else write_out(out, total)
 
 
@@ -125,6 +128,9 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
 def _mean(input, dim, keepdim, count):
     result = _add(input, dim, keepdim)
     return result * (1 / count) if result.dtype == np.float16 else result / count
+
+
+_mean_over = renamed(_mean, "mean.1")
 
 
 @numpy_names
@@ -145,8 +151,9 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
             return write_out(out, in_float32(lambda x: mean(x, dim, keepdim), input))
         raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                            f"complex dtype. Got: {type_name(input)}")
+    primitive = _mean if dim is None else _mean_over
     dim = axes(dim, array.ndim)
-    result = _mean(input, dim, keepdim, _number_of(array, dim) or float("nan"))
+    result = primitive(input, dim, keepdim, _number_of(array, dim) or float("nan"))
     return result if out is None else write_out(out, result)
 
 
@@ -184,6 +191,9 @@ def _prod(input, dim, keepdim):
     return np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim, dtype=input.dtype)
 
 
+_prod_over = renamed(_prod, "prod.1")
+
+
 @numpy_names
 def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Product of all elements, or over one `dim`. Integers are multiplied in int64.
@@ -199,7 +209,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
         return write_out(out, in_float32(lambda x: prod(x, dim, keepdim), input))
     if dim is None:
         return write_out(out, _prod(input.reshape(-1), 0, False))
-    return write_out(out, _prod(input, check_dim(dim, input.array.ndim), keepdim))
+    return write_out(out, _prod_over(input, check_dim(dim, input.array.ndim), keepdim))
 
 
 # ------------------------------------------------------------------ max, min
@@ -219,6 +229,9 @@ def _amax(input, dim, keepdim):
 @op(name="amin", input=lambda g, ans, input, dim: _share(g, ans, input, dim))
 def _amin(input, dim, keepdim):
     return np.minimum.reduce(input, axis=dim, keepdims=keepdim)
+
+
+_max_of_all, _min_of_all = renamed(_amax, "max.1"), renamed(_amin, "min.1")
 
 
 @op(name="place", input=lambda g, index, dim: pick(g, index, dim))
@@ -308,7 +321,7 @@ def max(input, dim=None, keepdim=False, *, other=None, out=None):
     indices=tensor([1, 0]))
     """
     dim = other if other is not None else dim
-    return _extreme("max", _amax, np.argmax, _take_max, return_types.max, input, dim, keepdim, out)
+    return _extreme("max", _max_of_all, np.argmax, _take_max, return_types.max, input, dim, keepdim, out)
 
 
 @numpy_names
@@ -321,7 +334,7 @@ def min(input, dim=None, keepdim=False, *, other=None, out=None):
     tensor(1.)
     """
     dim = other if other is not None else dim
-    return _extreme("min", _amin, np.argmin, _take_min, return_types.min, input, dim, keepdim, out)
+    return _extreme("min", _min_of_all, np.argmin, _take_min, return_types.min, input, dim, keepdim, out)
 
 
 def _extreme_over(name, reduce, input, dim, keepdim, out):

@@ -4,10 +4,11 @@ import math
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import binary, methods, op, unary
+from ..autograd.op import binary, methods, op, renamed, unary
 from ..autograd.promotion import in_float32, need_tensors, promoted, result_dtype, scalar_as, write_out
+from ..autograd.views import check_in_place, in_place
 from ..tensor import Tensor
-from .arithmetic import alike, also, conj, is_complex, ternary
+from .arithmetic import REFUSED, alike, also, conj, is_complex, refused, ternary
 from .where import pick
 
 __all__ = ["abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "copysign", "fix", "floor", "fmax",
@@ -21,7 +22,7 @@ def _refuse(name, array, kinds):
 
 
 # ------------------------------------------------------------------ sign and size
-@unary(lambda g, input: g * sgn(input))
+@unary(lambda g, input: g * sgn(input), inplace=False)
 def abs(input):
     """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
 
@@ -31,6 +32,17 @@ def abs(input):
     """
     _refuse("abs_cpu", input, "b")
     return np.abs(input)
+
+
+def abs_(self):
+    """In-place form of `abs`. RuntimeError for complex numbers, whose sizes are real."""
+    check_in_place(self)
+    if is_complex(self):
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return _abs_in_place(self)
+
+
+_abs_in_place = in_place(abs)
 
 
 @unary(lambda g: g * 0)
@@ -57,9 +69,9 @@ def _signs(input):
 def _sgn_slope(g, ans, input):
     if not is_complex(input):
         return g * 0
-    size = abs(input)
-    turn = g / size
-    return pick(size == 0, 0.0, turn - ans * (turn * conj(ans)).real)
+    zero = input == 0
+    turn = g / pick(zero, 1.0, abs(input))
+    return pick(zero, 0.0, turn - ans * (turn * conj(ans)).real)
 
 
 @unary(_sgn_slope)
@@ -101,11 +113,15 @@ def copysign(input, other):
     return np.copysign(input, other)
 
 
-@binary(numbers="none", name="heaviside", method=False, inplace=False)
-def _heaviside(input, values):
+@binary(numbers="none", name="heaviside", method=False, inplace=False, input=refused("heaviside"),
+        other=refused("heaviside"))
+def _heaviside(input, other):
     if input.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    return np.where(input == 0, values, (input > 0).astype(input.dtype))
+    return np.where(input == 0, other, (input > 0).astype(input.dtype))
+
+
+_heaviside.op.backward_name = REFUSED
 
 
 def heaviside(input, values, *, out=None):
@@ -129,6 +145,7 @@ def nextafter(input, other):
     >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) - 1
     tensor([1.1921e-07])
     """
+    _refuse("nextafter_cpu", input, "biu")
     return np.nextafter(input, other)
 
 
@@ -192,6 +209,9 @@ def _round(input, decimals):
     return np.rint(input * scale) / scale if decimals > 0 else np.rint(input / scale) * scale
 
 
+_round_to = renamed(_round, "round.1")
+
+
 def round(input, *, decimals=0, out=None):
     """The nearest whole number, halves to the even one; or rounded to `decimals` places.
 
@@ -202,7 +222,7 @@ def round(input, *, decimals=0, out=None):
     call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
     if input.array.dtype.kind == "c":
         raise NotImplementedError("round is not supported for complex inputs")
-    return write_out(out, call(lambda x: _round(x, decimals), input), input)
+    return write_out(out, call(lambda x: (_round_to if decimals else _round)(x, decimals), input), input)
 
 
 # ------------------------------------------------------------------ limits
@@ -211,13 +231,9 @@ def _inside(input, low, high):
         return input <= high
     return input >= low if high is None else (input >= low) * (input <= high)
 
-
-@op(name="clamp", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
+@op(name="clamp.1", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
 def _clamp(input, low, high):
     return input.clip(low, high)
-
-
-_clamp.op.backward_name = "ClampBackward1"
 
 
 def _low_slope(g, input, low, high):
@@ -236,6 +252,12 @@ def _clamp_tensor(input, low, high):
     return input if high is None else np.minimum(input, high)
 
 
+#: For numbers, and for tensors.
+_CLAMPS = _clamp, _clamp_tensor
+_CLAMPS_MIN = renamed(_clamp, "clamp_min"), renamed(_clamp_tensor, "clamp_min.1")
+_CLAMPS_MAX = renamed(_clamp, "clamp_max"), renamed(_clamp_tensor, "clamp_max.1")
+
+
 def clamp(input, min=None, max=None, *, out=None):
     """Each element moved into [min, max]: numbers or tensors that broadcast, one may be missing.
 
@@ -245,14 +267,19 @@ def clamp(input, min=None, max=None, *, out=None):
     >>> torch.clamp(torch.tensor([-1., 0.5, 3.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    return _limited(_CLAMPS, input, min, max, out)
+
+
+def _limited(primitives, input, min, max, out):
     need_tensors("clamp", input=input)
+    of_numbers, of_tensors = primitives
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     kind = input.array.dtype.kind
     if kind == "f" and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
-        return write_out(out, _clamp(input, min, max), input)
+        return write_out(out, of_numbers(input, min, max), input)
     given = [x for x in (min, max) if x is not None]
-    if kind == "c":
+    if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
         raise NotImplementedError("clamp is not supported for complex types")
     if any(isinstance(x, Tensor) for x in given):
         if not all(isinstance(x, Tensor) for x in given):
@@ -261,13 +288,13 @@ def clamp(input, min=None, max=None, *, out=None):
         input, *given = alike(input, *given)
         rest = iter(given)
         low, high = (None if x is None else next(rest) for x in (min, max))
-        return write_out(out, ternary(_clamp_tensor, input, low, high), input)
+        return write_out(out, ternary(of_tensors, input, low, high), input)
     d = result_dtype((input, *given)).numpy
     if input.array.dtype != d:
         input, = promoted(input, d.type(0).item())[:1]
     if d.kind in "iu":
         min, max = (None if x is None else scalar_as(x, d) for x in (min, max))
-    return write_out(out, ternary(_clamp, input, min, max), input)
+    return write_out(out, ternary(of_numbers, input, min, max), input)
 
 
 _PLAIN = (int, float, type(None))
@@ -280,7 +307,7 @@ def clamp_min(input, min, *, out=None):
     >>> torch.clamp_min(torch.tensor([-1., 3.]), 0)
     tensor([0., 3.])
     """
-    return clamp(input, min, out=out)
+    return _limited(_CLAMPS_MIN, input, min, None, out)
 
 
 def clamp_max(input, max, *, out=None):
@@ -290,7 +317,7 @@ def clamp_max(input, max, *, out=None):
     >>> torch.clamp_max(torch.tensor([-1., 3.]), 0)
     tensor([-1.,  0.])
     """
-    return clamp(input, None, max, out=out)
+    return _limited(_CLAMPS_MAX, input, None, max, out)
 
 
 def _share(g, input, other, loses):
@@ -375,6 +402,6 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
 
 
 absolute, fix, clip = abs, trunc, clamp
-methods(inplace=(heaviside, round, clamp, clamp_min, clamp_max, nan_to_num))
+methods(abs_, inplace=(heaviside, round, clamp, clamp_min, clamp_max, nan_to_num))
 also(absolute="abs", fix="trunc", clip="clamp")
 Tensor.__abs__ = abs

@@ -202,10 +202,11 @@ def _fill(self, fill, *arguments, generator):
     if self.tracked or self.origin is not None:
         check_in_place(self)
     check_written(array)
+    recorded = _RECORDED[fill](self) if self.tracked and mode.grad else None     # of what it was
     fill(array, *arguments, engine(generator))
     self.version[0] += 1
-    if self.tracked and mode.grad:
-        rebase(self, _RECORDED[fill](self))
+    if recorded is not None:
+        rebase(self, recorded)
     return self
 
 

@@ -2,12 +2,13 @@
 import numpy as np
 
 from .. import return_types
-from ..autograd.op import methods, op
+from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import converted, in_float32, to_default, type_name, write_out
 from ..tensor import check_dim, wrap
 from .power import logaddexp
 from .reduce import check_tensor, numpy_names, to_outs
 from .rounding import maximum
+from .scatter import _gather
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
@@ -86,9 +87,7 @@ def _logcumsumexp_grad(g, wanted, input, ans, dim):
 
 def _log_sum(a, b):
     """logaddexp whose second derivative does not overflow either, for the twin."""
-    if a.is_complex():
-        return a.logaddexp(b)
-    high = maximum(a, b).detach()
+    high = maximum(a.real, b.real).detach()
     high = high.masked_fill(high.isinf(), 0)   # two -inf: their difference is no number
     return ((a - high).exp() + (b - high).exp()).log() + high
 
@@ -150,7 +149,10 @@ def logcumsumexp(input, dim, *, out=None):
     return write_out(out, _logcumsumexp(to_default(input), check_dim(dim, input.array.ndim)))
 
 
-def _cumulative(name, accumulate, result, input, dim, out):
+_take_max, _take_min = renamed(_gather, "cummax"), renamed(_gather, "cummin")
+
+
+def _cumulative(name, accumulate, take, result, input, dim, out):
     check_tensor(name, input)
     array = input.array
     if array.dtype.kind in "cV":
@@ -162,7 +164,7 @@ def _cumulative(name, accumulate, result, input, dim, out):
     hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays
     places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
     index = np.maximum.accumulate(np.where(hits, places, 0), axis=dim)
-    return to_outs(result, (input.gather(dim, wrap(index)), wrap(index)), out)
+    return to_outs(result, (take(input, dim, wrap(index)), wrap(index)), out)
 
 
 @numpy_names
@@ -173,7 +175,7 @@ def cummax(input, dim, *, out=None):
     >>> values, indices = torch.cummax(torch.tensor([1, 3, 2]), 0); values, indices
     (tensor([1, 3, 3]), tensor([0, 1, 1]))
     """
-    return _cumulative("cummax", np.maximum.accumulate, return_types.cummax, input, dim, out)
+    return _cumulative("cummax", np.maximum.accumulate, _take_max, return_types.cummax, input, dim, out)
 
 
 @numpy_names
@@ -184,7 +186,7 @@ def cummin(input, dim, *, out=None):
     >>> values, indices = torch.cummin(torch.tensor([3, 1, 2]), 0); values, indices
     (tensor([3, 1, 1]), tensor([0, 1, 1]))
     """
-    return _cumulative("cummin", np.minimum.accumulate, return_types.cummin, input, dim, out)
+    return _cumulative("cummin", np.minimum.accumulate, _take_min, return_types.cummin, input, dim, out)
 
 
 # ------------------------------------------------------------------ differences and integrals

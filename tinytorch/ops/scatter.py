@@ -1,7 +1,7 @@
 """Reading and writing along a dimension by index: gather scatter scatter_add scatter_reduce, index_add and its like."""
 import numpy as np
 
-from ..autograd.op import methods, op
+from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import check_out_dtype, type_name, write_out
 from ..kernels.scatter import add_at, add_flat, along
 from ..tensor import Tensor, check_dim, wrap
@@ -38,6 +38,9 @@ def _scatter(input, dim, index, src):
     result = np.array(input, order="C")
     result.reshape(-1)[_places(result, dim, index)] = src
     return result
+
+
+_scatter_number = renamed(_scatter, "scatter.1")
 
 
 @op(name="scatter_add", input=lambda g: g, src=lambda g, dim, index: _gather(g, dim, index))
@@ -145,6 +148,9 @@ def _scatter_reduce(input, dim, index, src, reduce, include_self):
     return result
 
 
+_index_reduce = renamed(_scatter_reduce, "index_reduce")
+
+
 def _neutral(reduce, dtype):
     if reduce in ("sum", "mean"):
         return 0
@@ -190,6 +196,9 @@ def _index_fill(input, dim, index, value):
     result = np.array(input, order="C")
     result[_at(dim, index)] = value
     return result
+
+
+_index_fill_tensor = renamed(_index_fill, "index_fill.1")
 
 
 # ------------------------------------------------------------------ checks
@@ -293,7 +302,8 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
         return write_out(out, input.clone())
     if reduce == "multiply":
         return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True), input)
-    return write_out(out, (_scatter_add if reduce == "add" else _scatter)(input, dim, index, src), input, index)
+    put = _scatter_add if reduce == "add" else _scatter if isinstance(src, Tensor) else _scatter_number
+    return write_out(out, put(input, dim, index, src), input, index)
 
 
 def scatter_add(input, dim, index, src, *, out=None):
@@ -316,10 +326,14 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     >>> torch.zeros(2).scatter_reduce(0, torch.tensor([1, 1]), torch.tensor([2., 4.]), "mean", include_self=False)
     tensor([0., 3.])
     """
+    return _reduced(_scatter_reduce, input, dim, index, src, reduce, include_self, out)
+
+
+def _reduced(primitive, input, dim, index, src, reduce, include_self=True, out=None):
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
-    return write_out(out, input.clone() if index is None else _scatter_reduce(input, dim, index, src, reduce, include_self))
+    return write_out(out, input.clone() if index is None else primitive(input, dim, index, src, reduce, include_self))
 
 
 def index_select(input, dim, index, *, out=None):
@@ -433,9 +447,10 @@ def index_fill(input, dim, index, value):
     if wrapped.size and (wrapped.min() < 0 or wrapped.max() >= n):
         wrong = index.array.reshape(-1)[((wrapped < 0) | (wrapped >= n)).reshape(-1)][0]
         raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
+    primitive = _index_fill_tensor if isinstance(value, Tensor) else _index_fill
     if not input.array.ndim:
-        return _on_vector(_index_fill, input, dim, wrap(wrapped), value)
-    return _index_fill(input, dim, wrap(wrapped), value)
+        return _on_vector(primitive, input, dim, wrap(wrapped), value)
+    return primitive(input, dim, wrap(wrapped), value)
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
@@ -449,11 +464,12 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = _slices(input, dim, index, source, "index_reduce")
     if not input.array.ndim:
-        return write_out(out, reshape(scatter_reduce(reshape(input.clone(), 1), 0, reshape(index, 1), reshape(source, 1), reduce,
-                                                     include_self=include_self), ()))
+        vector = _reduced(_index_reduce, reshape(input.clone(), 1), 0, reshape(index, 1), reshape(source, 1), reduce,
+                          include_self)
+        return write_out(out, reshape(vector, ()))
     shape = source.array.shape
     places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(shape) - 1 - dim)), shape)
-    return write_out(out, scatter_reduce(input, dim, places, source, reduce, include_self=include_self))
+    return write_out(out, _reduced(_index_reduce, input, dim, places, source, reduce, include_self))
 
 
 methods(gather, index_select,

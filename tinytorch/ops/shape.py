@@ -24,7 +24,9 @@ def _reshaping(name):
     return primitive
 
 
-_view, _squeeze, _unsqueeze = _reshaping("view"), _reshaping("squeeze"), _reshaping("unsqueeze")
+_view, _unsqueeze, _reshape_alias = _reshaping("view"), _reshaping("unsqueeze"), _reshaping("reshape_alias")
+_squeeze, _squeeze_dim, _squeeze_dims = _reshaping("squeeze"), _reshaping("squeeze.1"), _reshaping("squeeze.2")
+_transpose_number, _t_vector = _reshaping("transpose"), _reshaping("t")      # nothing to swap
 
 
 @single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
@@ -122,6 +124,8 @@ def view(self, *args, size=None, dtype=None):
     if dtype is not None or len(args) == 1 and isinstance(args[0], dt.dtype):
         return _view_as_dtype(self, args[0] if dtype is None else dtype)
     try:
+        if not args and size is None:
+            raise TypeError
         size = sizes(args if size is None else (size,))
     except TypeError:
         names = ", ".join(type(n).__name__ for n in args)
@@ -149,6 +153,10 @@ def _view_as_dtype(self, dtype):
         if array.strides[-1] != have and array.shape[-1] != 1:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {self.dtype.tensor_type[:-6]} as "
                                f"{dtype.tensor_type[:-6]} (different element sizes), but got {self.stride(-1)}")
+        if ratio and self.storage_offset() % ratio:
+            raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} to view "
+                               f"{self.dtype.tensor_type[:-6]} as {dtype.tensor_type[:-6]} (different element sizes), "
+                               f"but got {self.storage_offset()}")
     result = wrap(array.view(want))
     result.version = self.version
     return result
@@ -164,7 +172,9 @@ def reshape(input, *size, shape=None):
     """
     array = input.array
     size = resolve_size(sizes(size if shape is None else (shape,)), array.size)
-    return _view(input, size) if viewable(array, size) else _reshape_copy(input, size)
+    if array.flags.c_contiguous:
+        return _view(input, size)
+    return _reshape_alias(input, size) if viewable(array, size) else _reshape_copy(input, size)
 
 
 def view_as(self, other):
@@ -210,7 +220,7 @@ def unflatten(input, dim, sizes):
         raise RuntimeError("unflatten: sizes must be non-empty")
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
     if sizes.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
+        raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
     if known != shape[dim] and not (-1 in sizes and known and shape[dim] % known == 0):
         raise RuntimeError(f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
                            f"({shape[dim]}) in the input tensor")
@@ -237,7 +247,7 @@ def transpose(input, dim0, dim1):
     """
     ndim = input.array.ndim
     dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
-    return _transpose(input, dim0, dim1) if ndim else _view(input, ())
+    return _transpose(input, dim0, dim1) if ndim else _transpose_number(input, ())
 
 
 def swapaxes(input, axis0, axis1):
@@ -305,7 +315,7 @@ def t(input):
     ndim = input.array.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return _t(input, 0, 1) if ndim == 2 else _view(input, input.array.shape)
+    return _t(input, 0, 1) if ndim == 2 else _t_vector(input, input.array.shape)
 
 
 def _reversed(self):
@@ -341,8 +351,10 @@ def adjoint(input):
 def _hermitian(self):
     """The conjugate transpose of a matrix."""
     if self.array.ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor.")
-    return _reversed(self).conjugate()
+        more = " For batches of matrices, consider using tensor.mH" if self.array.ndim > 2 else ""
+        raise RuntimeError("tensor.H is only supported on matrices (2-D tensors). "
+                           f"Got {self.array.ndim}-D tensor.{more}")
+    return _matrix(self, "H").conjugate()
 
 
 # ------------------------------------------------------------------ dimensions of size 1, broadcasting
@@ -369,7 +381,8 @@ def squeeze(input, dim=None):
     if dim is None:
         return _squeeze(input, tuple([n for n in shape if n != 1]))
     drop = distinct_dims(dim, len(shape))
-    return _squeeze(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in drop]))
+    primitive = _squeeze_dim if isinstance(dim, int) else _squeeze_dims
+    return primitive(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in drop]))
 
 
 def expand(self, *args, size=None, implicit=False):
@@ -383,7 +396,7 @@ def expand(self, *args, size=None, implicit=False):
     asked, shape = sizes(args if size is None else (size,)), self.array.shape
     lead = len(asked) - len(shape)
     if lead < 0:
-        raise RuntimeError(f"expand({self.type()}{{{list(shape)}}}, size={list(asked)}): the number of sizes provided "
+        raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes provided "
                            f"({len(asked)}) must be greater or equal to the number of dimensions in the tensor "
                            f"({len(shape)})")
     full = list(asked)
@@ -399,6 +412,15 @@ def expand(self, *args, size=None, implicit=False):
                                f"non-singleton dimension {i}.  Target sizes: {list(asked)}.  Tensor sizes: "
                                f"{list(shape)}")
     return _expand(self, tuple(full))
+
+
+def _kind(dtype):
+    """The name of a tensor's type as torch's C++ has it."""
+    name = dtype.tensor_type
+    return f"torch.{name}" if name[:-6] in _LEGACY else f"CPU{name[:-6]}Type"
+
+
+_LEGACY = ("Double", "Float", "Half", "Byte", "Char", "Short", "Int", "Long")
 
 
 def expand_as(self, other):

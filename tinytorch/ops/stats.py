@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from .. import return_types
-from ..autograd.op import methods, op
+from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import in_float32, to_default, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .math import exp
@@ -192,7 +192,8 @@ def _middle_index(array, dim, ignore_nan):
     return np.take_along_axis(order, k, dim)
 
 
-_take_median, _take_nanmedian, _take_mode = picker("median"), picker("nanmedian"), picker("mode")
+_take_median, _take_nanmedian, _take_mode = picker("median.1"), picker("nanmedian.1"), picker("mode")
+_middle_but_nan = renamed(_middle, "nanmedian")
 
 
 def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
@@ -200,7 +201,7 @@ def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
     if array.dtype.kind in "bcV":
         raise NotImplementedError(f"\"median_cpu\" not implemented for '{type_name(input)}'")
     if dim is None:
-        return write_out(out, _middle(input, ignore_nan))
+        return write_out(out, (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan))
     dim = check_dim(dim, array.ndim)
     check_nonempty("median", array, (dim,) if array.ndim else ())
     index = _middle_index(array, dim, ignore_nan) if array.ndim else np.zeros((), np.int64)

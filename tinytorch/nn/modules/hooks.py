@@ -179,8 +179,7 @@ class _BackwardHook:
         watched = [values[i] for i in places]
         fresh = list(values)
         for i, tensor, source in zip(places, _pass_through(done, *watched), watched):
-            track_view(tensor, source, (None, (), (), None))
-            tensor.origin.made = FUNCTION      # never replayed: writes to it or its base are refused
+            track_view(tensor, source, FUNCTION)   # writes to it or its base are refused
             fresh[i] = tensor
         kept_type = type(values)
         return (tuple(fresh) if kept_type is tuple else kept_type(*fresh)), places

@@ -1,0 +1,65 @@
+"""The names of grad_fn over torch's op_db: what differs is listed with the reason."""
+import warnings
+
+import pytest
+import torch
+
+import tinytorch
+
+from .adapter import OPS, Untranslatable, convert, namesake, samples, tensors
+from .test_op_db import HERE
+
+#: Operations whose node has another name here, by the reason.
+OTHERWISE_MADE = {
+    "made of other operations here, one node in torch": """
+        addbmm addmv addr aminmax baddbmm block_diag cdist cholesky cholesky_inverse cholesky_solve diagonal_scatter
+        dist ldexp linalg.lstsq linalg.lstsq.grad_oriented linalg.solve_triangular linalg.vecdot mvlgamma.mvlgamma_p_1
+        mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nansum narrow_copy nn.functional.binary_cross_entropy
+        nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag nn.functional.glu
+        nn.functional.group_norm nn.functional.huber_loss nn.functional.multi_margin_loss
+        nn.functional.multilabel_margin_loss nn.functional.pad.circular nn.functional.pad.reflect
+        nn.functional.pad.replicate nn.functional.pad.replicate_negative nn.functional.pairwise_distance
+        nn.functional.pdist nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar put quantile renorm
+        select_scatter slice_scatter std_mean std_mean.unbiased var_mean var_mean.unbiased vdot""",
+    "one node here, made of other operations in torch": """
+__rmatmul__ combinations diff einsum kron linalg.cond linalg.matrix_norm linalg.matrix_power linalg.multi_dot logdet
+matmul nn.functional.adaptive_avg_pool1d nn.functional.adaptive_avg_pool3d nn.functional.adaptive_max_pool1d
+nn.functional.avg_pool1d nn.functional.batch_norm nn.functional.cross_entropy nn.functional.ctc_loss
+nn.functional.linear nn.functional.max_pool1d nn.functional.max_unpool1d nn.functional.max_unpool1d.grad
+nn.functional.rms_norm outer repeat_interleave
+""",
+    "one operation for a number and a tensor, which torch counts as two": """
+__rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub
+sort cumulative_trapezoid trapezoid trapz
+""",
+    "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """
+atleast_2d atleast_3d cummax cummin double gather index_add index_copy index_fill index_reduce.amax index_reduce.amin
+index_reduce.mean index_reduce.prod index_select linalg.cholesky log_softmax log_softmax.with_dtype
+nn.functional.nll_loss nn.functional.softmin nn.functional.softmin.with_dtype softmax softmax.with_dtype
+""",
+}
+LISTED = {name for names in OTHERWISE_MADE.values() for name in names.split()}
+COMPARED = [name for name in HERE if OPS[name].supports_autograd and OPS[name].supports_dtype(torch.float64, "cpu")]
+
+
+def names_of(result):
+    return [t.grad_fn and t.grad_fn.name() for t in tensors(result)]
+
+
+@pytest.mark.parametrize("name", [name for name in COMPARED if name not in LISTED])
+def test_names(name):
+    op = OPS[name]
+    function = namesake(op.op, op.name)
+    for x, args, kwargs, _ in samples(op, torch.float64, 4, requires_grad=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                ours = convert((x, args, kwargs))
+                theirs = op.op(x, *args, **kwargs)
+            except (Untranslatable, RuntimeError):
+                continue
+            assert names_of(function(ours[0], *ours[1], **ours[2])) == names_of(theirs)
+
+
+def test_the_list_is_of_what_exists():
+    assert LISTED <= set(COMPARED)
