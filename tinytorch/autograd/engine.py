@@ -54,27 +54,28 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
     useful = None if targets is None else _leading_to(targets, roots)
     step = watched(_step) if mode.anomaly else _step
     careful = create_graph or mode.anomaly
-
-    def send(edge, g):
-        """Add `g` to what has arrived at `edge`."""
-        is_node = isinstance(edge, Node)
-        shape = edge.shape if is_node else edge.array.shape
-        if g.shape != shape:
-            g = _sum_to(g, shape)
-        if edge not in pending:
-            pending[edge] = g
-            if is_node:
-                heappush(heap, (edge.order, edge))
-        elif edge in owned:
-            pending[edge] += g
-        else:
-            pending[edge] = pending[edge] + g
-            if shape and not create_graph:
-                owned.add(edge)
-
-    for root, g in zip(roots, grads):
-        send(edge_of(root), g if create_graph else g.array)
-    while heap:
+    edges = [edge_of(root) for root in roots]
+    grads = [g if create_graph else g.array for g in grads]
+    while True:
+        for edge, d in zip(edges, grads):      # add each gradient to what has arrived where it goes
+            if d is None or edge is None:
+                continue
+            is_node = isinstance(edge, Node)
+            shape = edge.shape if is_node else edge.array.shape
+            if d.shape != shape:
+                d = _sum_to(d, shape)
+            if edge not in pending:
+                pending[edge] = d
+                if is_node:
+                    heappush(heap, (edge.order, edge))
+            elif edge in owned:
+                pending[edge] += d
+            else:
+                pending[edge] = pending[edge] + d
+                if shape and not create_graph:
+                    owned.add(edge)
+        if not heap:
+            break
         node = heappop(heap)[1]
         g = pending.pop(node)
         op, edges, extras = node.op, node.edges, node.hooks
@@ -85,31 +86,25 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
             if node in targets:
                 targets[node] = g
                 if not any([edge is not None for edge in edges]):
-                    continue                   # nothing beyond it is wanted: it is not run
+                    grads = ()                 # nothing beyond it is wanted: it is not run
+                    continue
         if op is SELECT:
             if edges[0] is not None:
                 _fill_slot(edges[0], node.saved[0], g, pending, heap)
+            grads = ()
             continue
         if careful or extras is not None:
-            for edge, d in zip(edges, step(node, g, edges, create_graph)):
-                if edge is not None and d is not None:
-                    send(edge, d)
+            grads = step(node, g, edges, create_graph)
         else:
-            saved = checked(node) if node.versions else node.saved
-            if op.joint is None:
-                for edge, back in zip(edges, op.backs):
-                    if edge is not None and back is not None:
-                        d = back(g, saved, edge)
-                        if d is not None:
-                            send(edge, d)
+            versions = node.versions
+            if not versions or len(versions) == 2 and versions[0][0] == versions[1]:
+                saved = node.saved
             else:
-                wanted = [edge is not None for edge in edges]
-                for edge, d in zip(edges, op.joint(g, wanted, saved)):
-                    if edge is not None and d is not None:
-                        send(edge, d)
+                saved = checked(node)
+            grads = op.run(g, saved, edges)
         if node.versions and not retain_graph:
             node.saved, node.versions = None, FREED
-    g = d = saved = None                       # the last gradients are held by `pending` alone now
+    g = d = grads = None                       # the last gradients are held by `pending` alone now
     return _finish(pending, targets, inputs, accumulate, create_graph)
 
 
@@ -188,15 +183,11 @@ def _step(node, g, edges, create_graph):
     saved = checked(node) if node.versions else node.saved
     if create_graph:
         saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
-    if op.joint is None:
-        grads = [None if edge is None or back is None else back(g, saved, edge) for edge, back in zip(edges, op.backs)]
+    if create_graph and op.twin is not None:
+        grads = _through_twin(op, g, [edge is not None for edge in edges], saved)
     else:
-        wanted = [edge is not None for edge in edges]
-        if create_graph and op.twin is not None:
-            grads = _through_twin(op, g, wanted, saved)
-        else:
-            grads = op.joint(g, wanted, saved)
-        grads = [d if w else None for d, w in zip(grads, wanted)]
+        grads = op.run(g, saved, edges)
+    grads = [None if edge is None else d for d, edge in zip(grads, edges)]
     if create_graph:
         grads = [as_tensor(d) for d in grads]
     if extras is not None and extras.post:

@@ -54,6 +54,7 @@ class Op:
         self.joint = None
         if joint is not None:
             self.joint, self.joint_needs = self._adapt_joint(joint)
+        self.run = self._all_rules()           # function(g, saved, edges) -> a gradient per edge; None where there is none
         self._kept = {}
         self.rule_functions = tuple((rules or {}).values()) + ((joint,) if joint is not None else ())
         self.registry.append(self)
@@ -86,6 +87,9 @@ class Op:
         if len(at) == 1:
             i, = at
             return (lambda g, saved, edge: rule(g, saved[i])), needs
+        if len(at) == 2 and _SHAPE not in at:
+            i, j = at
+            return (lambda g, saved, edge: rule(g, saved[i], saved[j])), needs
         if _SHAPE not in at:
             return (lambda g, saved, edge: rule(g, *[saved[i] for i in at])), needs
         return (lambda g, saved, edge: rule(
@@ -95,6 +99,22 @@ class Op:
         at = self._places(rule, 2)
         return (lambda g, wanted, saved: rule(
             g, wanted, *[saved[:ANS] if i is _ARGS else saved[i] for i in at])), at
+
+    def _all_rules(self):
+        """The rules of all tensor arguments as one function."""
+        if self.joint is not None:
+            joint = self.joint
+            return lambda g, saved, edges: joint(g, [edge is not None for edge in edges], saved)
+        backs = self.backs
+        if len(backs) == 1:
+            back, = backs
+            return lambda g, saved, edges: (back(g, saved, edges[0]),)
+        if len(backs) == 2 and None not in backs and self.forward.__defaults__ is None:
+            one, two = backs
+            return lambda g, saved, edges: (None if edges[0] is None else one(g, saved, edges[0]),
+                                            None if edges[1] is None else two(g, saved, edges[1]))
+        return lambda g, saved, edges: [None if edge is None or back is None else back(g, saved, edge)
+                                        for edge, back in zip(edges, backs)]
 
     def kept(self, mask):
         """The places of `saved` that backward reads when the tensor arguments in bit set `mask`

@@ -29,7 +29,7 @@ from numpy import ndarray
 
 from .. import dtypes as dt
 from ..tensor import Tensor, blank, fresh, wrap
-from .grad_mode import mode
+from .grad_mode import mode, usual
 from .node import ANS, SELECT, Node, Op, next_order
 from .promotion import (OPERANDS, as_operand, converted, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
                         unusual_unary, write_out)
@@ -37,6 +37,7 @@ from .views import MULTI, in_place, refresh, track_view
 
 _new_node = Node.__new__
 _NOTHING = ()
+_OPERANDS = (True, True, False)                # both operands are saved, the output is not
 
 
 def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=None, **rules):
@@ -145,10 +146,11 @@ def _unary(o, forward, to_float):
         tensor.origin = None
         if input.origin is not None and differentiable:
             refresh(input)
-        if differentiable and input.tracked and (recorder := mode.grad):
+        if differentiable and input.tracked and (recorder := usual.recording or mode.grad):
             node = _new_node(Node)
             node.op = o
-            node.edges = (input.node or input,)
+            source = input.node or input
+            node.edges = (source,)
             if keeps_input:
                 node.saved = (array, result if keeps_output else None, None)
                 node.versions = (input.version, input.version[0])
@@ -160,7 +162,7 @@ def _unary(o, forward, to_float):
             else:
                 node.saved = node.versions = _NOTHING
             node.order = next_order()
-            node.shape = result.shape
+            node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
             if recorder is not True:
                 recorder(node)
@@ -233,7 +235,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
         tensor.array = result
         tensor.version = version = [0]
         tensor.origin = None
-        if mask and differentiable and (recorder := mode.grad):
+        if mask and differentiable and (recorder := usual.recording or mode.grad):
             node = _new_node(Node)
             node.op = o
             if mask == 1:
@@ -244,6 +246,10 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 node.edges = (input.node or input, other.node or other)
             if keeps_nothing:
                 node.saved = node.versions = _NOTHING
+            elif keeps[mask] == _OPERANDS and b is not other:
+                node.saved = (a, b, None, None)
+                one, two = input.version, other.version
+                node.versions = (one, one[0], two, two[0])
             else:
                 keep_a, keep_b, keep_ans = keeps[mask]
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
@@ -279,7 +285,7 @@ def _single(o, forward):
         array, extra = input.array, None
         if input.origin is not None and differentiable:
             refresh(input)
-        recorder = mode.grad
+        recorder = usual.recording or mode.grad
         record = differentiable and input.tracked and recorder is not False
         result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
         if aux:
@@ -340,7 +346,7 @@ def _general(o, forward):
                     edges.append(arg.node or arg)
                     continue
             edges.append(None)
-        recording = bool(mask and differentiable and mode.grad)
+        recording = bool(mask and differentiable and (usual.recording or mode.grad))
         result = forward(*arrays, recording) if keep_flag else forward(*arrays)
         if not tensors:                        # a rule at work on plain arrays
             return result[0] if aux else result

@@ -18,8 +18,8 @@ FREED_ERROR = (
     "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
     "you need to access saved tensors after calling backward.")
 
-#: The `versions` of a node whose saved arrays are packed: they cannot be watched.
-PACKED = ([0], 0)
+#: The `versions` of a node whose saved arrays are packed: they cannot be watched. (Never equal: it takes `checked` to unpack.)
+PACKED = ([0], None)
 
 
 def checked(node):

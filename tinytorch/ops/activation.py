@@ -10,7 +10,7 @@ from ..autograd.views import in_place
 from ..kernels.erf import erf
 from ..kernels.random import rrelu_slopes
 from ..random import default_generator
-from ..tensor import check_dim, wrap
+from ..tensor import Tensor, check_dim, wrap
 from .arithmetic import conj
 from .math import tanh
 from .special_math import sigmoid
@@ -32,11 +32,11 @@ def floating(kernel, primitive, input, *settings):
     raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_name(input)}'")
 
 
-def real(name, input):
+def real(name, array):
     """Refuse bools and complex numbers, where a clamp is meant."""
-    if input.array.dtype.kind == "b":
+    if array.dtype.kind == "b":
         raise RuntimeError(f"{name[0]} inputs not supported for {name[1]}")
-    if input.array.dtype.kind == "c":
+    if array.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
 
 
@@ -45,25 +45,28 @@ def real(name, input):
 _ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
 
 
-@unary(lambda g, ans: g * (ans > 0), name="relu", method=False, inplace=False)
-def _relu(input):
-    return np.maximum(input, _ZERO[input.dtype])
+@unary(name="is_positive", method=False, inplace=False)
+def _is_positive(input):
+    # 1 or 0 in the input's dtype: a product with a bool array costs a small one twice the time
+    return np.greater(input, _ZERO[input.dtype]).astype(input.dtype)
 
 
-def relu(input, inplace=False):
+@unary(lambda g, ans: g * _is_positive(ans))
+def relu(input):
     """max(input, 0); its derivative at 0 is 0. RuntimeError for bool.
 
     >>> import tinytorch as torch
     >>> torch.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    if inplace:
-        return relu_(input)
     try:
-        return _relu(input)
-    except KeyError:                           # a dtype without a zero to compare with: bool or complex
+        return np.maximum(input, _ZERO[input.dtype])
+    except KeyError:                           # a dtype without a zero to compare with
         real(("Boolean", "relu"), input)
         raise
+
+
+relu_ = Tensor.relu_
 
 
 @op(name="hardtanh", input=lambda g, input, low, high: g * ((input > low) * (input < high)))
@@ -84,7 +87,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
         raise ValueError("min_val cannot be greater than max_val")
     if inplace:
         return hardtanh_(input, min_val, max_val)
-    real(("Bool", "hardtanh"), input)
+    real(("Bool", "hardtanh"), input.array)
     if input.array.dtype.kind == "V":
         return in_float32(lambda x: _hardtanh(x, min_val, max_val), input)
     if input.array.dtype.kind in "iu":
@@ -531,7 +534,7 @@ def glu(input, dim=-1):
     return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
 
 
-relu_, hardtanh_, leaky_relu_, rrelu_ = in_place(relu), in_place(hardtanh), in_place(leaky_relu), in_place(rrelu)
+hardtanh_, leaky_relu_, rrelu_ = in_place(hardtanh), in_place(leaky_relu), in_place(rrelu)
 threshold_, elu_, selu_, celu_ = in_place(threshold), in_place(elu), in_place(selu), in_place(celu)
 sigmoid_ = in_place(sigmoid)
-methods(prelu, hardshrink, inplace=(relu,))
+methods(prelu, hardshrink)

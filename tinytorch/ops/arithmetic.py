@@ -132,10 +132,13 @@ def neg(input):
     >>> torch.neg(torch.tensor([1, -2]))
     tensor([-1,  2])
     """
-    if input.dtype.kind == "b":
+    try:
+        return np.negative(input)
+    except TypeError:
+        if input.dtype.kind != "b":
+            raise
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. "
-                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
-    return np.negative(input)
+                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.") from None
 
 
 def positive(input):

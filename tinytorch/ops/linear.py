@@ -37,12 +37,32 @@ def _dot(a, b):
     return a.dot(b) if a.dtype.char != "e" else _half(np.dot, a, b)
 
 
-@binary(name="mm", method=False, inplace=False, input=lambda g, mat2: _mm(g, mT(mat2)),
-        mat2=lambda g, input: _mm(mT(rows(input)), rows(g)))
+def _same_dtype(a, b):
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
+                           f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
+    _refuse_bools(a.array)
+
+
+def _refuse_bools(array):
+    if array.dtype == bool:
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+
+
+@binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
+        mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
 def _mm(input, mat2):
-    if input.ndim == 2 and input.dtype.char != "e":
-        return input.dot(mat2)
-    return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
+    char = input.dtype.char
+    if char in "?V":
+        _refuse_bools(input)
+        raise TypeError("bfloat16 is multiplied in float32")
+    try:
+        if input.ndim == 2 and char != "e":
+            return input.dot(mat2)
+        return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
+    except ValueError:
+        _check_matrices(rows(input), mat2)
+        raise
 
 
 @binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
@@ -96,14 +116,6 @@ def check_tensors(name, **operands):
                             f"not {type(value).__name__}")
 
 
-def _same_dtype(a, b):
-    if a.array.dtype != b.array.dtype:
-        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
-                           f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
-    if a.array.dtype == bool:
-        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
-
-
 def _check_matrices(a, b):
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
@@ -146,7 +158,7 @@ def matmul(input, other, *, out=None):
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         check_tensors("matmul", input=input, other=other)
     a, b = input.array, other.array
-    if a.ndim == 2 == b.ndim and a.dtype is b.dtype and a.dtype.kind in "fci" and a.shape[1] == b.shape[0]:
+    if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other)
     if a.dtype is not b.dtype or a.dtype.kind in "bV":
         if a.dtype == dt.BFLOAT16 and b.dtype == dt.BFLOAT16:
@@ -154,13 +166,8 @@ def matmul(input, other, *, out=None):
         if a.ndim == b.ndim == 1:
             return dot(input, other, out=out)
         _same_dtype(input, other)
-    if b.ndim == 2:
-        if a.ndim == 2:
-            _check_matrices(a, b)
-            return _mm(input, other) if out is None else write_out(out, _mm(input, other))
-        if a.ndim > 2:
-            _check_matrices(rows(a), b)
-            return write_out(out, _mm(input, other))
+    if b.ndim == 2 and a.ndim > 2:
+        return write_out(out, _mm(input, other))
     if not a.ndim or not b.ndim:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
                            f"{a.ndim}D and {b.ndim}D")
