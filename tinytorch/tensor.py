@@ -246,8 +246,7 @@ class Tensor(_Slots):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
-    def __hash__(self):
-        return id(self)
+    __hash__ = object.__hash__                 # by identity, though == compares elements
 
     def __format__(self, spec):
         if self.array.ndim == 0:

@@ -42,7 +42,7 @@ def decayed(g, p, weight_decay, maximize, out):
 def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize):
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
     if buf is None and weight_decay == 0:
-        rate = -lr if maximize else lr
+        rate = np.array(-lr if maximize else lr, p.dtype)      # NumPy takes longer to multiply by a Python number
         for p, g in pieces(p, g):
             p -= g * rate
         return

@@ -4,6 +4,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 from itertools import chain
+from operator import is_
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.hooks import RemovableHandle
 from ..dtypes import float64, get_default_dtype
 from ..tensor import Tensor, wrap
+from .bundle import bundled
 
 _global_pre_hooks = OrderedDict()
 _global_post_hooks = OrderedDict()
@@ -254,6 +256,9 @@ def _cast_state(param, value, key=None):
     return value
 
 
+_NO_BUNDLE = (), None, ()
+
+
 class ArrayOptimizer(Optimizer):
     """An optimiser whose step is one in-place update per parameter: `_update(group, lr, p, g, state)`
     on ndarrays (complex ones are seen as pairs of reals: `real`)."""
@@ -286,6 +291,9 @@ class ArrayOptimizer(Optimizer):
                 if count is not None and not isinstance(count, Tensor):
                     self.state[p]["step"] = wrap(np.array(float(count), np.float32))
 
+    #: (parameters, bundle, parameters outside it) by a group's id, and how often bundling was tried.
+    _bundles, _tries = {}, 0
+
     #: Options that older state dicts may lack.
     _OPTIONS = {"maximize": False, "foreach": None, "differentiable": False}
 
@@ -300,12 +308,36 @@ class ArrayOptimizer(Optimizer):
                 raise AssertionError("If capturable=True, params and state_steps must be on supported devices: "
                                      "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla'].")
             lr = float(group["lr"])
-            for p in group["params"]:
+            bundle, others = self._parts_of(group)
+            if bundle is not None:
+                self._update(group, lr, *bundle.gather(), bundle.state)
+                bundle.put_back()
+            for p in others:
                 grad = p._grad
                 if grad is not None:
                     self._update(group, lr, p.array, grad.array, self._state_of(p, group))
                     p.version[0] += 1
+            if bundle is None and self.state:
+                self._bundle(group)
         return loss
+
+    def _parts_of(self, group):
+        """The bundle of a group's small parameters, if there is one that holds, and the other parameters."""
+        params = group["params"]
+        before, bundle, others = self._bundles.get(id(group), _NO_BUNDLE)
+        if bundle is None or len(before) != len(params) or not all(map(is_, before, params)) or not bundle.holds():
+            return None, params
+        return bundle, others
+
+    def _bundle(self, group):
+        """Have the next step update the small parameters of `group` together."""
+        if self._tries < 10:                   # where gradients come and go, bundles do not pay
+            self._tries += 1
+            bundle = bundled(group["params"], self.state)
+            if bundle is not None:
+                inside = set(map(id, bundle.params))
+                others = [p for p in group["params"] if id(p) not in inside]
+                self._bundles = {**self._bundles, id(group): (list(group["params"]), bundle, others)}
 
     def _state_of(self, p, group):
         state = self.state[p]
@@ -333,7 +365,7 @@ def count_step(state):
     """Add one to state["step"] and return it as a Python number."""
     count = state["step"].array
     count += 1
-    return count.item()
+    return count.item() if not count.ndim else count.item(0)       # those of a bundle are all the same
 
 
 def zeros_like(p):

@@ -1,0 +1,80 @@
+"""Small parameters, updated as one.
+
+An update is a dozen passes over a parameter, and a pass over a small array costs what calling NumPy costs. So the
+state of a group's small parameters lives in flat arrays, of which the state tensors are views; a step gathers values
+and gradients, updates them in one go and puts the values back. Every element sees the same arithmetic as alone.
+"""
+import numpy as np
+
+from ..tensor import wrap
+
+#: Elements beyond which three copies cost more than the calls that they save.
+SMALL = 8192
+
+
+class Bundle:
+    """`params`, of one dtype and each with its own small dense array, and their `states` (dicts of tensors: "step", a
+    count, and others of the parameter's shape), which move into flat arrays."""
+
+    def __init__(self, params, states):
+        self.params, self.states = params, states
+        self.arrays = [p.array for p in params]
+        ends = np.cumsum([a.size for a in self.arrays]).tolist()
+        self.bounds = list(zip([0] + ends, ends))
+        self.values, self.value_views = self._flat()
+        self.grads, self.grad_views = self._flat()
+        self.state, self.owned = {}, []        # state: what the update gets; owned: (state, name, array in it)
+        for name in states[0]:
+            if name == "step":
+                flat = np.empty(len(params), states[0][name].array.dtype)
+                views = [flat[i:i + 1].reshape(()) for i in range(len(params))]
+            else:
+                flat, views = self._flat()
+            for state, view in zip(states, views):
+                view[...] = state[name].array
+                state[name].array = view
+                self.owned.append((state, name, view))
+            self.state[name] = wrap(flat)
+
+    def _flat(self):
+        flat = np.empty(self.bounds[-1][1], self.arrays[0].dtype)
+        return flat, [flat[i:j].reshape(a.shape) for (i, j), a in zip(self.bounds, self.arrays)]
+
+    def holds(self):
+        """Whether all the parameters have gradients, and values and state are where they were."""
+        for p, array in zip(self.params, self.arrays):
+            if p._grad is None or p.array is not array:
+                return False
+        for state, name, view in self.owned:
+            tensor = state.get(name)
+            if tensor is None or tensor.array is not view:
+                return False
+        steps = self.state.get("step")
+        return steps is None or len(set(steps.array.tolist())) == 1
+
+    def gather(self):
+        """The values and the gradients as flat arrays."""
+        for p, array, value, grad in zip(self.params, self.arrays, self.value_views, self.grad_views):
+            value[...] = array
+            grad[...] = p._grad.array
+        return self.values, self.grads
+
+    def put_back(self):
+        """Write the flat values to the parameters."""
+        for p, array, value in zip(self.params, self.arrays, self.value_views):
+            array[...] = value
+            p.version[0] += 1
+
+
+def _kind(p, state):
+    """What parameters that are updated together have in common."""
+    step = state.get("step")
+    return p.array.dtype, tuple(state), None if step is None else step.item()
+
+
+def bundled(params, state_of):
+    """A Bundle of those among `params` that can be updated together, or None if there are not two."""
+    small = [p for p in params if p._grad is not None and p.array.size <= SMALL and p.array.dtype.kind == "f"
+             and p.array.flags.c_contiguous and state_of.get(p)]
+    alike = [p for p in small if _kind(p, state_of[p]) == _kind(small[0], state_of[small[0]])]
+    return Bundle(alike, [state_of[p] for p in alike]) if len(alike) > 1 else None
