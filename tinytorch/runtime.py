@@ -1,13 +1,14 @@
 """Settings and questions about the runtime that scripts touch: threads, determinism, precision, compile.
 
-There is one thread of ours (NumPy's BLAS keeps its own), every computation is deterministic and in full
-precision; settings that could change nothing here are remembered, so that asking gives back what was set.
+Every computation is deterministic and in full precision; settings that could change nothing here are remembered,
+so that asking gives back what was set.
 """
 import math
 import os
 import warnings
 
 from .device import CPU, check_device
+from .kernels import threads
 from .tensor import Tensor
 
 __all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_device",
@@ -19,40 +20,39 @@ __all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_
 
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 
-_threads = {"intra": int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1), "inter": os.cpu_count() or 1}
-_settings = {"deterministic": 0, "precision": "highest", "warn_always": False}
+_settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precision": "highest", "warn_always": False}
 _DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def get_num_threads():
-    """The number last given to `set_num_threads`, at first OMP_NUM_THREADS or the number of cores."""
-    return _threads["intra"]
+    """How many threads share one heavy operation: at first OMP_NUM_THREADS or the number of cores."""
+    return threads.number()
 
 
 def set_num_threads(int, /):
-    """Remembered only: the threads of NumPy's BLAS are set by OMP_NUM_THREADS before the start.
+    """Let up to `int` threads share one heavy operation (NumPy's BLAS too, if it is OpenBLAS).
 
     RuntimeError unless `int` is a positive integer.
     """
-    _set_threads("intra", "set_num_threads", int)
+    threads.set_number(_thread_count("set_num_threads", int))
 
 
 def get_num_interop_threads():
     """The number last given to `set_num_interop_threads`, at first the number of cores."""
-    return _threads["inter"]
+    return _settings["interop_threads"]
 
 
 def set_num_interop_threads(int, /):
     """Remembered only. RuntimeError unless `int` is a positive integer."""
-    _set_threads("inter", "set_num_interop_threads", int)
+    _settings["interop_threads"] = _thread_count("set_num_interop_threads", int)
 
 
-def _set_threads(kind, name, n):
+def _thread_count(name, n):
     if not isinstance(n, int) or isinstance(n, bool):
         raise RuntimeError(f"{name} expects an int, but got {type(n).__name__}")
     if n <= 0:
         raise RuntimeError(f"{name} expects a positive integer")
-    _threads[kind] = n
+    return n
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):

@@ -11,8 +11,11 @@ Shapes: input (N, C, *size), weight (O, C / groups, *kernel), output (N, O, *out
 import numpy as np
 from numpy import ndarray
 
+from .threads import split
+
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
 _SMALL = 1 << 15          # elements below which two steps cost more than they save
+_HEAVY = 1 << 27          # multiplications that take a thread longer than it takes to share them
 
 
 def output_size(size, kernel, stride, padding, dilation):
@@ -117,11 +120,23 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups):
     if bias is not None:
         bias = bias.reshape(groups, len(weight) // groups, 1)
     weight = _as_matrices(weight, groups)
-    for first, last, columns in _column_blocks(x, kernel, out, stride, padding, dilation, groups):
-        block = np.matmul(weight, columns, out=flat[first:last])
-        if bias is not None:
-            block += bias
+
+    def run(start, stop):
+        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
+            block = np.matmul(weight, columns, out=flat[start + first:start + last])
+            if bias is not None:
+                block += bias
+    _shared(run, len(x), weight.size * _product(out))
     return result
+
+
+def _shared(run, count, multiplications):
+    """run(first image, one past the last) for all `count` images of so many multiplications each: by several threads
+    if that is much."""
+    if count * multiplications >= _HEAVY:
+        split(count, run)
+    else:
+        run(0, count)
 
 
 def _few_outputs(outputs, channels, kernel, stride, groups):
@@ -172,10 +187,16 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
     outputs, out = grad.shape[1] // groups, grad.shape[2:]
     flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, _product(out)).swapaxes(2, 3)
     channels = x.shape[1] // groups
-    total = np.zeros((groups, channels * _product(kernel), outputs), x.dtype)
-    for first, last, columns in _column_blocks(x, kernel, out, stride, padding, dilation, groups):
-        products = np.matmul(columns, flat[first:last])
-        total += products[0] if last - first == 1 else np.add.reduce(products, axis=0)
+    totals = []
+
+    def run(start, stop):
+        total = np.zeros((groups, channels * _product(kernel), outputs), x.dtype)
+        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
+            products = np.matmul(columns, flat[start + first:start + last])
+            total += products[0] if last - first == 1 else np.add.reduce(products, axis=0)
+        totals.append((start, total))
+    _shared(run, len(x), groups * outputs * channels * _product(kernel) * _product(out))
+    total = sum([total for _, total in sorted(totals, key=lambda pair: pair[0])])
     total = total.swapaxes(1, 2).reshape((groups * outputs, channels) + kernel[-1:] + kernel[:-1])
     return np.ascontiguousarray(np.moveaxis(total, 2, -1))
 
@@ -205,21 +226,26 @@ def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
     result = (np.empty if padded else np.zeros)((count, channels) + size, grad.dtype)
     flat = np.ascontiguousarray(grad).reshape(count, groups, len(weight) // groups, length)
     weight = np.ascontiguousarray(np.moveaxis(weight, -1, 0)).reshape(kernel[-1], groups, len(weight) // groups, rows)
-    step = _images_at_a_time(count, groups * rows * length * grad.itemsize)
-    memory = np.empty((step, groups, rows, length), grad.dtype)
     product = np.matmul if weight.shape[2] > 1 else np.multiply      # depthwise: outer products
     if bias is not None:
         bias = bias.reshape((channels,) + (1,) * len(size))
-    for first in range(0, count, step):
-        block, part = result[first:first + step], flat[first:first + step]
-        around = np.zeros(_around(block.shape, padding), grad.dtype) if padded else block
-        for tap in range(kernel[-1]):
-            columns = product(weight[tap].swapaxes(1, 2), part, out=memory[:len(block)])
-            _add_tap(around, tap, columns.reshape(block.shape[:2] + kernel[:-1] + out), kernel, stride, dilation, out)
-        if padded:
-            block[...] = around[_inside(size, padding)]
-        if bias is not None:
-            block += bias
+
+    def run(start, stop):
+        step = _images_at_a_time(stop - start, groups * rows * length * grad.itemsize)
+        memory = np.empty((step, groups, rows, length), grad.dtype)
+        for first in range(start, stop, step):
+            last = min(first + step, stop)
+            block, part = result[first:last], flat[first:last]
+            around = np.zeros(_around(block.shape, padding), grad.dtype) if padded else block
+            for tap in range(kernel[-1]):
+                columns = product(weight[tap].swapaxes(1, 2), part, out=memory[:last - first])
+                _add_tap(around, tap, columns.reshape(block.shape[:2] + kernel[:-1] + out), kernel, stride, dilation,
+                         out)
+            if padded:
+                block[...] = around[_inside(size, padding)]
+            if bias is not None:
+                block += bias
+    _shared(run, count, weight.size * length)
     return result
 
 

@@ -5,28 +5,33 @@ papers named, in torch's order of operations up to the folding of constants.
 """
 import numpy as np
 
+from .threads import split
+
 #: Elements per piece: smaller ones cost more calls than the cache saves.
 PIECE = 65536
+#: Elements that take a thread longer than it takes to share them.
+MANY = 1 << 18
 
 
-def pieces(*arrays):
-    """Corresponding parts of arrays of one shape (entries may be None), as views to write to."""
-    if arrays[0].size <= PIECE or not all(a is None or a.flags.c_contiguous for a in arrays):
-        return (arrays,)
+def by_pieces(update, arrays, works=1):
+    """update(*arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views to
+    write to, with `works` uninitialised scratch arrays of the part's shape. Several threads share large ones."""
+    first = arrays[0]
+    if first.size <= PIECE or not all([a is None or a.flags.c_contiguous for a in arrays]):
+        update(*arrays, *[np.empty_like(first) for _ in range(works)])
+        return
     flat = [None if a is None else a.reshape(-1) for a in arrays]
-    return ([None if a is None else a[i:i + PIECE] for a in flat] for i in range(0, flat[0].size, PIECE))
 
-
-def scratch(p, n=1):
-    """`n` uninitialised work arrays for pieces of `p`."""
-    if p.size <= PIECE or not p.flags.c_contiguous:
-        return [np.empty_like(p) for _ in range(n)]
-    return [np.empty(PIECE, p.dtype) for _ in range(n)]
-
-
-def fit(work, p):
-    """Work array cut to the last, shorter piece."""
-    return work if work.shape == p.shape else work[:p.shape[0]] if work.ndim == p.ndim == 1 else np.empty_like(p)
+    def run(start, stop):
+        scratch = [np.empty(PIECE, first.dtype) for _ in range(works)]
+        for i in range(start * PIECE, min(stop * PIECE, first.size), PIECE):
+            n = min(PIECE, first.size - i)
+            update(*[None if a is None else a[i:i + n] for a in flat], *[work[:n] for work in scratch])
+    count = -(-first.size // PIECE)
+    if first.size >= MANY:
+        split(count, run)
+    else:
+        run(0, count)
 
 
 def decayed(g, p, weight_decay, maximize, out):
@@ -43,12 +48,14 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
     if buf is None and weight_decay == 0:
         rate = np.array(-lr if maximize else lr, p.dtype)      # NumPy takes longer to multiply by a Python number
-        for p, g in pieces(p, g):
-            p -= g * rate
+
+        def descend(p, g, t):
+            np.multiply(g, rate, t)
+            p -= t
+        by_pieces(descend, (p, g))
         return
-    work, = scratch(p)
-    for p, g, buf in pieces(p, g, buf):
-        out = fit(work, p)
+
+    def update(p, g, buf, out):
         g = decayed(g, p, weight_decay, maximize, out)
         if buf is not None:
             if fresh:
@@ -64,15 +71,15 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
                 g = buf
         np.multiply(g, lr, out=out)
         p -= out
+    by_pieces(update, (p, g, buf))
 
 
 def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
     """Adam (Kingma and Ba 2015); `decoupled`: AdamW; `v_max`: AMSGrad's running maximum, or None."""
     root = (1 - beta2 ** step) ** 0.5
     rate = lr / (1 - beta1 ** step) * root     # the bias corrections, folded into rate and eps
-    work, extra = scratch(p, 2)
-    for p, g, m, v, v_max in pieces(p, g, m, v, v_max):
-        t, out = fit(work, p), fit(extra, p)
+
+    def update(p, g, m, v, v_max, t, out):
         if decoupled and weight_decay != 0:
             p *= 1 - lr * weight_decay
         g = decayed(g, p, 0 if decoupled else weight_decay, maximize, out)
@@ -91,13 +98,12 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
         np.divide(m, t, out=t)
         t *= rate
         p -= t
+    by_pieces(update, (p, g, m, v, v_max), 2)
 
 
 def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize):
     """RMSprop (Hinton 2012); `mean`: the gradient's average if centered, `buf`: momentum, or None."""
-    work, extra = scratch(p, 2)
-    for p, g, square, mean, buf in pieces(p, g, square, mean, buf):
-        t, out = fit(work, p), fit(extra, p)
+    def update(p, g, square, mean, buf, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
         square *= alpha
         np.multiply(g, g, out=t)
@@ -121,13 +127,12 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
         else:
             t *= lr
         p -= t
+    by_pieces(update, (p, g, square, mean, buf), 2)
 
 
 def adagrad(p, g, total, lr, eps, weight_decay, maximize):
     """Adagrad (Duchi, Hazan and Singer 2011); `lr` already decayed."""
-    work, extra = scratch(p, 2)
-    for p, g, total in pieces(p, g, total):
-        t, out = fit(work, p), fit(extra, p)
+    def update(p, g, total, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
         np.multiply(g, g, out=t)
         total += t
@@ -136,13 +141,12 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize):
         np.divide(g, t, out=t)
         t *= lr
         p -= t
+    by_pieces(update, (p, g, total), 2)
 
 
 def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize):
     """Adadelta (Zeiler 2012); `delta2`: the running average of squared updates."""
-    work, extra, third = scratch(p, 3)
-    for p, g, square, delta2 in pieces(p, g, square, delta2):
-        t, out, d = fit(work, p), fit(extra, p), fit(third, p)
+    def update(p, g, square, delta2, t, out, d):
         g = decayed(g, p, weight_decay, maximize, out)
         square *= rho
         np.multiply(g, g, out=t)
@@ -159,3 +163,4 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize):
         delta2 += t
         d *= lr
         p -= d
+    by_pieces(update, (p, g, square, delta2), 3)

@@ -6,7 +6,10 @@ from itertools import product
 
 import numpy as np
 
+from .threads import split
+
 _CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
+_LARGE = 1 << 22          # bytes of input that take a thread longer than it takes to share them
 _EVERY = slice(None)
 
 
@@ -39,6 +42,17 @@ def _chunks(x):
     return [slice(first, min(first + step, count)) for first in range(0, count, step)]
 
 
+def _for_each(parts, work, x):
+    """work(part) for every part of `x`: by several threads if there is much to do."""
+    def run(first, last):
+        for part in parts[first:last]:
+            work(part)
+    if x.nbytes >= _LARGE:
+        split(len(parts), run)
+    else:
+        run(0, len(parts))
+
+
 def lowest(dtype):
     """What max pooling pads with."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
@@ -60,17 +74,20 @@ def _along(x, axis, combine, start, *settings):
     return result
 
 
-def _windowed(x, out, combine, start, kernel, stride, padding, dilation):
+def _windowed(x, out, combine, start, *settings):
     """`combine` over windows, an axis at a time; the first axis first, whose slices are the longest runs."""
+    def combined(block):
+        for axis, along in enumerate(zip(x.shape[1:], *settings, out), 1):
+            block = _along(block, axis, combine, start, *along)
+        return block
     parts = _chunks(x)
-    result = np.empty((len(x),) + out, x.dtype) if len(parts) != 1 else None
-    for part in parts:
-        block = x[part]
-        for axis, settings in enumerate(zip(x.shape[1:], kernel, stride, padding, dilation, out), 1):
-            block = _along(block, axis, combine, start, *settings)
-        if result is None:
-            return block
-        result[part] = block
+    if len(parts) == 1:
+        return combined(x)
+    result = np.empty((len(x),) + out, x.dtype)
+
+    def work(part):
+        result[part] = combined(x[part])
+    _for_each(parts, work, x)
     return result
 
 
@@ -108,6 +125,11 @@ def sum_pool_grad(g, size, kernel, stride, padding):
     return g
 
 
+def _any_nan(array):
+    flat = array.reshape(-1)
+    return np.isnan(flat.dot(flat))            # a sum of squares: nothing else makes it NaN
+
+
 def max_indices(x, ans, kernel, stride, padding, dilation):
     """Where in its image the maximum `ans` of each window is: the first of equals, the last NaN."""
     size, out = x.shape[1:], ans.shape[1:]
@@ -116,7 +138,7 @@ def max_indices(x, ans, kernel, stride, padding, dilation):
     taps = _taps(size, out, kernel, stride, padding, dilation)
     for to, source in reversed(taps):
         np.copyto(result[to], positions[source], where=x[source] == ans[to])
-    if x.dtype.kind == "f" and np.isnan(ans.max(initial=0)):
+    if x.dtype.kind == "f" and _any_nan(ans):
         for to, source in taps:
             np.copyto(result[to], positions[source], where=np.isnan(x[source]))
     return result
@@ -124,7 +146,7 @@ def max_indices(x, ans, kernel, stride, padding, dilation):
 
 def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     """Each element of `g` at the first maximum of its window in `x`, whose max pooling is `ans`."""
-    if x.dtype.kind == "f" and np.isnan(ans.max(initial=0)):
+    if x.dtype.kind == "f" and _any_nan(ans):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
     taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])
@@ -132,7 +154,8 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
         n == k * m == s * m for n, k, s, m in zip(x.shape[1:], kernel, stride, ans.shape[1:])])
     result = np.empty(x.shape, g.dtype) if covered else np.zeros(x.shape, g.dtype)
     bits = np.dtype(f"i{g.itemsize}")
-    for part in _chunks(x):
+
+    def work(part):
         # What is left of g: a tap takes its share away as bits, so that no later equal finds it.
         rest, block, largest, target = g[part].copy(), x[part], ans[part], result[part]
         for number, (to, source) in enumerate(taps, 1):
@@ -140,12 +163,14 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
             if number == len(taps) and covered:
                 target[source] = rest
                 break
-            share = left * (block[source] == largest[to])
+            share = (block[source] == largest[to]).astype(bits)     # quicker than a product of ints and bools
+            share *= left
             left ^= share
             if apart:
                 target[source] = share.view(g.dtype)
             else:
                 target[source] += share.view(g.dtype)
+    _for_each(_chunks(x), work, x)
     return result
 
 

@@ -1,0 +1,108 @@
+"""Heavy loops over a batch, on as many threads as `torch.set_num_threads` allows.
+
+NumPy lets go of the interpreter while it works on an array, so two threads that each take half of the images keep two
+cores busy. They do so only with large pieces: handing over the interpreter costs tens of microseconds. Each thread
+then wants a BLAS of one thread to itself; that can be arranged with OpenBLAS, which NumPy's wheels bring. With any
+other BLAS nothing is split, and BLAS spreads its products over the cores in its own way.
+"""
+import ctypes
+import os
+import threading
+from pathlib import Path
+from queue import SimpleQueue
+
+import numpy as np
+
+
+class _Team:
+    """The threads. `size`: how many may work at once, the caller among them."""
+
+    def __init__(self):
+        self.size = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
+        self.busy = threading.Lock()           # one split at a time: a second one, or one inside, runs unsplit
+        self.blas = None                       # (get, set) of OpenBLAS's thread count; False where there is none
+        self.forget()
+
+    def forget(self):
+        """Start without helpers, as a forked process must."""
+        self.tasks, self.helpers = SimpleQueue(), 0
+
+    def hire(self, n):
+        while self.helpers < n:
+            threading.Thread(target=_help, args=(self.tasks,), daemon=True).start()
+            self.helpers += 1
+
+    def blas_threads(self):
+        if self.blas is None:
+            self.blas = _openblas()
+        return self.blas
+
+
+def _help(tasks):
+    while True:
+        work, first, last, done = tasks.get()
+        try:
+            work(first, last)
+            done.put(None)
+        except BaseException as error:         # for the caller to raise
+            done.put(error)
+        del work, done                         # what they hold must not wait for the next task
+
+
+def _openblas():
+    """(get, set) of the thread count of the OpenBLAS that NumPy has loaded, or False."""
+    try:
+        path = next(Path(np.__file__).parent.with_name("numpy.libs").glob("libscipy_openblas*"))
+        library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+        ending = "64_" if "openblas64_" in path.name else ""
+        return (getattr(library, "scipy_openblas_get_num_threads" + ending),
+                getattr(library, "scipy_openblas_set_num_threads" + ending))
+    except (StopIteration, OSError, AttributeError):
+        return False
+
+
+_team = _Team()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_team.forget)
+
+
+def number():
+    """How many threads may work at once."""
+    return _team.size
+
+
+def set_number(n):
+    """Let `n` threads work at once, those of OpenBLAS among them."""
+    _team.size = n
+    if _team.blas_threads():
+        _team.blas_threads()[1](n)
+
+
+def split(count, work):
+    """work(first, last) for consecutive parts of range(count) that cover it, at once where threads allow.
+
+    Only for work of a millisecond or more, in steps of a tenth of that.
+    """
+    parts = min(_team.size, count)
+    if parts < 2 or not _team.blas_threads() or not _team.busy.acquire(blocking=False):
+        work(0, count)
+        return
+    get, set_ = _team.blas_threads()
+    before = get()
+    set_(1)
+    try:
+        _team.hire(parts - 1)
+        bounds = [count * i // parts for i in range(parts + 1)]
+        done = SimpleQueue()
+        for first, last in zip(bounds[1:], bounds[2:]):
+            _team.tasks.put((work, first, last, done))
+        try:
+            work(0, bounds[1])
+        finally:
+            errors = [done.get() for _ in range(parts - 1)]
+        for error in errors:
+            if error is not None:
+                raise error
+    finally:
+        set_(before)
+        _team.busy.release()
