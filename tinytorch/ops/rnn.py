@@ -2,11 +2,14 @@
 
 One direction of one layer over the whole batch of sequences is one op; so is one step of a cell.
 """
+from functools import partial
+
 import numpy as np
 
 from ..autograd.op import op
 from ..autograd.promotion import type_name
 from ..kernels import cell as cells
+from ..kernels.batch import run_backward, run_forward
 from ..kernels.elman import rnn_backward, rnn_forward
 from ..kernels.gru import gru_backward, gru_forward
 from ..kernels.lstm import lstm_backward, lstm_forward
@@ -21,6 +24,7 @@ from .math import tanh
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
 
 _ACTIVATION = {"tanh": tanh, "relu": relu}
+_ELMAN = {name: partial(rnn_forward, name) for name in _ACTIVATION}
 
 
 # ------------------------------------------------------------------ one direction of one layer
@@ -60,8 +64,8 @@ def _rnn_joint(g, wanted, args, aux):
     nonlinearity, sizes, batch_first, reverse, x, _, w_ih, w_hh, _, _ = args
     x = _steps_first(x, sizes, batch_first)
     order, saved = aux
-    dx, dh, d_ih, d_hh, bias = rnn_backward(_by_step(g[0], sizes, batch_first, order, reverse), g[1], wanted[:5],
-                                            order, saved, w_ih, w_hh)
+    dx, dh, d_ih, d_hh, bias = run_backward(rnn_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:],
+                                            wanted[:5], order, saved, (w_ih, w_hh))
     return _inputs(dx, x, sizes, batch_first), _as_layer(dh), d_ih, d_hh, bias, bias
 
 
@@ -80,7 +84,7 @@ def _rnn_twin(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, 
 def _rnn(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
-    out, h, saved = rnn_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh, keep)
+    out, h, saved = run_forward(_ELMAN[nonlinearity], order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
     return (_outputs(out, x, sizes, batch_first), _as_layer(h)), (order, saved)
 
 
@@ -88,9 +92,9 @@ def _lstm_joint(g, wanted, args, aux):
     sizes, batch_first, reverse, x, _, _, w_ih, w_hh, _, _, w_hr = args
     x = _steps_first(x, sizes, batch_first)
     order, saved = aux
-    dx, dh, dc, d_ih, d_hh, bias, d_hr = lstm_backward(
-        _by_step(g[0], sizes, batch_first, order, reverse), g[1], g[2], wanted[:6] + wanted[7:],
-        order, saved, w_ih, w_hh, w_hr)
+    dx, dh, dc, d_ih, d_hh, bias, d_hr = run_backward(
+        lstm_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:], wanted[:6] + wanted[7:], order, saved,
+        (w_ih, w_hh, w_hr))
     return _inputs(dx, x, sizes, batch_first), _as_layer(dh), _as_layer(dc), d_ih, d_hh, bias, bias, d_hr
 
 
@@ -107,7 +111,7 @@ def _lstm_twin(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_h
 def _lstm(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
-    out, h, c, saved = lstm_forward(order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep)
+    out, h, c, saved = run_forward(lstm_forward, order, x, (hx, cx), (w_ih, w_hh, b_ih, b_hh, w_hr), keep)
     return (_outputs(out, x, sizes, batch_first), _as_layer(h), _as_layer(c)), (order, saved)
 
 
@@ -115,8 +119,8 @@ def _gru_joint(g, wanted, args, aux):
     sizes, batch_first, reverse, x, _, w_ih, w_hh, _, _ = args
     x = _steps_first(x, sizes, batch_first)
     order, saved = aux
-    dx, dh, *weights = gru_backward(_by_step(g[0], sizes, batch_first, order, reverse), g[1], wanted,
-                                    order, saved, w_ih, w_hh)
+    dx, dh, *weights = run_backward(gru_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:], wanted,
+                                    order, saved, (w_ih, w_hh))
     return _inputs(dx, x, sizes, batch_first), _as_layer(dh), *weights
 
 
@@ -131,7 +135,7 @@ def _gru_twin(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
 def _gru(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
-    out, h, saved = gru_forward(order, x, hx, w_ih, w_hh, b_ih, b_hh, keep)
+    out, h, saved = run_forward(gru_forward, order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
     return (_outputs(out, x, sizes, batch_first), _as_layer(h)), (order, saved)
 
 
