@@ -37,7 +37,6 @@ from .views import MULTI, in_place, refresh, track_view
 
 _new_node = Node.__new__
 _NOTHING = ()
-_OPERANDS = (True, True, False)                # both operands are saved, the output is not
 
 
 def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=None, **rules):
@@ -183,6 +182,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
     # what to save, by which operands want gradients: (input?, other?, output?)
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
     keeps_nothing = not any(keeps[3])
+    keeps_operands = [kept == (True, True, False) for kept in keeps]
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
@@ -246,7 +246,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 node.edges = (input.node or input, other.node or other)
             if keeps_nothing:
                 node.saved = node.versions = _NOTHING
-            elif keeps[mask] == _OPERANDS and b is not other:
+            elif keeps_operands[mask] and b is not other:
                 node.saved = (a, b, None, None)
                 one, two = input.version, other.version
                 node.versions = (one, one[0], two, two[0])

@@ -49,7 +49,7 @@ def refused(name):
 # ------------------------------------------------------------------ sums
 @binary(input=lambda g: g, other=lambda g: g, method=False, inplace=False, name="add")
 def _add(input, other):
-    return np.add(input, other)
+    return input + other
 
 
 def _is_bool(x):
@@ -66,7 +66,7 @@ def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
                            "Use the `^` or `logical_xor()` operator instead.")
-    return np.subtract(input, other)
+    return input - other
 
 
 @binary(input=lambda g: -g, other=lambda g: g, method=False, inplace=False, name="rsub.1")
@@ -133,7 +133,7 @@ def neg(input):
     tensor([-1,  2])
     """
     try:
-        return np.negative(input)
+        return -input
     except TypeError:
         if input.dtype.kind != "b":
             raise
@@ -164,7 +164,7 @@ def mul(input, other):
     tensor([[2., 4.],
             [3., 6.]])
     """
-    return np.multiply(input, other)
+    return input * other
 
 
 @binary(input=lambda g, other: g / conj(other),

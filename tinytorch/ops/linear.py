@@ -423,7 +423,9 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
 
 
 def __matmul__(self, other):
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    return _mm(self, other) if self.array.ndim == 2 == other.array.ndim else matmul(self, other)
 
 
 def __rmatmul__(self, other):
