@@ -1,5 +1,5 @@
 """The benchmark's workloads, written once for both libraries: each takes the module (`tinytorch` or
-`torch`) and returns a function that does one step.
+`torch`) and returns a function that does one step. MODELS are the models they are made of.
 
 Inputs are random numbers of the real data's shapes: the time of a step does not depend on them.
 """
@@ -8,16 +8,33 @@ import numpy as np
 _random = np.random.RandomState
 
 
-def _training(torch, model, inputs, targets, optimizer, loss=None):
-    loss = loss or torch.nn.functional.cross_entropy
+class Run:
+    """A model with its data and optimiser, of which `training` and `inference` each make a job to time."""
 
-    def step():
-        optimizer.zero_grad()
-        value = loss(model(inputs), targets)
-        value.backward()
-        optimizer.step()
-        return value.item()
-    return step
+    def __init__(self, torch, model, inputs, targets, optimizer, loss=None):
+        self.torch, self.model, self.inputs, self.targets, self.optimizer = torch, model, inputs, targets, optimizer
+        self.loss = loss or torch.nn.functional.cross_entropy
+
+    def training(self):
+        """A step of training, which returns the loss."""
+        model, inputs, targets, optimizer, loss = self.model, self.inputs, self.targets, self.optimizer, self.loss
+
+        def step():
+            optimizer.zero_grad()
+            value = loss(model(inputs), targets)
+            value.backward()
+            optimizer.step()
+            return value.item()
+        return step
+
+    def inference(self):
+        """The model's outputs for the same batch, without a graph."""
+        torch, model, inputs = self.torch, self.model.eval(), self.inputs
+
+        def predict():
+            with torch.no_grad():
+                return model(inputs)
+        return predict
 
 
 def _images(torch, batch, *shape):
@@ -42,25 +59,20 @@ def _last(torch, cell):
 def rnn_seed(torch):
     """RNN of the papers: 4 steps of 196 pixels, 64 tanh units, batch 100, SGD."""
     model = _last(torch, torch.nn.RNN(196, 64, batch_first=True))
-    return _training(torch, model, *_images(torch, 100, 4, 196), torch.optim.SGD(model.parameters(), 0.015))
+    return Run(torch, model, *_images(torch, 100, 4, 196), torch.optim.SGD(model.parameters(), 0.015))
 
 
-def _cnn(torch):
-    nn = torch.nn
-    return nn.Sequential(nn.Conv2d(1, 6, 3, bias=False), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-                         nn.Linear(1014, 84, bias=False), nn.ReLU(), nn.Linear(84, 10, bias=False))
-
-
-def cnn_seed(torch):
+def cnn_seed(torch, batch=100):
     """CNN of the paper: conv 3x3 1->6, pool 2, 84, 10, no biases, batch 100, SGD."""
-    model = _cnn(torch)
-    return _training(torch, model, *_images(torch, 100, 1, 28, 28), torch.optim.SGD(model.parameters(), 0.01))
+    nn = torch.nn
+    model = nn.Sequential(nn.Conv2d(1, 6, 3, bias=False), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                          nn.Linear(1014, 84, bias=False), nn.ReLU(), nn.Linear(84, 10, bias=False))
+    return Run(torch, model, *_images(torch, batch, 1, 28, 28), torch.optim.SGD(model.parameters(), 0.01))
 
 
 def cnn_batch1(torch):
     """The same CNN at batch 1."""
-    model = _cnn(torch)
-    return _training(torch, model, *_images(torch, 1, 1, 28, 28), torch.optim.SGD(model.parameters(), 0.01))
+    return cnn_seed(torch, batch=1)
 
 
 def text_cnn_seed(torch):
@@ -80,18 +92,18 @@ def text_cnn_seed(torch):
     words = torch.from_numpy(random.randint(0, 12849, (64, 130)))
     good = torch.from_numpy(random.randint(0, 2, 64).astype(np.float32))
     model = Net()
-    return _training(torch, model, words, good, torch.optim.Adam(model.parameters(), 1e-3),
+    return Run(torch, model, words, good, torch.optim.Adam(model.parameters(), 1e-3),
                      nn.functional.binary_cross_entropy)
 
 
-def _rows(torch, cell):
+def _rows(torch, cell, length=28):
     model = _last(torch, cell)
-    return _training(torch, model, *_images(torch, 100, 28, 28), torch.optim.Adam(model.parameters(), 2e-3))
+    return Run(torch, model, *_images(torch, 100, length, 28), torch.optim.Adam(model.parameters(), 2e-3))
 
 
-def gru_seed(torch):
+def gru_seed(torch, length=28, hidden=128):
     """GRU over 28 rows of 28 pixels, 128 units, batch 100, Adam."""
-    return _rows(torch, torch.nn.GRU(28, 128, batch_first=True))
+    return _rows(torch, torch.nn.GRU(28, hidden, batch_first=True), length)
 
 
 def rnn_rows(torch):
@@ -104,11 +116,11 @@ def lstm_rows(torch):
     return _rows(torch, torch.nn.LSTM(28, 128, batch_first=True))
 
 
-def mlp(torch):
+def mlp(torch, batch=64):
     """MLP 784-256-128-10, batch 64, Adam."""
     nn = torch.nn
     model = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
-    return _training(torch, model, *_images(torch, 64, 784), torch.optim.Adam(model.parameters(), 1e-3))
+    return Run(torch, model, *_images(torch, batch, 784), torch.optim.Adam(model.parameters(), 1e-3))
 
 
 def mlp_tiny(torch):
@@ -117,7 +129,7 @@ def mlp_tiny(torch):
     model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1))
     random = _random(0)
     x, y = (torch.from_numpy(random.rand(8, n).astype(np.float32)) for n in (4, 1))
-    return _training(torch, model, x, y, torch.optim.Adam(model.parameters(), 1e-3), nn.functional.mse_loss)
+    return Run(torch, model, x, y, torch.optim.Adam(model.parameters(), 1e-3), nn.functional.mse_loss)
 
 
 def lenet(torch):
@@ -126,7 +138,7 @@ def lenet(torch):
     model = nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
                           nn.Dropout(0.25), nn.Flatten(), nn.Linear(9216, 128), nn.ReLU(), nn.Dropout(0.5),
                           nn.Linear(128, 10))
-    return _training(torch, model, *_images(torch, 64, 1, 28, 28), torch.optim.Adadelta(model.parameters()))
+    return Run(torch, model, *_images(torch, 64, 1, 28, 28), torch.optim.Adadelta(model.parameters()))
 
 
 def gpt(torch):
@@ -166,7 +178,7 @@ def gpt(torch):
     x = torch.from_numpy(random.randint(0, vocabulary, (16, length)))
     y = torch.from_numpy(random.randint(0, vocabulary, 16 * length))
     model = GPT()
-    return _training(torch, model, x, y, torch.optim.AdamW(model.parameters(), 1e-3))
+    return Run(torch, model, x, y, torch.optim.AdamW(model.parameters(), 1e-3))
 
 
 CHAIN = 60
@@ -209,8 +221,27 @@ def loader(torch):
     return run
 
 
+def _optimizer_step(torch, name, **options):
+    """The step of an optimiser on 20 tensors of 10,000 elements and one of 1,000,000, all with gradients."""
+    random = _random(0)
+    parameters = [torch.nn.Parameter(torch.from_numpy(random.randn(n).astype(np.float32)))
+                  for n in [10_000] * 20 + [1_000_000]]
+    for p in parameters:
+        p.grad = torch.from_numpy(random.randn(p.numel()).astype(np.float32))
+    return getattr(torch.optim, name)(parameters, lr=1e-3, **options).step
+
+
 SEEDS = {"RNN 4x196-64": rnn_seed, "CNN 1-6": cnn_seed, "text CNN": text_cnn_seed, "GRU 28x28-128": gru_seed}
-WORKLOADS = {**SEEDS, "RNN 28x28-128": rnn_rows, "LSTM 28x28-128": lstm_rows, "MLP 784-256-128": mlp,
-             "MLP 4-16-16-1": mlp_tiny, "CNN 1-6, batch 1": cnn_batch1, "CNN LeNet-size": lenet,
-             "GPT 2 blocks": gpt, "60 ops 4x4, forward": op_forward, "60 ops 4x4, backward": op_backward,
-             "DataLoader": loader}
+MODELS = {**SEEDS, "RNN 28x28-128": rnn_rows, "LSTM 28x28-128": lstm_rows, "MLP 784-256-128": mlp,
+          "MLP 4-16-16-1": mlp_tiny, "CNN 1-6, batch 1": cnn_batch1, "CNN LeNet-size": lenet, "GPT 2 blocks": gpt}
+OPTIMIZERS = {"SGD": ("SGD", {}), "SGD with momentum": ("SGD", {"momentum": 0.9}), "Adam": ("Adam", {}),
+              "AdamW": ("AdamW", {}), "RMSprop": ("RMSprop", {}), "Adagrad": ("Adagrad", {}),
+              "Adadelta": ("Adadelta", {})}
+
+TRAINING = {name: lambda torch, build=build: build(torch).training() for name, build in MODELS.items()}
+WORKLOADS = {
+    **TRAINING,
+    **{f"{name}, inference": lambda torch, build=build: build(torch).inference() for name, build in MODELS.items()},
+    **{f"{name} step": lambda torch, kind=kind, options=options: _optimizer_step(torch, kind, **options)
+       for name, (kind, options) in OPTIMIZERS.items()},
+    "60 ops 4x4, forward": op_forward, "60 ops 4x4, backward": op_backward, "DataLoader": loader}

@@ -213,7 +213,47 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
         flipped = flipped.reshape((groups, outputs) + weight.shape[1:]).swapaxes(1, 2)
         flipped = flipped.reshape((groups * channels, outputs) + kernel)
         return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)
+    if len(kernel) > 1 and outputs > 1 and max(stride[:-1]) == 1 and min(before[:-1]) >= 0 and min(after[:-1]) >= 0 \
+            and 2 * _product(size[:-1]) <= 3 * _product(grad.shape[2:-1]):
+        return _gathered(grad, weight, bias, size, stride, padding, dilation, groups, list(zip(before, after))[:-1])
     return _scattered(grad, weight, bias, size, stride, padding, dilation, groups)
+
+
+def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, around):
+    """input_grad with stride 1 along all axes but the last. Along those the windows of `grad`, padded by `around`, are
+    gathered, as in the forward; one product sums over them, and only the last axis is added up place by place."""
+    kernel, out = weight.shape[2:], grad.shape[2:]
+    count, outputs, channels = len(grad), len(weight) // groups, weight.shape[1]
+    rows, length = outputs * _product(kernel[:-1]), _product(size[:-1]) * out[-1]
+    lo, hi = padding[-1]
+    result = np.empty((count, groups * channels) + size, grad.dtype)
+    weight = weight[(Ellipsis,) + (slice(None, None, -1),) * (len(kernel) - 1) + (slice(None),)]
+    weight = weight.reshape(groups, outputs, channels, -1, kernel[-1]).transpose(0, 4, 2, 1, 3)
+    weight = np.ascontiguousarray(weight).reshape(groups, kernel[-1] * channels, rows)
+    if bias is not None:
+        bias = bias.reshape((len(bias),) + (1,) * len(size))
+
+    def run(start, stop):
+        step = _images_at_a_time(stop - start, groups * max(rows, len(weight[0])) * length * grad.itemsize)
+        memory = np.empty((step, groups * outputs) + kernel[:-1] + size[:-1] + out[-1:], grad.dtype)
+        for first in range(start, stop, step):
+            n = min(step, stop - first)
+            part = pad(grad[first:first + n], around + [(0, 0)])
+            steps = part.strides[2:-1]
+            memory[:n] = ndarray((n,) + memory.shape[1:], part.dtype, part, 0, part.strides[:2] + tuple([
+                t * d for t, d in zip(steps, dilation)]) + steps + part.strides[-1:])
+            taps = np.matmul(weight, memory[:n].reshape(n, groups, rows, length))
+            taps = taps.reshape((n, groups, kernel[-1], channels) + size[:-1] + out[-1:])
+            wide = np.zeros((n, groups, channels) + size[:-1] + (size[-1] + lo + hi,), grad.dtype)
+            for tap in range(kernel[-1]):
+                place = tap * dilation[-1]
+                wide[..., place:place + (out[-1] - 1) * stride[-1] + 1:stride[-1]] += taps[:, :, tap]
+            block = result[first:first + n]
+            block[...] = wide[..., lo:lo + size[-1]].reshape(block.shape)
+            if bias is not None:
+                block += bias
+    _shared(run, count, weight.size * length)
+    return result
 
 
 def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
