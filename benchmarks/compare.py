@@ -37,26 +37,25 @@ def times_of(job, seconds):
     return found
 
 
-def worker(library, only, seconds, threads):
-    """Median time of each workload, in a process of its own."""
+def worker(library, workloads, only, seconds, threads):
+    """Prints the median time of each workload; in a process of its own. `workloads`: name -> function(torch) -> job."""
     torch = __import__(library)
     if library == "torch":
         import torch.utils.data  # noqa: F401
         if threads:
             torch.set_num_threads(threads)
-    from workloads import WORKLOADS
     torch.manual_seed(0)
-    for name, build in WORKLOADS.items():
+    for name, build in workloads.items():
         if re.search(only, name):
             print(json.dumps([name, statistics.median(times_of(build(torch), seconds))]), flush=True)
 
 
 def peak(library, name, steps=100):
-    """Peak resident memory, in MB, of importing the library and training one seed model."""
+    """Prints the peak resident memory, in MB, of importing the library and training one model."""
     import resource
     if name != "import":
-        from workloads import SEEDS
-        step = SEEDS[name](__import__(library))
+        from workloads import TRAINING
+        step = TRAINING[name](__import__(library))
         for _ in range(steps):
             step()
     else:
@@ -71,15 +70,28 @@ def environment_of_children():
     return environment
 
 
-def child(arguments, threads):
-    """Lines that this script prints when run with `arguments` in a fresh process."""
+def child(arguments, threads, script=__file__):
+    """What the script prints, a JSON value in each line, when run with `arguments` in a fresh process."""
     environment = environment_of_children()
     if threads:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             environment[name] = str(threads)
-    done = subprocess.run([sys.executable, __file__, *arguments], env=environment, cwd=HERE,
+    done = subprocess.run([sys.executable, script, *arguments], env=environment, cwd=HERE,
                           stdout=subprocess.PIPE, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def alternate(script, libraries, args, *options):
+    """{workload: {library: median of its processes' medians, in ms}}, from workers of that script in alternating
+    processes. `options`: arguments of each worker beside those of `args`."""
+    samples = {}
+    for _ in range(args.rounds):
+        for library in libraries:
+            for name, median in child(["--worker", library, "--only", args.only, "--seconds", str(args.seconds),
+                                       "--threads", str(args.threads), *options], args.threads, script):
+                samples.setdefault(name, {}).setdefault(library, []).append(median)
+    return {name: {library: 1000 * statistics.median(medians) for library, medians in found.items()}
+            for name, found in samples.items()}
 
 
 def import_seconds(library, repeats=5):
@@ -93,42 +105,51 @@ def import_seconds(library, repeats=5):
         wall("pass") for _ in range(repeats))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, default=0, help="threads of BLAS and torch (default: theirs)")
+def parser_of(doc, libraries, threads=0, rounds=3, seconds=1.0):
+    """The options that all the comparing scripts have."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=threads,
+                        help=f"threads of BLAS and the libraries, 0 for what they take by themselves ({threads})")
     parser.add_argument("--json", help="write the figures to this file too")
     parser.add_argument("--only", default="", help="workloads whose name matches this")
-    parser.add_argument("--rounds", type=int, default=3, help="processes of each library (3)")
-    parser.add_argument("--seconds", type=float, default=1.0, help="measuring time per workload and process (1)")
-    parser.add_argument("--worker", choices=LIBRARIES, help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"processes of each library ({rounds})")
+    parser.add_argument("--seconds", type=float, default=seconds,
+                        help=f"measuring time per workload and process ({seconds})")
+    parser.add_argument("--worker", choices=libraries, help=argparse.SUPPRESS)
+    return parser
+
+
+def finish(args, on, **figures):
+    """Writes the --json file, if one is asked for. `on`: machine.facts."""
+    if args.json:
+        Path(args.json).write_text(json.dumps({"machine": on, "threads": args.threads, **figures}, indent=1))
+
+
+def main():
+    parser = parser_of(__doc__, LIBRARIES)
     parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.worker:
-        return worker(args.worker, args.only, args.seconds, args.threads)
-    if args.peak:
+    if args.peak:                   # before anything else is imported
         return peak(*args.peak)
+    from workloads import TRAINING, WORKLOADS
+    if args.worker:
+        return worker(args.worker, WORKLOADS, args.only, args.seconds, args.threads)
 
-    samples = {}
-    for _ in range(args.rounds):
-        for library in LIBRARIES:
-            options = ["--worker", library, "--only", args.only, "--seconds", str(args.seconds),
-                       "--threads", str(args.threads)]
-            for name, median in child(options, args.threads):
-                samples.setdefault(name, {}).setdefault(library, []).append(median)
-    rows = [(name, "ms", *(1000 * statistics.median(found[library]) for library in LIBRARIES))
-            for name, found in samples.items()]
+    import machine
+    on = machine.facts("torch")
+    print(f"{machine.sentence(on)}\nthreads: {args.threads or 'default'}; "
+          f"medians of {args.rounds} alternating processes each\n", flush=True)
+    rows = [(name, "ms", *(found[library] for library in LIBRARIES))
+            for name, found in alternate(__file__, LIBRARIES, args).items()]
     if not args.only:
-        from workloads import SEEDS
         rows.append(("import", "ms", *(1000 * import_seconds(library) for library in LIBRARIES)))
-        rows += [(f"peak memory: {name}", "MB", *(child(["--peak", library, name], args.threads)[0] for library in LIBRARIES))
-                 for name in ("import", *SEEDS)]
-    print(f"threads: {args.threads or 'default'}; medians of {args.rounds} alternating processes each\n")
+        rows += [(f"peak memory: {name}", "MB",
+                  *(child(["--peak", library, name], args.threads)[0] for library in LIBRARIES))
+                 for name in ("import", *TRAINING)]
     print(f"{'workload':28} {'tinytorch':>12} {'torch':>12} {'ratio':>7}")
     for name, unit, ours, theirs in rows:
         print(f"{name:28} {ours:9.3f} {unit} {theirs:9.3f} {unit} {ours / theirs:7.2f}")
-    if args.json:
-        with open(args.json, "w") as f:
-            json.dump({"threads": args.threads, "rows": rows}, f, indent=1)
+    finish(args, on, rows=rows)
 
 
 if __name__ == "__main__":

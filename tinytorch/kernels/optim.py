@@ -48,6 +48,9 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
     if buf is None and weight_decay == 0:
         rate = np.array(-lr if maximize else lr, p.dtype)      # NumPy takes longer to multiply by a Python number
+        if p.size <= PIECE:
+            p -= g * rate
+            return
 
         def descend(p, g, t):
             np.multiply(g, rate, t)
