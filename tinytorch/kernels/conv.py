@@ -15,7 +15,7 @@ from .threads import split
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
 _SMALL = 1 << 15          # elements below which two steps cost more than they save
-_HEAVY = 1 << 27          # multiplications that take a thread longer than it takes to share them
+_HEAVY = 1 << 25          # multiplications that take a thread longer than it takes to share them
 
 
 def output_size(size, kernel, stride, padding, dilation):
@@ -196,7 +196,7 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
             total += products[0] if last - first == 1 else np.add.reduce(products, axis=0)
         totals.append((start, total))
     _shared(run, len(x), groups * outputs * channels * _product(kernel) * _product(out))
-    total = sum([total for _, total in sorted(totals, key=lambda pair: pair[0])])
+    total = sum([total for _, total in sorted(totals, key=lambda pair: pair[0])])      # whichever thread came first
     total = total.swapaxes(1, 2).reshape((groups * outputs, channels) + kernel[-1:] + kernel[:-1])
     return np.ascontiguousarray(np.moveaxis(total, 2, -1))
 
