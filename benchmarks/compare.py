@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -37,17 +38,22 @@ def times_of(job, seconds):
     return found
 
 
+def print_times(jobs, only, seconds):
+    """Prints the median time of each job. `jobs`: name -> function that makes the job."""
+    for name, build in jobs.items():
+        if re.search(only, name):
+            print(json.dumps([name, statistics.median(times_of(build(), seconds))]), flush=True)
+
+
 def worker(library, workloads, only, seconds, threads):
-    """Prints the median time of each workload; in a process of its own. `workloads`: name -> function(torch) -> job."""
+    """The same of workloads, name -> function(torch) -> job, with that library; in a process of its own."""
     torch = __import__(library)
     if library == "torch":
         import torch.utils.data  # noqa: F401
         if threads:
             torch.set_num_threads(threads)
     torch.manual_seed(0)
-    for name, build in workloads.items():
-        if re.search(only, name):
-            print(json.dumps([name, statistics.median(times_of(build(torch), seconds))]), flush=True)
+    print_times({name: partial(build, torch) for name, build in workloads.items()}, only, seconds)
 
 
 def peak(library, name, steps=100):

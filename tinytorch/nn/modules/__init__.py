@@ -13,4 +13,5 @@ from .normalization import *
 from .padding import *
 from .pooling import *
 from .rnn import *
+from .softmax import *
 from .sparse import *
