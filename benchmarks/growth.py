@@ -84,7 +84,7 @@ def crossing(what, points):
     """The same in words."""
     faster, sides = points[0][1] < 1, []
     for size in crossovers(points):
-        sides.append(f"{'faster' if faster else 'slower'} up to {what} of about {size:,}")
+        sides.append(f"{'faster' if faster else 'slower'} up to about {size:,} ({what})")
         faster = not faster
     last = "faster" if faster else "slower"
     return "tinytorch is " + (", ".join(sides) + f", {last} above" if sides else f"{last} at every size")

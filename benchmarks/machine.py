@@ -44,7 +44,8 @@ def sentence(facts):
     built = "with" if facts["python optimised"] else "without"
     chosen = facts["OPENBLAS_CORETYPE"]
     chosen = f"set by OPENBLAS_CORETYPE={chosen}" if chosen else "its own choice, OPENBLAS_CORETYPE not set"
-    numpy, *others = (f"{name} {number}" for name, number in facts["versions"].items())
-    return ", ".join([f"{facts['processor']}", f"{facts['cores']} cores", facts["system"],
+    others = dict(facts["versions"])
+    return ", ".join([facts["processor"], f"{facts['cores']} cores", facts["system"],
                       f"Python {facts['python']} (built {built} --enable-optimizations)",
-                      f"{numpy} (BLAS kernels: {facts['blas kernels']}, {chosen})", *others])
+                      f"NumPy {others.pop('numpy')} (BLAS kernels: {facts['blas kernels']}, {chosen})",
+                      *(f"{name} {number}" for name, number in others.items())])

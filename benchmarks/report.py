@@ -1,18 +1,21 @@
-"""Writes docs/benchmarks.md, its picture, and the table of the README, from one run of compare.py.
+"""Writes docs/benchmarks.md, its pictures, and the table of the README.
 
     python benchmarks/report.py [--rounds 3] [--seconds 1] [--from ONE.json DEFAULT.json]
+                                [--growth GROWTH.json] [--peers PEERS.json]
 
-The two files are what `compare.py --json` writes, with --threads 1 and without; left out, it runs them.
+ONE and DEFAULT are what `compare.py --json` writes, with --threads 1 and without; left out, it runs them. GROWTH
+and PEERS are what growth.py and peers.py write; left out, docs/benchmarks.md goes without what they measured.
 """
 import argparse
 import json
 import os
-import platform
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from growth import REASONS, crossing
+from machine import sentence
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- figures: benchmarks/report.py -->"
@@ -30,16 +33,23 @@ def measure(threads, rounds, seconds):
         return json.loads(Path(path).read_text())
 
 
-def machine():
-    """What it was measured on: processor, cores, versions."""
-    import numpy
-    import torch
-    name = platform.processor()
-    if os.path.exists("/proc/cpuinfo"):
-        found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-        name = found.group(1) if found else name
-    return (f"{name}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
-            f"NumPy {numpy.__version__}, torch {torch.__version__}")
+def machine(figures):
+    """What they were measured on: processor, BLAS, versions."""
+    return sentence(figures["machine"])
+
+
+def measured(figures):
+    """The same, with the number of threads."""
+    n = figures["threads"]
+    return f"{machine(figures)}; {'default threads' if n == 0 else '1 thread' if n == 1 else f'{n} threads'}"
+
+
+def canvas(rows, columns, **options):
+    """matplotlib's figure and axes; they are saved as SVG."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    return pyplot.subplots(rows, columns, layout="constrained", **options)
 
 
 def table(one, default, names=None):
@@ -57,12 +67,9 @@ def table(one, default, names=None):
 
 def picture(one, default, path):
     """Ratios of all times as bars."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
     rows = [row for row in one["rows"] if row[1] == "ms"]
     second = {row[0]: row[2] / row[3] for row in default["rows"]}
-    figure, axes = pyplot.subplots(figsize=(8, 0.32 * len(rows) + 1.2), layout="constrained")
+    figure, axes = canvas(1, 1, figsize=(8, 0.32 * len(rows) + 1.2))
     places = range(len(rows))
     axes.barh([p - 0.2 for p in places], [r[2] / r[3] for r in rows], 0.4, label="1 thread")
     axes.barh([p + 0.2 for p in places], [second[r[0]] for r in rows], 0.4, label="default threads")
@@ -74,11 +81,83 @@ def picture(one, default, path):
     figure.savefig(path)
 
 
+def growth_table(growth):
+    """Markdown: a row per point of each curve, and where the ratio passes one."""
+    parts = []
+    for curve in growth["curves"]:
+        name, what, points = curve["curve"], curve["grows"], curve["points"]
+        lines = [f"### {name}: {what}", "", f"| {what} | tinytorch | torch | ratio |", "|---|---|---|---|"]
+        lines += [f"| {size:,} | {ours:.3g} ms | {theirs:.3g} ms | **{ours / theirs:.2f}** |"
+                  for size, ours, theirs in points]
+        said = crossing(what, [(size, ours / theirs) for size, ours, theirs in points])
+        parts.append("\n".join([*lines, "", f"Here {said}. {REASONS.get(name, '')}".rstrip()]))
+    return "\n\n".join(parts)
+
+
+def growth_picture(growth, path, columns=4):
+    """A panel per curve: the times above, their ratio below."""
+    curves = growth["curves"]
+    rows = -(-len(curves) // columns)
+    figure, axes = canvas(2 * rows, columns, figsize=(3.4 * columns, 4 * rows), height_ratios=[2, 1] * rows,
+                          squeeze=False)
+    for panel in axes.flat:
+        panel.set_visible(False)
+    for i, curve in enumerate(curves):
+        times, ratio = axes[2 * (i // columns), i % columns], axes[2 * (i // columns) + 1, i % columns]
+        sizes, ours, theirs = zip(*curve["points"])
+        times.loglog(sizes, ours, "o-", label="tinytorch")
+        times.loglog(sizes, theirs, "s--", label="torch")
+        times.set_title(curve["curve"], fontsize="medium")
+        times.set_ylabel("ms per step")
+        times.legend()
+        ratio.semilogx(sizes, [a / b for a, b in zip(ours, theirs)], "o-", color="black")
+        ratio.axhline(1, color="gray", linewidth=1)
+        ratio.set_ylim(bottom=0)
+        ratio.set_ylabel("ratio")
+        ratio.set_xlabel(curve["grows"])
+        for panel in (times, ratio):
+            panel.set_visible(True)
+            panel.set_xticks(sizes, [f"{size:,}" for size in sizes] if panel is ratio else [], rotation=30)
+            panel.minorticks_off()
+    figure.savefig(path)
+
+
+def peers_table(peers):
+    """Markdown: a row per model, times of all libraries and tinytorch's over each other's."""
+    libraries = peers["libraries"]
+    lines = ["| | " + " | ".join([*libraries, *(f"tinytorch / {library}" for library in libraries[1:])]) + " |",
+             "|---" * 2 * len(libraries) + "|"]
+    for name, found in peers["times"].items():
+        lines.append(f"| {name} | " + " | ".join([
+            *(f"{found[library]:.3g} ms" for library in libraries),
+            *(f"**{found['tinytorch'] / found[library]:.2f}**" for library in libraries[1:])]) + " |")
+    return "\n".join(lines)
+
+
+def peers_picture(peers, path):
+    """Bars: the libraries' times over that of tinytorch."""
+    libraries, times = peers["libraries"], peers["times"]
+    figure, axes = canvas(1, 1, figsize=(8, 0.25 * len(libraries) * len(times) + 1.2))
+    height = 0.8 / len(libraries)
+    for i, library in enumerate(libraries):
+        axes.barh([place + (i + 0.5) * height - 0.4 for place in range(len(times))],
+                  [found[library] / found["tinytorch"] for found in times.values()], height, label=library)
+    axes.set_xscale("log")
+    axes.axvline(1, color="black", linewidth=1)
+    axes.set_yticks(range(len(times)), times)
+    axes.invert_yaxis()
+    axes.set_xlabel("time of a training step / that of tinytorch (above 1: tinytorch is faster)")
+    axes.legend()
+    figure.savefig(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--from", dest="files", nargs=2, metavar="JSON")
+    parser.add_argument("--growth", metavar="JSON")
+    parser.add_argument("--peers", metavar="JSON")
     args = parser.parse_args()
     if args.files:
         one, default = (json.loads(Path(f).read_text()) for f in args.files)
@@ -87,14 +166,27 @@ def main():
     docs = ROOT / "docs"
     docs.mkdir(exist_ok=True)
     picture(one, default, docs / "benchmarks.svg")
-    (docs / "benchmarks.md").write_text(
-        f"# Benchmarks\n\nMade by `python benchmarks/report.py`; nothing here is typed by hand. {machine()}.\n"
+    parts = [
+        f"# Benchmarks\n\nMade by `python benchmarks/report.py`; nothing here is typed by hand but the curves' reasons. {machine(one)}.\n"
         "Medians of alternating processes of both libraries; a ratio below one means that tinytorch is faster or "
         "smaller.\nThe workloads are in `benchmarks/workloads.py`; times are per training step unless the name says "
-        f"otherwise.\n\n{table(one, default)}\n\n![ratios](benchmarks.svg)\n")
+        f"otherwise.\n\n{table(one, default)}\n\n![ratios](benchmarks.svg)\n"]
+    if args.growth:
+        growth = json.loads(Path(args.growth).read_text())
+        growth_picture(growth, docs / "growth.svg")
+        parts.append(f"## How the time grows\n\nA training step while one size grows, by `benchmarks/growth.py`; crossings "
+                     f"are interpolated between the points. {measured(growth)}.\n\n![curves](growth.svg)\n\n"
+                     f"{growth_table(growth)}\n")
+    if args.peers:
+        peers = json.loads(Path(args.peers).read_text())
+        peers_picture(peers, docs / "peers.svg")
+        parts.append(f"## Beside JAX and tinygrad\n\nTraining steps from the same weights, by `benchmarks/peers.py`: JAX under "
+                     f"`jax.jit`, tinygrad under `TinyJit`. {measured(peers)}.\n\n{peers_table(peers)}\n\n"
+                     "![peers](peers.svg)\n")
+    (docs / "benchmarks.md").write_text("\n".join(parts))
     readme = ROOT / "README.md"
     before, _, after = readme.read_text().split(MARK)
-    readme.write_text(f"{before}{MARK}\n{table(one, default, IN_README)}\n\nMeasured on {machine()}, with `python "
+    readme.write_text(f"{before}{MARK}\n{table(one, default, IN_README)}\n\nMeasured on {machine(one)}, with `python "
                       f"benchmarks/report.py` ([all workloads](docs/benchmarks.md)).\n{MARK}{after}")
 
 

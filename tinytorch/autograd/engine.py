@@ -290,10 +290,9 @@ def _sum_to(g, shape):
     if g.shape == shape:
         return g
     lead = len(g.shape) - len(shape)
-    dims = tuple(range(lead)) + tuple(
-        i + lead for i, n in enumerate(shape) if n == 1 and g.shape[i + lead] != 1)
     if lead < 0:
         return g.expand(shape) if isinstance(g, Tensor) else np.broadcast_to(g, shape)
+    dims = tuple(range(lead)) + tuple([i + lead for i, n in enumerate(shape) if n == 1 and g.shape[i + lead] != 1])
     if isinstance(g, Tensor):
         if dims:
             g = g.sum(dims, keepdim=True)
