@@ -7,10 +7,10 @@ faster. `python benchmarks/report.py --growth FILE` draws what --json writes.
 """
 import math
 from functools import partial
-
-import numpy as np
+from itertools import pairwise
 
 import machine
+import numpy as np
 from compare import LIBRARIES, alternate, finish, parser_of, worker
 from workloads import Run, cnn_seed, gru_seed, mlp
 
@@ -73,7 +73,7 @@ def crossovers(points):
     """Sizes, to two digits, at which the ratio passes one: where the straight line between the two neighbouring
     points does, on logarithmic axes. `points`: (size, ratio), by size."""
     found = []
-    for (size, ratio), (size2, ratio2) in zip(points, points[1:]):
+    for (size, ratio), (size2, ratio2) in pairwise(points):
         if (ratio < 1) != (ratio2 < 1):
             part = math.log(ratio) / (math.log(ratio) - math.log(ratio2))
             found.append(round(float(f"{size * (size2 / size) ** part:.2g}")))

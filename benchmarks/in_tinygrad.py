@@ -53,7 +53,8 @@ def text_cnn(w, x):
 
 
 MODELS = {"RNN 4x196-64": (rnn, cross_entropy, SGD, 0.015), "CNN 1-6": (cnn, cross_entropy, SGD, 0.01),
-          "text CNN": (text_cnn, Tensor.binary_crossentropy, Adam, 1e-3), "GRU 28x28-128": (gru, cross_entropy, Adam, 2e-3)}
+          "text CNN": (text_cnn, Tensor.binary_crossentropy, Adam, 1e-3),
+          "GRU 28x28-128": (gru, cross_entropy, Adam, 2e-3)}
 
 
 def training(name, weights, inputs, targets):

@@ -12,14 +12,14 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import tempfile
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 import machine
+import numpy as np
 from compare import alternate, child, finish, parser_of, print_times
 from workloads import SEEDS
 
@@ -70,11 +70,11 @@ def hold(library):
         os.environ.update(NUM_CPU_THREADS="1", DEV="CPU", USE_ATOMICS="1")
 
 
-def check(libraries, folder):
+def check(libraries, only, folder):
     """The first losses in each library, {model: {library: losses}}; an error if they are not those of tinytorch."""
     found = {}
     for library in libraries:
-        for name, losses in child(["--losses", library, "--folder", folder], 1, __file__):
+        for name, losses in child(["--losses", library, "--only", only, "--folder", folder], 1, __file__):
             found.setdefault(name, {})[library] = losses
     for name, losses in found.items():
         for library in libraries:
@@ -91,12 +91,15 @@ def main():
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     parser.add_argument("--dump", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.threads != 1:
+        parser.error("JAX can be held to one core only, and so all run on one thread")
     if args.dump:
         return dump(args.folder)
     library = args.worker or args.losses
     if library:
         hold(library)
-        jobs = {name: partial(training, library, name, args.folder) for name in SEEDS}
+        jobs = {name: partial(training, library, name, args.folder) for name in SEEDS
+                if re.search(args.only, name)}
         if args.worker:
             return print_times(jobs, args.only, args.seconds)
         for name, build in jobs.items():
@@ -112,7 +115,7 @@ def main():
             print(f"{library} left out: {missing(library)}")
     with tempfile.TemporaryDirectory() as folder:
         child(["--dump", "--folder", folder], 1, __file__)
-        losses = check(libraries, folder)
+        losses = check(libraries, args.only, folder)
         times = alternate(__file__, libraries, args, "--folder", folder)
     print(f"\n{'workload':16}" + "".join(f"{library:>14}" for library in libraries))
     for name, found in times.items():
