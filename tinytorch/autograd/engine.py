@@ -104,7 +104,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
             grads = op.run(g, saved, edges)
         if node.versions and not retain_graph:
             node.saved, node.versions = None, FREED
-    g = d = grads = None                       # the last gradients are held by `pending` alone now
+    g = d = grads = saved = None               # the last gradients are held by `pending` alone now
     return _finish(pending, targets, inputs, accumulate, create_graph)
 
 
