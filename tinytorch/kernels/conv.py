@@ -232,16 +232,21 @@ def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, aroun
     weight = np.ascontiguousarray(weight).reshape(groups, kernel[-1] * channels, rows)
     if bias is not None:
         bias = bias.reshape((len(bias),) + (1,) * len(size))
+    every = (slice(None), slice(None))
+    moves = []                                 # (where in the windows, what of the gradient) of each place
+    for place in np.ndindex(kernel[:-1]):
+        ahead = [lo - t * d for (lo, _), t, d in zip(around, place, dilation)]
+        moves.append((every + place + tuple([slice(max(a, 0), a + n) for a, n in zip(ahead, out)]),
+                      every + tuple([slice(max(-a, 0), max(m - a, 0)) for a, m in zip(ahead, size)])))
 
     def run(start, stop):
         step = _images_at_a_time(stop - start, groups * max(rows, len(weight[0])) * length * grad.itemsize)
-        memory = np.empty((step, groups * outputs) + kernel[:-1] + size[:-1] + out[-1:], grad.dtype)
+        memory = np.zeros((step, groups * outputs) + kernel[:-1] + size[:-1] + out[-1:], grad.dtype)
         for first in range(start, stop, step):
             n = min(step, stop - first)
-            part = pad(grad[first:first + n], around + [(0, 0)])
-            steps = part.strides[2:-1]
-            memory[:n] = ndarray((n,) + memory.shape[1:], part.dtype, part, 0, part.strides[:2] + tuple([
-                t * d for t, d in zip(steps, dilation)]) + steps + part.strides[-1:])
+            part = grad[first:first + n]
+            for to, source in moves:           # what lies outside the gradient stays zero
+                memory[:n][to] = part[source]
             taps = np.matmul(weight, memory[:n].reshape(n, groups, rows, length))
             taps = taps.reshape((n, groups, kernel[-1], channels) + size[:-1] + out[-1:])
             wide = np.zeros((n, groups, channels) + size[:-1] + (size[-1] + lo + hi,), grad.dtype)

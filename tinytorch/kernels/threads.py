@@ -4,6 +4,11 @@ NumPy lets go of the interpreter while it works on an array, so two threads that
 cores busy. They do so only with large pieces: handing over the interpreter costs tens of microseconds. Each thread
 then wants a BLAS of one thread to itself; that can be arranged with OpenBLAS, which NumPy's wheels bring. With any
 other BLAS nothing is split, and BLAS spreads its products over the cores in its own way.
+
+OpenBLAS's own threads wait for the next product in a loop, 2**26 ticks of the processor's clock (25 ms) long, and keep
+a core from us meanwhile. Before the first split they are told to give up after 2**20 (0.4 ms), unless the
+environment sets OPENBLAS_THREAD_TIMEOUT: a LeNet's training step on two cores took 47 ms with the former and 34 with
+the latter.
 """
 import ctypes
 import os
@@ -55,10 +60,22 @@ def _openblas():
         path = next(Path(np.__file__).parent.with_name("numpy.libs").glob("libscipy_openblas*"))
         library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_NOLOAD)
         ending = "64_" if "openblas64_" in path.name else ""
-        return (getattr(library, "scipy_openblas_get_num_threads" + ending),
-                getattr(library, "scipy_openblas_set_num_threads" + ending))
+        counts = (getattr(library, "scipy_openblas_get_num_threads" + ending),
+                  getattr(library, "scipy_openblas_set_num_threads" + ending))
+        _wait_less(library.openblas_read_env, library.blas_thread_shutdown_)
+        return counts
     except (StopIteration, OSError, AttributeError):
         return False
+
+
+def _wait_less(read_environment, stop_threads):
+    """See above. OpenBLAS starts its threads anew, with what it then knows, at the next large product."""
+    if "OPENBLAS_THREAD_TIMEOUT" in os.environ or threading.active_count() > 1:    # one of them may be in a product
+        return
+    os.environ["OPENBLAS_THREAD_TIMEOUT"] = "20"
+    read_environment()
+    stop_threads()
+    del os.environ["OPENBLAS_THREAD_TIMEOUT"]
 
 
 _team = _Team()
