@@ -25,6 +25,7 @@ from .ops.activation import *
 from .ops.arithmetic import *
 from .ops.bilinear import *
 from .ops.bitwise import *
+from .ops.broadcast import *
 from .ops.compare import *
 from .ops.complex import *
 from .ops.conv import *
@@ -56,6 +57,7 @@ from .ops.rounding import *
 from .ops.scan import *
 from .ops.scatter import *
 from .ops.shape import *
+from .ops.smooth import *
 from .ops.similarity import *
 from .ops.softmax import *
 from .ops.sort import *

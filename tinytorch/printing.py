@@ -2,7 +2,6 @@
 import numpy as np
 
 from . import dtypes as dt
-from .tensor import Tensor
 
 __all__ = ["get_printoptions", "set_printoptions"]
 

@@ -13,7 +13,7 @@ from .autograd.promotion import C_NAMES
 from .autograd.views import check_in_place
 from .device import CPU
 from .ops.views import _memory
-from .tensor import Tensor, wrap
+from .tensor import wrap
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 

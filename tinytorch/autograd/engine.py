@@ -6,15 +6,16 @@ depth does not matter. On a plain backward the gradients are ndarrays and nothin
 `create_graph` they are Tensors, the same rules are called with Tensors, and what they do is taped.
 """
 from heapq import heappop, heappush
-from sys import getrefcount
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from .accumulate import accumulate_grad, accumulate_with_hooks
 from .anomaly import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
 from .node import ANS, FREED, SELECT, Node, shape_of
+from .paths import edge_of, leading_to
 from .saved import checked, saved_tensor
 
 
@@ -41,17 +42,12 @@ def run_backward(roots, grads, retain_graph, create_graph, inputs=None, accumula
         mode.grad, mode.task = before
 
 
-def edge_of(x):
-    """Where the gradient of a Tensor (or GradientEdge) goes: its node, or a leaf itself."""
-    return x.node or x if isinstance(x, Tensor) else x.edge()
-
-
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
     pending = {}                               # Node or leaf Tensor -> gradient so far
     owned = set()                              # those whose gradient is a fresh sum, free to add into
     heap = []
     targets = None if inputs is None else {edge_of(t): None for t in inputs}
-    useful = None if targets is None else _leading_to(targets, roots)
+    useful = None if targets is None else leading_to(targets, roots)
     step = watched(_step) if mode.anomaly else _step
     careful = create_graph or mode.anomaly
     edges = [edge_of(root) for root in roots]
@@ -132,45 +128,13 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
         if leaf._accumulating is None:
             accumulate_grad(leaf, g, create_graph)
         else:
-            _accumulate_with_hooks(leaf, g, create_graph)
+            accumulate_with_hooks(leaf, g, create_graph)
     if accumulate and inputs is not None:
         for t in inputs:                       # leaves have theirs; backward(inputs=[non-leaf]) too
             if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
                 accumulate_grad(t, targets[t.node], create_graph)
     if not accumulate:
         return [as_tensor(targets[edge_of(t)]) for t in inputs]
-
-
-def _accumulate_with_hooks(leaf, g, create_graph):
-    extras = leaf._accumulating
-    g, = through_node_hooks(extras.pre, (g,))
-    accumulate_grad(leaf, g, create_graph)
-    for hook in list(extras.tensor_hooks.values()):
-        hook(leaf)
-    through_node_hooks(extras.post, (), (g,))
-
-
-def accumulate_grad(leaf, g, create_graph=False):
-    """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place."""
-    if not leaf.tracked:
-        return                                 # taken out of the graph since
-    array = g.array if isinstance(g, Tensor) else np.asarray(g)
-    if array.dtype != leaf.array.dtype:
-        g = array = (array if leaf.array.dtype.kind == "c" else array.real).astype(leaf.array.dtype)
-    grad = leaf._grad
-    if create_graph:
-        g = g if isinstance(g, Tensor) else wrap(array)
-        leaf._grad = g.clone() if grad is None else grad + g
-    elif grad is None:
-        # References: the caller's `g`, ours, `array`, the call itself. Any more, or a view: it is shared.
-        if array.base is not None or getrefcount(array) > 4 or array.strides != leaf.array.strides:
-            fresh = np.empty_like(leaf.array)
-            fresh[...] = array
-            array = fresh
-        leaf._grad = wrap(array)
-    else:
-        np.add(grad.array, array, out=grad.array)
-        grad.version[0] += 1
 
 
 def _step(node, g, edges, create_graph):
@@ -248,41 +212,6 @@ def _through_twin(op, g, wanted, saved):
     asked = [a for a, w in zip(args[op.first:], wanted) if w]
     found = iter(run_backward([r for r, _ in pairs], [d for _, d in pairs], True, True, asked, False))
     return [next(found) if w else None for w in wanted]
-
-
-def reached_by(roots, inputs):
-    """The nodes and leaves that a backward from `roots` hands a gradient to."""
-    if inputs is not None:
-        return _leading_to({edge_of(t) for t in inputs}, roots)
-    seen, stack = set(), [edge_of(r) for r in roots]
-    while stack:
-        node = stack.pop()
-        if node is not None and node not in seen:
-            seen.add(node)
-            if isinstance(node, Node):
-                stack.extend(node.edges)
-    return seen
-
-
-def _leading_to(targets, roots):
-    """All nodes and leaves on a path from `roots` to one of `targets`."""
-    parents, stack, seen = {}, [edge_of(r) for r in roots], set()
-    while stack:
-        node = stack.pop()
-        if node in seen or not isinstance(node, Node):
-            continue
-        seen.add(node)
-        for edge in node.edges:
-            if edge is not None:
-                parents.setdefault(edge, []).append(node)
-                stack.append(edge)
-    useful, stack = set(targets), list(targets)
-    while stack:
-        for parent in parents.get(stack.pop(), ()):
-            if parent not in useful:
-                useful.add(parent)
-                stack.append(parent)
-    return useful
 
 
 def _sum_to(g, shape):

@@ -4,7 +4,7 @@ import weakref
 from abc import ABC
 
 from ..tensor import Tensor
-from .engine import edge_of, reached_by
+from .paths import edge_of, reached_by
 from .grad_mode import mode
 from .hooks import RemovableHandle
 from .node import AccumulateGrad, GradientEdge, Node as _Node, function_of

@@ -254,7 +254,7 @@ class AccumulateGrad(_NodeHooks):
 
     def __call__(self, grad):
         """Add a gradient to `.grad`."""
-        from .engine import accumulate_grad
+        from .accumulate import accumulate_grad
         accumulate_grad(self.variable, grad)
         return ()
 

@@ -27,11 +27,10 @@ cost what an op costs.
 import numpy as np
 from numpy import ndarray
 
-from .. import dtypes as dt
 from ..tensor import Tensor, blank, fresh, wrap
 from .grad_mode import mode, usual
 from .node import ANS, SELECT, Node, Op, next_order
-from .promotion import (OPERANDS, as_operand, converted, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
+from .promotion import (OPERANDS, as_operand, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
                         unusual_unary, write_out)
 from .views import MULTI, in_place, refresh, track_view
 

@@ -12,7 +12,7 @@ from .grad_mode import mode
 from .hooks import add_hook
 from .node import NOWHERE, SELECT, AccumulateGrad, GradientEdge, function_of
 from .promotion import C_NAMES, type_name
-from .views import check_in_place, refresh
+from .views import refresh
 
 
 def _requires_grad(self):

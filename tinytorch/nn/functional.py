@@ -2,9 +2,8 @@
 import warnings
 
 from ..ops import softmax as _softmax
-from ..ops.activation import (celu, celu_, elu, elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh,
-                              hardtanh_, leaky_relu, leaky_relu_, logsigmoid, mish, prelu, relu as _relu, relu6, relu_, rrelu, rrelu_,
-                              selu, selu_, sigmoid, silu, softplus, softshrink, softsign, tanhshrink, threshold, threshold_)
+from ..ops.activation import (hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_, leaky_relu, leaky_relu_, prelu,
+                              relu as _relu, relu6, relu_, rrelu, rrelu_, softshrink, threshold, threshold_)
 from ..ops.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
                                  adaptive_max_pool1d_with_indices, adaptive_max_pool2d,
                                  adaptive_max_pool2d_with_indices, adaptive_max_pool3d,
@@ -29,6 +28,9 @@ from ..ops.pad import pad
 from ..ops.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,
                         max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices)
 from ..ops.similarity import cosine_similarity, normalize, pairwise_distance, pdist
+from ..ops.smooth import (celu, celu_, elu, elu_, gelu, glu, logsigmoid, mish, selu, selu_, silu, softplus, softsign,
+                          tanhshrink)
+from ..ops.special_math import sigmoid
 
 
 def relu(input, inplace=False):

@@ -6,7 +6,8 @@ import numpy as np
 from ..autograd.op import op
 from ..autograd.promotion import converted, result_dtype, write_out
 from ..tensor import Tensor, check_dim, wrap
-from .shape import atleast_1d, atleast_2d, atleast_3d, expand, flatten, reshape, view
+from .broadcast import expand
+from .shape import atleast_1d, atleast_2d, atleast_3d, flatten, reshape, view
 
 __all__ = ["block_diag", "cartesian_prod", "cat", "column_stack", "combinations", "concat", "concatenate", "dstack",
            "hstack", "meshgrid", "row_stack", "stack", "vstack"]

@@ -8,9 +8,11 @@ from ..autograd.grad_mode import no_grad
 from ..autograd.op import op
 from ..autograd.promotion import check_broadcast, promoted, type_name
 from ..tensor import wrap
-from .activation import _hardtanh, _softplus, logsigmoid, sigmoid
+from .activation import _hardtanh
 from .cross_entropy import reduction_of
 from .similarity import pairwise_distance
+from .smooth import _softplus, logsigmoid
+from .special_math import sigmoid
 
 
 def reduced(loss, reduction):

@@ -4,9 +4,10 @@ import numpy as np
 from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import stored_as, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
+from .broadcast import common_shape, expand
 from .index import _index, _index_put
 from .scatter import gather
-from .shape import common_shape, expand, reshape
+from .shape import reshape
 
 __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "take", "take_along_dim"]
 

@@ -15,11 +15,12 @@ from ..kernels.gru import gru_backward, gru_forward
 from ..kernels.lstm import lstm_backward, lstm_forward
 from ..kernels.rnn import spans
 from ..tensor import Tensor, wrap
-from .activation import relu, sigmoid
+from .activation import relu
 from .dropout import dropout as drop
 from .join import cat
 from .linear import linear
 from .math import tanh
+from .special_math import sigmoid
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
 

@@ -1,5 +1,4 @@
 """Sign, size, rounding and limits: abs sign floor round clamp maximum nan_to_num ..."""
-import math
 
 import numpy as np
 

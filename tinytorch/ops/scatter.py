@@ -5,9 +5,10 @@ from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import check_out_dtype, type_name, write_out
 from ..kernels.scatter import add_at, add_flat, along
 from ..tensor import Tensor, check_dim, wrap
+from .broadcast import expand
 from .cast import _to_copy
 from .index import _add_in_zeros
-from .shape import expand, reshape
+from .shape import reshape
 
 __all__ = ["gather", "index_add", "index_copy", "index_fill", "index_reduce", "index_select", "scatter", "scatter_add",
            "scatter_reduce"]

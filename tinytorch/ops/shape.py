@@ -6,12 +6,11 @@ from operator import index as as_int
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import methods, op, single
+from ..autograd.op import methods, single
 from ..autograd.views import become, check_in_place
-from ..tensor import Size, Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, wrap
 
-__all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors", "broadcast_to",
-           "flatten", "moveaxis", "movedim", "numel", "permute", "ravel", "reshape", "squeeze", "swapaxes", "swapdims",
+__all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "flatten", "moveaxis", "movedim", "numel", "permute", "ravel", "reshape", "squeeze", "swapaxes", "swapdims",
            "t", "transpose", "unflatten", "unsqueeze"]
 
 
@@ -47,17 +46,6 @@ def _swapping(name):
 
 
 _transpose, _t = _swapping("transpose"), _swapping("t")
-
-
-@single(name="expand", view=True, input=lambda g: g)
-def _expand(input, size):
-    if input.flags.c_contiguous and input.size and 0 not in size:
-        strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[len(size) - input.ndim:])]
-        return np.ndarray(size, input.dtype, input, 0, (0,) * (len(size) - input.ndim) + tuple(strides))
-    result = np.broadcast_to(input, size)
-    if input.flags.writeable:
-        result.flags.writeable = True          # an unexpanded part may be written to, as in torch
-    return result
 
 
 # ------------------------------------------------------------------ arguments
@@ -385,110 +373,6 @@ def squeeze(input, dim=None):
     return primitive(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in drop]))
 
 
-def expand(self, *args, size=None, implicit=False):
-    """A view with dimensions of size 1 repeated; new ones go in front, -1 keeps a size.
-
-    >>> import tinytorch as torch
-    >>> torch.tensor([[1], [2]]).expand(-1, 3)
-    tensor([[1, 1, 1],
-            [2, 2, 2]])
-    """
-    asked, shape = sizes(args if size is None else (size,)), self.array.shape
-    lead = len(asked) - len(shape)
-    if lead < 0:
-        raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes provided "
-                           f"({len(asked)}) must be greater or equal to the number of dimensions in the tensor "
-                           f"({len(shape)})")
-    full = list(asked)
-    for i, n in reversed(list(enumerate(asked))):
-        have = shape[i - lead] if i >= lead else 1
-        if n == -1:
-            if i < lead:
-                raise RuntimeError(f"The expanded size of the tensor (-1) isn't allowed in a leading, "
-                                   f"non-existing dimension {i}")
-            full[i] = have
-        elif n != have and have != 1:
-            raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
-                               f"non-singleton dimension {i}.  Target sizes: {list(asked)}.  Tensor sizes: "
-                               f"{list(shape)}")
-    return _expand(self, tuple(full))
-
-
-def _kind(dtype):
-    """The name of a tensor's type as torch's C++ has it."""
-    name = dtype.tensor_type
-    return f"torch.{name}" if name[:-6] in _LEGACY else f"CPU{name[:-6]}Type"
-
-
-_LEGACY = ("Double", "Float", "Half", "Byte", "Char", "Short", "Int", "Long")
-
-
-def expand_as(self, other):
-    """`self.expand(other.size())`."""
-    return expand(self, other.array.shape)
-
-
-def broadcast_to(input, size):
-    """`input.expand(size)`.
-
-    >>> import tinytorch as torch
-    >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
-    tensor([[1, 2],
-            [1, 2]])
-    """
-    return expand(input, size)
-
-
-def broadcast_shapes(*shapes):
-    """The shape that tensors of these shapes (tuples or ints) broadcast to. RuntimeError if they do not.
-
-    >>> import tinytorch as torch
-    >>> torch.broadcast_shapes((2,), (3, 1))
-    torch.Size([3, 2])
-    """
-    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
-    result = [1] * max(map(len, shapes), default=0)
-    for k, shape in enumerate(shapes):
-        for i in range(-1, -len(shape) - 1, -1):
-            if shape[i] < 0:
-                raise RuntimeError(f"Trying to create tensor with negative dimension ({shape[i]}): ({shape[i]})")
-            if shape[i] in (1, result[i]):
-                continue
-            if result[i] != 1:
-                raise RuntimeError(f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching "
-                                   f"argument at index {k} had {shape}; but expected shape should be broadcastable to "
-                                   f"{result}")
-            result[i] = shape[i]
-    return Size(result)
-
-
-def broadcast_tensors(*tensors):
-    """The tensors expanded to their common shape.
-
-    >>> import tinytorch as torch
-    >>> a, b = torch.broadcast_tensors(torch.zeros(2, 1), torch.zeros(3))
-    >>> a.shape, b.shape
-    (torch.Size([2, 3]), torch.Size([2, 3]))
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tensors[0]
-    size = ()
-    for tensor in tensors:
-        size = common_shape(size, tensor.array.shape)
-    return tuple([expand(tensor, size) for tensor in tensors])
-
-
-def common_shape(a, b):
-    """What shapes `a` and `b` broadcast to; RuntimeError in the words of elementwise operations."""
-    ndim = max(len(a), len(b))
-    a_full, b_full = (1,) * (ndim - len(a)) + tuple(a), (1,) * (ndim - len(b)) + tuple(b)
-    for i in reversed(range(ndim)):
-        if a_full[i] != b_full[i] and a_full[i] != 1 and b_full[i] != 1:
-            raise RuntimeError(f"The size of tensor a ({a_full[i]}) must match the size of tensor b ({b_full[i]}) "
-                               f"at non-singleton dimension {i}")
-    return tuple([n if m == 1 else m for m, n in zip(a_full, b_full)])
-
-
 def _at_least(name, grow):
     def function(*tensors):
         if len(tensors) == 1:
@@ -545,7 +429,7 @@ def changes_itself(function):
 for _function in (squeeze, unsqueeze, t, transpose, swapaxes, swapdims):
     changes_itself(_function)
 methods(view, reshape, view_as, reshape_as, flatten, unflatten, ravel, transpose, swapaxes, swapdims, permute, movedim,
-        moveaxis, t, adjoint, unsqueeze, squeeze, expand, expand_as, broadcast_to, is_same_size)
+        moveaxis, t, adjoint, unsqueeze, squeeze, is_same_size)
 Tensor.T = property(_reversed)
 Tensor.mT = property(lambda self: _matrix(self, "mT"))
 Tensor.H = property(_hermitian)

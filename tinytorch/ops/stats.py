@@ -3,13 +3,12 @@ import warnings
 
 import numpy as np
 
-from .. import dtypes as dt
 from .. import return_types
 from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import in_float32, to_default, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .math import exp
-from .reduce import (_add, _mean, _number_of, _share, axes, check_nonempty, check_tensor, extreme_at, like, masked,
+from .reduce import (_add, _mean, _number_of, _share, axes, check_nonempty, check_tensor, extreme_at, masked,
                      numpy_names, picker, raw, spread)
 
 __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",

@@ -8,7 +8,7 @@ from operator import is_
 
 import numpy as np
 
-from ..autograd.grad_mode import enable_grad, no_grad
+from ..autograd.grad_mode import enable_grad
 from ..autograd.hooks import RemovableHandle
 from ..dtypes import float64, get_default_dtype
 from ..tensor import Tensor, wrap

@@ -51,6 +51,58 @@ def add(hooks, hook, *marks, prepend=False):
     return handle
 
 
+class Hooked:
+    """The part of Module that takes hooks of one module."""
+
+    def _add_hook(self, registry, hook, *marks, prepend=False):
+        self.__dict__["_hooked"] = True
+        return add(registry, hook, *marks, prepend=prepend)
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Call hook(module, args) before `forward`; what it returns replaces the arguments.
+
+        with_kwargs    hook(module, args, kwargs) -> None or (args, kwargs)
+        prepend        run it before the hooks registered so far
+        Returns a handle with `remove()`.
+        """
+        return self._add_hook(self._forward_pre_hooks, hook, (self._forward_pre_hooks_with_kwargs, with_kwargs),
+                              prepend=prepend)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Call hook(module, args, output) after `forward`; what it returns replaces the output.
+
+        with_kwargs    hook(module, args, kwargs, output)
+        prepend        run it before the hooks registered so far
+        always_call    run it even if `forward` raises
+        Returns a handle with `remove()`.
+        """
+        return self._add_hook(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),
+                              (self._forward_hooks_always_called, always_call), prepend=prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """Call hook(module, grad_output) when the gradients of the output are known; what it returns (a tuple)
+        replaces them."""
+        return self._add_hook(self._backward_pre_hooks, hook, prepend=prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known; what it returns
+        (a tuple) replaces grad_input."""
+        self._want_backward_hooks(True)
+        return self._add_hook(self._backward_hooks, hook, prepend=prepend)
+
+    def register_backward_hook(self, hook):
+        """Deprecated: call hook(module, grad_input, grad_output) with the gradients of the last operation of `forward`
+        (use register_full_backward_hook). RuntimeError if the module has full backward hooks."""
+        self._want_backward_hooks(False)
+        return self._add_hook(self._backward_hooks, hook)
+
+    def _want_backward_hooks(self, full):
+        if self._is_full_backward_hook is not None and self._is_full_backward_hook is not full:
+            raise RuntimeError("Cannot use both regular backward hooks and full backward hooks on a single Module. "
+                               "Please use only one of them.")
+        self.__dict__["_is_full_backward_hook"] = full
+
+
 def registered(hooks, module, name, value):
     """`value` as the global registration hooks leave it."""
     for hook in hooks.values():

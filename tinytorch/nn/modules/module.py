@@ -11,10 +11,10 @@ from ..parameter import Buffer, Parameter
 from . import hooks
 from .hooks import (register_module_buffer_registration_hook, register_module_module_registration_hook,
                     register_module_parameter_registration_hook)
-from .state import Stateful, _IncompatibleKeys
+from .state import Stateful, _IncompatibleKeys  # noqa: F401  torch has both here
 
-__all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
-           "register_module_forward_pre_hook", "register_module_full_backward_hook",
+__all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
+           "register_module_forward_hook", "register_module_forward_pre_hook", "register_module_full_backward_hook",
            "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
            "register_module_parameter_registration_hook"]
 
@@ -24,7 +24,7 @@ _HOOKS = ("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forwar
           "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
 
 
-class Module(Stateful):
+class Module(Stateful, hooks.Hooked):
     """Base of every layer and model: write `__init__` (calling super().__init__() first) and `forward`.
 
     Parameters, Buffers and Modules assigned to attributes are registered, and so found by `parameters()`,
@@ -434,55 +434,6 @@ class Module(Stateful):
             else:
                 grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
                 grad.zero_()
-
-    # -------------------------------------------------------------- hooks
-    def _add_hook(self, registry, hook, *marks, prepend=False):
-        self.__dict__["_hooked"] = True
-        return hooks.add(registry, hook, *marks, prepend=prepend)
-
-    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Call hook(module, args) before `forward`; what it returns replaces the arguments.
-
-        with_kwargs    hook(module, args, kwargs) -> None or (args, kwargs)
-        prepend        run it before the hooks registered so far
-        Returns a handle with `remove()`.
-        """
-        return self._add_hook(self._forward_pre_hooks, hook, (self._forward_pre_hooks_with_kwargs, with_kwargs),
-                              prepend=prepend)
-
-    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        """Call hook(module, args, output) after `forward`; what it returns replaces the output.
-
-        with_kwargs    hook(module, args, kwargs, output)
-        prepend        run it before the hooks registered so far
-        always_call    run it even if `forward` raises
-        Returns a handle with `remove()`.
-        """
-        return self._add_hook(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),
-                              (self._forward_hooks_always_called, always_call), prepend=prepend)
-
-    def register_full_backward_pre_hook(self, hook, prepend=False):
-        """Call hook(module, grad_output) when the gradients of the output are known; what it returns (a tuple)
-        replaces them."""
-        return self._add_hook(self._backward_pre_hooks, hook, prepend=prepend)
-
-    def register_full_backward_hook(self, hook, prepend=False):
-        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known; what it returns
-        (a tuple) replaces grad_input."""
-        self._want_backward_hooks(True)
-        return self._add_hook(self._backward_hooks, hook, prepend=prepend)
-
-    def register_backward_hook(self, hook):
-        """Deprecated: call hook(module, grad_input, grad_output) with the gradients of the last operation of `forward`
-        (use register_full_backward_hook). RuntimeError if the module has full backward hooks."""
-        self._want_backward_hooks(False)
-        return self._add_hook(self._backward_hooks, hook)
-
-    def _want_backward_hooks(self, full):
-        if self._is_full_backward_hook is not None and self._is_full_backward_hook is not full:
-            raise RuntimeError("Cannot use both regular backward hooks and full backward hooks on a single Module. "
-                               "Please use only one of them.")
-        self.__dict__["_is_full_backward_hook"] = full
 
     # -------------------------------------------------------------- text
     def _get_name(self):

@@ -1,0 +1,43 @@
+"""Which parts of the graph a backward reaches."""
+from ..tensor import Tensor
+from .node import Node
+
+
+def edge_of(x):
+    """Where the gradient of a Tensor (or GradientEdge) goes: its node, or a leaf itself."""
+    return x.node or x if isinstance(x, Tensor) else x.edge()
+
+
+def reached_by(roots, inputs):
+    """The nodes and leaves that a backward from `roots` hands a gradient to."""
+    if inputs is not None:
+        return leading_to({edge_of(t) for t in inputs}, roots)
+    seen, stack = set(), [edge_of(r) for r in roots]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            if isinstance(node, Node):
+                stack.extend(node.edges)
+    return seen
+
+
+def leading_to(targets, roots):
+    """All nodes and leaves on a path from `roots` to one of `targets`."""
+    parents, stack, seen = {}, [edge_of(r) for r in roots], set()
+    while stack:
+        node = stack.pop()
+        if node in seen or not isinstance(node, Node):
+            continue
+        seen.add(node)
+        for edge in node.edges:
+            if edge is not None:
+                parents.setdefault(edge, []).append(node)
+                stack.append(edge)
+    useful, stack = set(targets), list(targets)
+    while stack:
+        for parent in parents.get(stack.pop(), ()):
+            if parent not in useful:
+                useful.add(parent)
+                stack.append(parent)
+    return useful
