@@ -190,15 +190,20 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
     totals = []
 
     def run(start, stop):
-        total = np.zeros((groups, channels * _product(kernel), outputs), x.dtype)
+        total = None
         for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
             products = np.matmul(columns, flat[start + first:start + last])
-            total += products[0] if last - first == 1 else np.add.reduce(products, axis=0)
+            products = products[0] if last - first == 1 else np.add.reduce(products, axis=0)
+            total = products if total is None else np.add(total, products, total)
+        if total is None:                      # no images
+            total = np.zeros((groups, channels * _product(kernel), outputs), x.dtype)
         totals.append((start, total))
     _shared(run, len(x), groups * outputs * channels * _product(kernel) * _product(out))
-    total = sum([total for _, total in sorted(totals, key=lambda pair: pair[0])])      # whichever thread came first
+    total = totals[0][1]
+    if len(totals) > 1:                        # whichever thread came first
+        total = np.add.reduce([total for _, total in sorted(totals, key=lambda pair: pair[0])], axis=0)
     total = total.swapaxes(1, 2).reshape((groups * outputs, channels) + kernel[-1:] + kernel[:-1])
-    return np.ascontiguousarray(np.moveaxis(total, 2, -1))
+    return np.ascontiguousarray(total.transpose((0, 1) + tuple(range(3, total.ndim)) + (2,)))
 
 
 def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
