@@ -21,7 +21,8 @@ class device:
             kind, _, number = type.partition(":")
             if number:
                 if index is not None:
-                    raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
+                    raise RuntimeError("type (string) must not include an index because index was passed explicitly: "
+                                       f"{type}")
                 if not number.isdigit():
                     raise RuntimeError(f"Invalid device string: '{type}'")
                 index = int(number)
@@ -29,11 +30,13 @@ class device:
         else:
             raise TypeError(f"device(): argument 'type' must be str, not {type.__class__.__name__}")
         if type not in self._TYPES:
-            raise RuntimeError(f"Expected one of {', '.join(self._TYPES)} device type at start of device string: {type}")
+            raise RuntimeError(f"Expected one of {', '.join(self._TYPES)} device type at start of device string: "
+                               f"{type}")
         self.type, self.index = type, index
 
     def __repr__(self):
-        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
 
     def __str__(self):
         return self.type if self.index is None else f"{self.type}:{self.index}"

@@ -13,7 +13,8 @@ __all__ = ["resize_as_", "set_default_tensor_type"]
 class tensortype(type):
     """The class of `torch.FloatTensor` and its like: names for tensors of one dtype.
 
-    Calling one makes a tensor: FloatTensor() is empty, FloatTensor(2, 3) is not initialised, FloatTensor([1, 2]) has data.
+    Calling one makes a tensor: FloatTensor() is empty, FloatTensor(2, 3) is not initialised, FloatTensor([1, 2]) has
+    data.
     """
 
     def __call__(cls, *args, device=None):
@@ -43,8 +44,8 @@ def legacy_array(args, dtype):
 
 
 def _options(dtype):
-    name = {"float32": "float", "float64": "double", "int64": "long int", "int16": "short int", "uint8": "unsigned char",
-            "int8": "signed char", "int32": "int"}.get(dtype.name, dtype.name)
+    name = {"float32": "float", "float64": "double", "int64": "long int", "int16": "short int",
+            "uint8": "unsigned char", "int8": "signed char", "int32": "int"}.get(dtype.name, dtype.name)
     return (f"TensorOptions(dtype={name}, device=cpu, layout=Strided, requires_grad=false (default), "
             "pinned_memory=false (default), memory_format=(nullopt))")
 

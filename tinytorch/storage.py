@@ -64,7 +64,8 @@ class _Storage:
     def copy_(self, source, non_blocking=None):
         """Write the elements of `source`, a storage of as many bytes."""
         if source.nbytes() != self.nbytes():
-            raise RuntimeError(f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes")
+            raise RuntimeError(f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} "
+                               "bytes")
         wrap(self.memory).copy_(wrap(source.memory))
         return self
 

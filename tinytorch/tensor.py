@@ -334,5 +334,6 @@ def check_dim(dim, ndim):
     """`dim` counted from the front; IndexError in torch's words if it is out of range."""
     extent = ndim or 1
     if not -extent <= dim < extent:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got {dim})")
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], "
+                         f"but got {dim})")
     return dim + extent if dim < 0 else dim

@@ -215,7 +215,8 @@ PROGRAMS = [
     once(lambda lib, g, x: lib.autograd.grad(g.sum(), x)), once(lambda lib, g, x: g.sum().backward()),
     once(lambda lib, g, x: None), changed_output, changed_input, node_attributes, legacy_call,
     lambda lib: type("Nf", (lib.autograd.Function,), {}).apply(leaf(lib)),
-    lambda lib: type("Nb", (lib.autograd.Function,), {"forward": staticmethod(double)}).apply(leaf(lib)).sum().backward(),
+    lambda lib: type("Nb", (lib.autograd.Function,),
+                     {"forward": staticmethod(double)}).apply(leaf(lib)).sum().backward(),
     lambda lib: function(lib, double, double)(leaf(lib).detach()).requires_grad,
 ]
 

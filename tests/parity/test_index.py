@@ -34,13 +34,14 @@ def same(program):
 
 
 INDICES = """
-5; 0, 5; 0, 0, 0, 0; slice(None, None, -1); slice(None, None, 0); None; ..., ...; True; False; t.tensor(1); m; s, m; [0, 1]
-[0, 1], [1, 2]; [[0, 1], [1, 0]]; [slice(0, 1), 0]; [True, False]; s, [True, False, True]; [[0, 1]]; [None, 0]; np.array([0, 1])
-np.int64(1); np.array(1); np.array([True, False]); 1.0; 'a'; t.tensor([0.5]); t.tensor([5]); t.tensor([-3]); s, t.tensor([[5]])
-i, s, i; 0, s, i; s, 0, i; i, t.tensor([0, 1, 2]); t.tensor(True); t.tensor([1, 0], dtype=t.uint8); []; t.tensor([])
-t.tensor([], dtype=t.long); s, m, 0; m, m; t.ones(2, 3, dtype=t.bool); t.ones(2, 4, dtype=t.bool); ..., 0; ..., None
-None, ..., None, 0; (); slice(t.tensor(1), None); slice(0.5, None); s, t.tensor(1), i; range(2); slice(0, 5, 2)
-i.int(); i.short(); True, 0; 0, True; s, True; [0, 1], ..., [0, 1]; None, [0, 1]; [0, 1], None, [0, 1]; -3; {}; set(); x > 4
+5; 0, 5; 0, 0, 0, 0; slice(None, None, -1); slice(None, None, 0); None; ..., ...; True; False; t.tensor(1); m; s, m
+[0, 1]; [0, 1], [1, 2]; [[0, 1], [1, 0]]; [slice(0, 1), 0]; [True, False]; s, [True, False, True]; [[0, 1]]; [None, 0]
+np.array([0, 1]); np.int64(1); np.array(1); np.array([True, False]); 1.0; 'a'; t.tensor([0.5]); t.tensor([5])
+t.tensor([-3]); s, t.tensor([[5]]); i, s, i; 0, s, i; s, 0, i; i, t.tensor([0, 1, 2]); t.tensor(True)
+t.tensor([1, 0], dtype=t.uint8); []; t.tensor([]); t.tensor([], dtype=t.long); s, m, 0; m, m
+t.ones(2, 3, dtype=t.bool); t.ones(2, 4, dtype=t.bool); ..., 0; ..., None; None, ..., None, 0; ()
+slice(t.tensor(1), None); slice(0.5, None); s, t.tensor(1), i; range(2); slice(0, 5, 2); i.int(); i.short(); True, 0
+0, True; s, True; [0, 1], ..., [0, 1]; None, [0, 1]; [0, 1], None, [0, 1]; -3; {}; set(); x > 4
 """.replace("\n", ";").split(";")
 
 
@@ -55,12 +56,13 @@ def test_getitem(index):
 
 
 @pytest.mark.parametrize("statement", [
-    "x[0] = t.zeros(5)", "x[0] = t.zeros(2, 3, 4)", "x[0, 0] = t.zeros(1, 1, 4)", "x[0] = [1., 2, 3, 4]", "x[0] = np.zeros(4)",
-    "x[i] = t.zeros(4, dtype=t.float64)", "x[0] = t.zeros(4, dtype=t.float64)", "x[:, m] = t.zeros(2, 2, 4)",
-    "x[:, m] = t.zeros(7)", "x[x > 2] = t.zeros(3)", "x[x > 2] = t.zeros(21)", "x[x > 2] = 0", "x[i] = t.zeros(3, 3, 4)",
-    "x[5] = 1", "x[0] = 'a'", "x[0] = None", "x[0] = True", "x[::-1] = 1", "x[True] = 5", "x[False] = 5", "x[...] = 5",
-    "x[i, 0] = t.zeros(1, 1, 4)", "x[t.tensor([5])] = 0", "x[0] = x[1]", "x[1:, None, 2] = 7", "x[[0, 1], [1, 2]] = 3",
-    "x[0] = t.tensor(2)", "x[i] = t.tensor(2.)", "x[..., 0] += 5", "x[:, [0, 0]] += 1"])
+    "x[0] = t.zeros(5)", "x[0] = t.zeros(2, 3, 4)", "x[0, 0] = t.zeros(1, 1, 4)", "x[0] = [1., 2, 3, 4]",
+    "x[0] = np.zeros(4)", "x[i] = t.zeros(4, dtype=t.float64)", "x[0] = t.zeros(4, dtype=t.float64)",
+    "x[:, m] = t.zeros(2, 2, 4)", "x[:, m] = t.zeros(7)", "x[x > 2] = t.zeros(3)", "x[x > 2] = t.zeros(21)",
+    "x[x > 2] = 0", "x[i] = t.zeros(3, 3, 4)", "x[5] = 1", "x[0] = 'a'", "x[0] = None", "x[0] = True", "x[::-1] = 1",
+    "x[True] = 5", "x[False] = 5", "x[...] = 5", "x[i, 0] = t.zeros(1, 1, 4)", "x[t.tensor([5])] = 0", "x[0] = x[1]",
+    "x[1:, None, 2] = 7", "x[[0, 1], [1, 2]] = 3", "x[0] = t.tensor(2)", "x[i] = t.tensor(2.)", "x[..., 0] += 5",
+    "x[:, [0, 0]] += 1"])
 def test_setitem(statement):
     def program(t):
         x = t.arange(24.).reshape(2, 3, 4)
@@ -70,24 +72,27 @@ def test_setitem(statement):
 
 
 @pytest.mark.parametrize("expression", [
-    "x.gather(0, i)", "x.gather(0, t.tensor([[5]]))", "x.gather(1, t.tensor([[0, 0], [2, 1]]))", "x.gather(0, t.tensor([[0.]]))",
-    "x.scatter(0, t.tensor([[5]]), 1.)", "x.scatter(0, t.tensor([[0, 1, 0]]), x)", "x.scatter(0, t.tensor([[0]]), 1, reduce='add')",
-    "x.scatter(1, t.tensor([[0], [2]]), 2., reduce='multiply')", "x.scatter(0, t.tensor([[0]]), 1, reduce='q')",
-    "x.scatter(0, t.tensor([[0]]), t.tensor([[1]]))", "x.scatter_add(0, t.tensor([[0, 0, 0, 0]]), x)",
-    "x.scatter_add(1, t.tensor([[0, 0, 1], [2, 2, 2]]), x)", "x.scatter_reduce(0, t.tensor([[0]]), x, 'q')",
+    "x.gather(0, i)", "x.gather(0, t.tensor([[5]]))", "x.gather(1, t.tensor([[0, 0], [2, 1]]))",
+    "x.gather(0, t.tensor([[0.]]))", "x.scatter(0, t.tensor([[5]]), 1.)", "x.scatter(0, t.tensor([[0, 1, 0]]), x)",
+    "x.scatter(0, t.tensor([[0]]), 1, reduce='add')", "x.scatter(1, t.tensor([[0], [2]]), 2., reduce='multiply')",
+    "x.scatter(0, t.tensor([[0]]), 1, reduce='q')", "x.scatter(0, t.tensor([[0]]), t.tensor([[1]]))",
+    "x.scatter_add(0, t.tensor([[0, 0, 0, 0]]), x)", "x.scatter_add(1, t.tensor([[0, 0, 1], [2, 2, 2]]), x)",
+    "x.scatter_reduce(0, t.tensor([[0]]), x, 'q')",
     *[f"x.scatter_reduce(1, t.tensor([[0, 0, 1], [2, 2, 2]]), x + 1, '{how}', include_self={flag})"
       for how in ("sum", "prod", "mean", "amax", "amin") for flag in (True, False)],
     "x.index_select(0, t.tensor([5]))", "x.index_select(1, t.tensor([0, 0]))", "x.index_select(0, t.tensor([[0]]))",
-    "x.index_select(0, t.tensor([0.]))", "x.index_add(0, t.tensor([0]), x)", "x.index_add(0, t.tensor([1, 1]), x, alpha=2)",
-    "x.index_add(0, t.tensor([0, 5]), x)", "x.index_copy(0, t.tensor([0]), x)", "x.index_copy(0, t.tensor([1, 0]), x)",
-    "x.index_fill(0, t.tensor([5]), 1)", "x.index_fill(1, t.tensor([1]), t.tensor([1.]))", "x.index_fill(1, t.tensor([-1]), 9)",
+    "x.index_select(0, t.tensor([0.]))", "x.index_add(0, t.tensor([0]), x)",
+    "x.index_add(0, t.tensor([1, 1]), x, alpha=2)", "x.index_add(0, t.tensor([0, 5]), x)",
+    "x.index_copy(0, t.tensor([0]), x)", "x.index_copy(0, t.tensor([1, 0]), x)", "x.index_fill(0, t.tensor([5]), 1)",
+    "x.index_fill(1, t.tensor([1]), t.tensor([1.]))", "x.index_fill(1, t.tensor([-1]), 9)",
     "x.index_reduce(0, t.tensor([1, 1]), x, 'amax')", "x.take(t.tensor([6]))", "x.take(t.tensor([-1, 0]))",
     "x.take(t.tensor([0.]))", "x.take_along_dim(t.tensor([[0]]), 1)", "x.take_along_dim(t.tensor([0]))",
     "x.put(t.tensor([0, 1]), t.tensor([1.]))", "x.put(t.tensor([0, 0]), t.tensor([1., 2]), accumulate=True)",
     "x.masked_select(t.tensor([1]))", "x.masked_select(t.tensor([True]))", "x.masked_fill(t.tensor([1]), 1)",
     "x.masked_fill(x > 2, t.tensor([1.]))", "x.masked_fill(x > 2, t.tensor(1.))", "i.masked_fill(i > 1, 0.5)",
     "x.masked_scatter(x > 2, t.tensor([1.]))", "x.masked_scatter(x > 3, x)", "x.nonzero()", "x.nonzero(as_tuple=True)",
-    "t.tensor(3).nonzero()", "t.argwhere(x)", "x.index_put((i, i), t.ones(3), accumulate=True)", "x.index_put_((i[:1],), 1.0)",
-    "t.select_scatter(x, t.ones(3), 0, 1)", "t.slice_scatter(x, t.ones(1, 3), 0, 1)", "t.diagonal_scatter(x, t.ones(2))"])
+    "t.tensor(3).nonzero()", "t.argwhere(x)", "x.index_put((i, i), t.ones(3), accumulate=True)",
+    "x.index_put_((i[:1],), 1.0)", "t.select_scatter(x, t.ones(3), 0, 1)", "t.slice_scatter(x, t.ones(1, 3), 0, 1)",
+    "t.diagonal_scatter(x, t.ones(2))"])
 def test_scatter(expression):
     same(lambda t: eval(expression, dict(t=t, x=t.arange(6.).reshape(2, 3), i=t.tensor([0, 1, 1]))))

@@ -92,7 +92,8 @@ def _gradients(ours, theirs, result, expected, our_inputs, their_inputs, label, 
 def test_errors(name):
     info, cls = MODULES[name], _ours(name)
     torch.manual_seed(0)
-    for case in info.module_error_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=False, training=True):
+    for case in info.module_error_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=False,
+                                              training=True):
         call = case.module_error_input
         args, kwargs = call.constructor_input.args, call.constructor_input.kwargs
 

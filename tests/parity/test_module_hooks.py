@@ -37,10 +37,13 @@ def order(t, note):
                m.register_forward_pre_hook(log("pre 1")), m.register_forward_pre_hook(log("pre 2"), prepend=True),
                m[0].register_forward_pre_hook(log("inner pre")), m[1].register_forward_hook(log("inner post")),
                m.register_full_backward_hook(log("back 1")), m.register_full_backward_hook(log("back 2"), prepend=True),
-               m.register_full_backward_pre_hook(log("back pre 1")), m.register_full_backward_pre_hook(log("back pre 2"), prepend=True),
-               m[0].register_full_backward_hook(log("inner back")), m[1].register_full_backward_pre_hook(log("inner back pre")),
+               m.register_full_backward_pre_hook(log("back pre 1")),
+               m.register_full_backward_pre_hook(log("back pre 2"), prepend=True),
+               m[0].register_full_backward_hook(log("inner back")),
+               m[1].register_full_backward_pre_hook(log("inner back pre")),
                g.register_module_forward_pre_hook(log("all pre")), g.register_module_forward_hook(log("all post")),
-               g.register_module_full_backward_pre_hook(log("all back pre")), g.register_module_full_backward_hook(log("all back"))]
+               g.register_module_full_backward_pre_hook(log("all back pre")),
+               g.register_module_full_backward_hook(log("all back"))]
     try:
         x = t.tensor([1., 2.], requires_grad=True)
         note(lambda: m(x).sum().backward()), note(log), note(x.grad)
@@ -56,12 +59,15 @@ def order(t, note):
 def replacing(t, note):
     m = model(t)
     x = t.tensor([1., 2.], requires_grad=True)
-    with m.register_forward_pre_hook(lambda mod, args: args[0] + 1), m.register_forward_hook(lambda mod, args, out: (out, args)):
+    with (m.register_forward_pre_hook(lambda mod, args: args[0] + 1),
+          m.register_forward_hook(lambda mod, args, out: (out, args))):
         note(m(x))
-    for result in [lambda a: (a[0] + 1,), lambda a: [a[0] + 1], lambda a: (), lambda a: (a[0], a[0]), lambda a: 3, lambda a: None]:
+    for result in [lambda a: (a[0] + 1,), lambda a: [a[0] + 1], lambda a: (), lambda a: (a[0], a[0]), lambda a: 3,
+                   lambda a: None]:
         with m[0].register_forward_pre_hook(lambda mod, args: result(args)):
             note(lambda: m(x))
-    for result in [lambda a, k: (a, {"plus": 5}), lambda a, k: a, lambda a, k: None, lambda a, k: [a, k], lambda a, k: (a, k, 1), lambda a, k: 0]:
+    for result in [lambda a, k: (a, {"plus": 5}), lambda a, k: a, lambda a, k: None, lambda a, k: [a, k],
+                   lambda a, k: (a, k, 1), lambda a, k: 0]:
         with m[0].register_forward_pre_hook(lambda mod, args, kwargs: result(args, kwargs), with_kwargs=True):
             note(lambda: m[0](x, plus=2))
     with m[0].register_forward_hook(lambda mod, args, kwargs, out: out + kwargs["plus"], with_kwargs=True):
@@ -107,13 +113,19 @@ def backward_kinds(t, note):
         def forward(self, *args, **kwargs):
             return self.f(*args, **kwargs)
     x, y, c = t.tensor([1., 2.], requires_grad=True), t.tensor([3., 4.], requires_grad=True), t.tensor([5., 6.])
-    first = lambda out: out if isinstance(out, t.Tensor) else first(list(out.values())[0] if isinstance(out, dict) else out[0])    # noqa: E731
+
+    def first(out):
+        if isinstance(out, t.Tensor):
+            return out
+        return first(list(out.values())[0] if isinstance(out, dict) else out[0])
     for f, args in [(lambda a: a * 2, (x,)), (lambda a, b: (a * b, a + b), (x, y)), (lambda a, b: (a * b, b), (x, c)),
-                    (lambda a, n: a * n, (x, 3)), (lambda a: [a * 2], (x,)), (lambda a: {"out": a * 2}, (x,)), (lambda a: 3 * x, (c,)),
-                    (lambda: x * 2, ()), (lambda a: a, (x,)), (lambda a: (a, 3), (x,)), (lambda a: a.detach(), (x,)),
-                    (lambda a, b: a * 2, (x, y)), (lambda a, b: (a * 2, b.detach() * 2), (x, y)), (lambda a: a * x, (c,)),
-                    (lambda a: (a * 2, None), (x,)), (lambda a: (a[0] * 2,), ((x, y),)), (lambda a: a.clone().mul_(2), (x,)),
-                    (lambda a: a.int(), (x,)), (lambda a, b: a * 2, (x.detach(), 3))]:
+                    (lambda a, n: a * n, (x, 3)), (lambda a: [a * 2], (x,)), (lambda a: {"out": a * 2}, (x,)),
+                    (lambda a: 3 * x, (c,)), (lambda: x * 2, ()), (lambda a: a, (x,)), (lambda a: (a, 3), (x,)),
+                    (lambda a: a.detach(), (x,)), (lambda a, b: a * 2, (x, y)),
+                    (lambda a, b: (a * 2, b.detach() * 2), (x, y)), (lambda a: a * x, (c,)),
+                    (lambda a: (a * 2, None), (x,)), (lambda a: (a[0] * 2,), ((x, y),)),
+                    (lambda a: a.clone().mul_(2), (x,)), (lambda a: a.int(), (x,)),
+                    (lambda a, b: a * 2, (x.detach(), 3))]:
         for pre in (False, True):
             m, log = Any(f), Log()
             m.register_full_backward_hook(log("back"))
@@ -235,7 +247,8 @@ def state(t, note):
     m[1].register_load_state_dict_post_hook(log("inner load post"))
     note(lambda: m.load_state_dict(m.state_dict(prefix=""))), note(log)
     note(lambda: m.load_state_dict({"0.w": t.ones(()), "x": t.ones(())}, strict=False))
-    m.register_load_state_dict_post_hook(lambda mod, keys: (keys.missing_keys.clear(), keys.unexpected_keys.clear(), None)[-1])
+    m.register_load_state_dict_post_hook(
+        lambda mod, keys: (keys.missing_keys.clear(), keys.unexpected_keys.clear(), None)[-1])
     note(lambda: m.load_state_dict({"0.w": t.ones(()), "x": t.ones(())}))
     m[0].register_state_dict_post_hook(lambda mod, *args: 3)
     note(m.state_dict)
@@ -247,8 +260,8 @@ def state(t, note):
     note(lambda: m._register_state_dict_hook(f))
 
 
-PROGRAMS = [order, replacing, always, backward_replacing, backward_kinds, no_inputs_need_grad, in_place, old_backward, direct_writes,
-            copies, registration, state]
+PROGRAMS = [order, replacing, always, backward_replacing, backward_kinds, no_inputs_need_grad, in_place, old_backward,
+            direct_writes, copies, registration, state]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

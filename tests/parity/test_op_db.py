@@ -171,7 +171,8 @@ def random_weights(random, t):
     return torch.as_tensor(values).to(t.dtype)
 
 
-@pytest.mark.parametrize("name", [n for n in HERE if OPS[n].supports_dtype(torch.float32, "cpu") and not NO_VALUES.match(n)])
+@pytest.mark.parametrize("name", [n for n in HERE
+                                  if OPS[n].supports_dtype(torch.float32, "cpu") and not NO_VALUES.match(n)])
 def test_noncontiguous(name):
     op = OPS[name]
     function = namesake(op.op, op.name)

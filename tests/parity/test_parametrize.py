@@ -53,7 +53,8 @@ def new_weight_norm(t, note):
             note(lambda: norm(m, dim=dim)), note(dict(m.state_dict())), trained(t, note, m, x)
             m.weight = t.ones_like(m.weight)
             note(dict(m.state_dict()))
-            note(t.nn.utils.parametrize.remove_parametrizations(m, "weight")), note(dict(m.state_dict())), note(type(m).__name__)
+            note(t.nn.utils.parametrize.remove_parametrizations(m, "weight"))
+            note(dict(m.state_dict())), note(type(m).__name__)
 
 
 def new_spectral_norm(t, note):
@@ -84,7 +85,8 @@ def orthogonal(t, note):
                 note(lambda: t.nn.utils.parametrize.remove_parametrizations(m, "weight")), note(dict(m.state_dict()))
     m = t.nn.Bilinear(3, 4, 2)
     note(make(m)), note(m.weight)
-    note(lambda: make(m, "bias")), note(lambda: make(m, "nothing")), note(lambda: make(t.nn.Linear(2, 2), orthogonal_map="q"))
+    note(lambda: make(m, "bias")), note(lambda: make(m, "nothing"))
+    note(lambda: make(t.nn.Linear(2, 2), orthogonal_map="q"))
 
 
 # ------------------------------------------------------------------ registering
@@ -127,18 +129,23 @@ def chains(t, note):
     note(P.register_parametrization(m, "bias", copy.deepcopy(twice)))
     note(m.parametrizations.weight.original is parameter), note(m.weight), note(m.bias), note(dict(m.state_dict()))
     note([P.is_parametrized(m), P.is_parametrized(m, "weight"), P.is_parametrized(m, "x"), type(m).__name__,
-          P.type_before_parametrizations(m).__name__, [n for n, _ in m.named_modules()], [n for n, _ in m.named_parameters()]])
+          P.type_before_parametrizations(m).__name__, [n for n, _ in m.named_modules()],
+          [n for n, _ in m.named_parameters()]])
     trained(t, note, m, t.randn(2, 3))
     m.weight = t.arange(9.).reshape(3, 3)
     note(m.weight), note(m.parametrizations.weight.original)
     other = copy.deepcopy(m)
-    note(other), note(other(t.ones(1, 3))), note(lambda: pickle.dumps(m)), note(lambda: setattr(m, "weight", t.nn.Parameter(t.ones(3, 3))))
-    note(P.remove_parametrizations(m, "weight")), note(dict(m.state_dict())), note(m.weight is parameter), note(type(m).__name__)
-    note(P.remove_parametrizations(m, "bias", leave_parametrized=False)), note(m.bias), note(type(m).__name__), note(hasattr(m, "parametrizations"))
+    note(other), note(other(t.ones(1, 3))), note(lambda: pickle.dumps(m))
+    note(lambda: setattr(m, "weight", t.nn.Parameter(t.ones(3, 3))))
+    note(P.remove_parametrizations(m, "weight")), note(dict(m.state_dict()))
+    note(m.weight is parameter), note(type(m).__name__)
+    note(P.remove_parametrizations(m, "bias", leave_parametrized=False)), note(m.bias)
+    note(type(m).__name__), note(hasattr(m, "parametrizations"))
     note(lambda: P.remove_parametrizations(m, "bias"))
     m = P.register_parametrization(t.nn.Linear(3, 3), "weight", symmetric)
     note(m.weight), note(lambda: setattr(m, "weight", t.ones(3, 3)))
-    m.eval(), note(m.parametrizations.weight[0].training), note(len(m.parametrizations.weight)), note(m.parametrizations.weight.is_tensor)
+    m.eval(), note(m.parametrizations.weight[0].training)
+    note(len(m.parametrizations.weight)), note(m.parametrizations.weight.is_tensor)
 
 
 def several(t, note):
@@ -191,9 +198,11 @@ def refusals(t, note):
     def refuse(X):
         raise NotImplementedError
 
-    for make in [lambda: of(lambda X: X.double()), lambda: of(lambda X: X[0]), lambda: of(lambda X: 3), lambda: of(lambda X: X, lambda X: 3),
-                 lambda: of(lambda X: X, lambda X: X.double()), lambda: of(lambda X: X, lambda X: (X, 3)), lambda: of(lambda X: X, lambda X: X[0]),
-                 lambda: of(lambda X: X, refuse), lambda: of(lambda X: X, lambda X: None)]:
+    for make in [lambda: of(lambda X: X.double()), lambda: of(lambda X: X[0]), lambda: of(lambda X: 3),
+                 lambda: of(lambda X: X, lambda X: 3),
+                 lambda: of(lambda X: X, lambda X: X.double()), lambda: of(lambda X: X, lambda X: (X, 3)),
+                 lambda: of(lambda X: X, lambda X: X[0]), lambda: of(lambda X: X, refuse),
+                 lambda: of(lambda X: X, lambda X: None)]:
         for unsafe in (False, True):
             m = t.nn.Linear(2, 2)
             note(lambda: P.register_parametrization(m, "weight", make(), unsafe=unsafe))
@@ -211,13 +220,15 @@ def old_weight_norm(t, note):
         for m, x in layers(t):
             note(lambda: U.weight_norm(m, dim=dim)), note(dict(m.state_dict())), note(m.weight), trained(t, note, m, x)
             note(lambda: U.weight_norm(m)), note([n for n, _ in m.named_parameters()])
-            note(m.weight.is_leaf), note(U.remove_weight_norm(m)), note(dict(m.state_dict())), note(lambda: U.remove_weight_norm(m))
+            note(m.weight.is_leaf), note(U.remove_weight_norm(m))
+            note(dict(m.state_dict())), note(lambda: U.remove_weight_norm(m))
     old, new = t.nn.Linear(2, 2), U.parametrizations.weight_norm(t.nn.Linear(2, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         U.weight_norm(old)
         U.weight_norm(m := t.nn.LSTM(2, 3), "weight_hh_l0")
-    note(new.load_state_dict(old.state_dict())), note(new.weight), note(sorted(dict(m.named_parameters()))), note(m(t.ones(2, 1, 2))[0])
+    note(new.load_state_dict(old.state_dict())), note(new.weight)
+    note(sorted(dict(m.named_parameters()))), note(m(t.ones(2, 1, 2))[0])
 
 
 def old_spectral_norm(t, note):
@@ -229,7 +240,8 @@ def old_spectral_norm(t, note):
             note(m(x)), note(m(x)), note(m.state_dict()._metadata)
             other = copy.deepcopy(m.state_dict())
             note(m.load_state_dict(other))
-            note(lambda: U.spectral_norm(m)), note(U.remove_spectral_norm(m)), note(dict(m.state_dict())), note(lambda: U.remove_spectral_norm(m))
+            note(lambda: U.spectral_norm(m)), note(U.remove_spectral_norm(m))
+            note(dict(m.state_dict())), note(lambda: U.remove_spectral_norm(m))
             note([len(m._forward_pre_hooks), len(m._state_dict_hooks)])       # torch forgets to take out the third
     m = U.spectral_norm(t.nn.Linear(2, 3))
     m(t.ones(1, 2))
@@ -237,11 +249,13 @@ def old_spectral_norm(t, note):
     ancient["weight"] = m.weight.detach().clone()
     ancient["weight_u"] = t.nn.functional.normalize(t.mv(m.weight_orig.detach(), m.weight_v), dim=0)
     note(m.load_state_dict(ancient)), note(dict(m.state_dict()))
-    note(lambda: m.load_state_dict({"bias": m.bias})), note(lambda: U.spectral_norm(t.nn.Linear(2, 2), n_power_iterations=0))
+    note(lambda: m.load_state_dict({"bias": m.bias}))
+    note(lambda: U.spectral_norm(t.nn.Linear(2, 2), n_power_iterations=0))
     note(lambda: U.spectral_norm(t.nn.Linear(2, 2, bias=False), "bias"))
 
 
-PROGRAMS = [new_weight_norm, new_spectral_norm, orthogonal, chains, several, buffers, caching, refusals, old_weight_norm, old_spectral_norm]
+PROGRAMS = [new_weight_norm, new_spectral_norm, orthogonal, chains, several, buffers, caching, refusals,
+            old_weight_norm, old_spectral_norm]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

@@ -22,25 +22,28 @@ def outcome(expression, t):
 
 
 @pytest.mark.parametrize("expression", """
-u.nbytes(); u.size(); len(u); u.tolist(); u[0]; u[4:8]; u[-1]; u[100]; u['a']; u[4:8:2]; u.device; u.element_size(); u.is_cuda
-u.is_shared(); u == v.untyped_storage(); u == t.zeros(6).untyped_storage(); hash(u) == hash(v.untyped_storage()); u
-u.data_ptr() == x.data_ptr(); v.untyped_storage().data_ptr() == x.data_ptr(); s.data_ptr() == x.data_ptr(); type(u)
-x.t()[1].untyped_storage().data_ptr() == x.data_ptr(); x.expand(2, 2, 3).untyped_storage().nbytes()
-x.detach().untyped_storage().data_ptr() == x.data_ptr(); x.clone().untyped_storage().data_ptr() == x.data_ptr()
-x.view(t.int32).untyped_storage() == u; x.reshape(-1).untyped_storage() == u; x.unfold(1, 2, 1).untyped_storage() == u
+u.nbytes(); u.size(); len(u); u.tolist(); u[0]; u[4:8]; u[-1]; u[100]; u['a']; u[4:8:2]; u.device; u.element_size()
+u.is_cuda; u.is_shared(); u == v.untyped_storage(); u == t.zeros(6).untyped_storage()
+hash(u) == hash(v.untyped_storage()); u; u.data_ptr() == x.data_ptr(); v.untyped_storage().data_ptr() == x.data_ptr()
+s.data_ptr() == x.data_ptr(); type(u); x.t()[1].untyped_storage().data_ptr() == x.data_ptr()
+x.expand(2, 2, 3).untyped_storage().nbytes(); x.detach().untyped_storage().data_ptr() == x.data_ptr()
+x.clone().untyped_storage().data_ptr() == x.data_ptr(); x.view(t.int32).untyped_storage() == u
+x.reshape(-1).untyped_storage() == u; x.unfold(1, 2, 1).untyped_storage() == u
 x.as_strided((2,), (1,)).untyped_storage() == u; x.split(1)[1].untyped_storage() == u; x[:, ::2].untyped_storage() == u
-s; s.size(); len(s); s.nbytes(); s.tolist(); s[1]; s[-1]; s[1:3]; s[10]; s['a']; s.dtype; s.element_size(); s.type(); type(s)
-s.untyped() == u; s.device; list(s); s.pickle_storage_type(); u.cpu() is u; s.double(); s.long(); s.bool(); u.clone() == u; s.clone()
-u.fill_(0); s.fill_(7); a(s.__setitem__(0, 3), s); a(s.__setitem__(slice(1, 3), 5), s); a(u.__setitem__(0, 255), u[0])
-a(u.__setitem__(0, 256), u[0]); a(u.__setitem__(3, 64), u[3]); u.copy_(t.ones(2, 3).untyped_storage()); s.copy_(t.ones(6).storage())
-u.copy_(t.ones(2).untyped_storage()); s.copy_(t.ones(2).storage()); t.UntypedStorage(4).nbytes(); t.UntypedStorage([1, 2, 3])
-t.UntypedStorage(); t.UntypedStorage('a'); t.UntypedStorage(2.5); t.UntypedStorage([300]); t.TypedStorage([1., 2.], dtype=t.float64)
-t.is_storage(u); t.is_storage(s); t.is_storage(x); t.zeros(0).untyped_storage().data_ptr(); t.zeros(0).storage(); t.tensor(5).storage()
-t.zeros(2, dtype=t.bool).storage(); t.zeros(2, dtype=t.bfloat16).storage(); t.zeros(2, dtype=t.complex64).storage()
-t.zeros(2).set_(u); t.zeros(2).set_(s); t.zeros(2).set_(u, 1, (2,), (2,)); t.zeros(2).set_(s, 1, (2, 2)); t.zeros(2).set_(x)
-t.zeros(2).set_(); t.zeros(2).set_(x.double()); t.zeros(2).set_(x.double().storage()); t.zeros(2).set_(x, 0, (2,), (1,))
-t.zeros(2).set_(x)._version; t.zeros(2, requires_grad=True).set_(x); t.zeros(2).set_(x).data_ptr() == x.data_ptr()
-x.is_set_to(x.view(2, 3)); x.is_set_to(v); copy.deepcopy(u) == u; 1 in u; v.storage_offset(); u.new(); u.type(); u.is_pinned()
+s; s.size(); len(s); s.nbytes(); s.tolist(); s[1]; s[-1]; s[1:3]; s[10]; s['a']; s.dtype; s.element_size(); s.type()
+type(s); s.untyped() == u; s.device; list(s); s.pickle_storage_type(); u.cpu() is u; s.double(); s.long(); s.bool()
+u.clone() == u; s.clone(); u.fill_(0); s.fill_(7); a(s.__setitem__(0, 3), s); a(s.__setitem__(slice(1, 3), 5), s)
+a(u.__setitem__(0, 255), u[0]); a(u.__setitem__(0, 256), u[0]); a(u.__setitem__(3, 64), u[3])
+u.copy_(t.ones(2, 3).untyped_storage()); s.copy_(t.ones(6).storage()); u.copy_(t.ones(2).untyped_storage())
+s.copy_(t.ones(2).storage()); t.UntypedStorage(4).nbytes(); t.UntypedStorage([1, 2, 3]); t.UntypedStorage()
+t.UntypedStorage('a'); t.UntypedStorage(2.5); t.UntypedStorage([300]); t.TypedStorage([1., 2.], dtype=t.float64)
+t.is_storage(u); t.is_storage(s); t.is_storage(x); t.zeros(0).untyped_storage().data_ptr(); t.zeros(0).storage()
+t.tensor(5).storage(); t.zeros(2, dtype=t.bool).storage(); t.zeros(2, dtype=t.bfloat16).storage()
+t.zeros(2, dtype=t.complex64).storage(); t.zeros(2).set_(u); t.zeros(2).set_(s); t.zeros(2).set_(u, 1, (2,), (2,))
+t.zeros(2).set_(s, 1, (2, 2)); t.zeros(2).set_(x); t.zeros(2).set_(); t.zeros(2).set_(x.double())
+t.zeros(2).set_(x.double().storage()); t.zeros(2).set_(x, 0, (2,), (1,)); t.zeros(2).set_(x)._version
+t.zeros(2, requires_grad=True).set_(x); t.zeros(2).set_(x).data_ptr() == x.data_ptr(); x.is_set_to(x.view(2, 3))
+x.is_set_to(v); copy.deepcopy(u) == u; 1 in u; v.storage_offset(); u.new(); u.type(); u.is_pinned()
 x.set_(v.untyped_storage(), 3, (3,), (1,)); t.storage.UntypedStorage; s.filename; v.storage().data_ptr() == x.data_ptr()
 """.strip().replace("\n", "; ").split("; "))
 def test_storage(expression):

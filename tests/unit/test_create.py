@@ -14,8 +14,9 @@ def test_inferred_dtypes(data, dtype):
 
 
 @pytest.mark.parametrize("data, error, text", [
-    ([[1, 2], [3, 4, 5]], ValueError, r"expected sequence of length 2 at dim 1 \(got 3\)"), ([[1, 2], 3], TypeError, "not a sequence"),
-    ("a", TypeError, "invalid data type 'str'"), (None, RuntimeError, "Could not infer dtype of NoneType"),
+    ([[1, 2], [3, 4, 5]], ValueError, r"expected sequence of length 2 at dim 1 \(got 3\)"),
+    ([[1, 2], 3], TypeError, "not a sequence"), ("a", TypeError, "invalid data type 'str'"),
+    (None, RuntimeError, "Could not infer dtype of NoneType"),
     (2 ** 70, ValueError, "Overflow when unpacking long long")])
 def test_bad_data(data, error, text):
     with pytest.raises(error, match=text):
@@ -36,7 +37,8 @@ def test_sharing():
     assert array.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("args, values", [((3,), [0, 1, 2]), ((1, 3), [1, 2]), ((0, 1, .5), [0, .5]), ((3, 0, -1), [3, 2, 1])])
+@pytest.mark.parametrize("args, values", [((3,), [0, 1, 2]), ((1, 3), [1, 2]), ((0, 1, .5), [0, .5]),
+                                          ((3, 0, -1), [3, 2, 1])])
 def test_arange(args, values):
     assert torch.arange(*args).tolist() == values
 

@@ -21,5 +21,6 @@ def test_spawn_runs_a_function_in_each_process():
 
 
 def test_spawn_raises_what_a_process_raised():
-    with pytest.raises(multiprocessing.ProcessRaisedException, match="(?s)-- Process 1 terminated.*ValueError: as asked"):
+    with pytest.raises(multiprocessing.ProcessRaisedException,
+                       match="(?s)-- Process 1 terminated.*ValueError: as asked"):
         multiprocessing.spawn(fail, nprocs=2)

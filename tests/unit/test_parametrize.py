@@ -1,4 +1,5 @@
-"""Parametrizations: registering, chaining, caching, removing; weight_norm, spectral_norm, orthogonal; the older norms."""
+"""Parametrizations: registering, chaining, caching, removing; weight_norm, spectral_norm, orthogonal;
+the older norms."""
 import copy
 import pickle
 

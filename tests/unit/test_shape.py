@@ -71,9 +71,10 @@ def test_cat_gradient():
 
 @pytest.mark.parametrize("function", [
     lambda x: x.repeat(2, 2), lambda x: x.tile(2), lambda x: x.repeat_interleave(2, 1), lambda x: x.roll(1, 0),
-    lambda x: x.flip(0, 1), lambda x: x.rot90(), lambda x: x.tril(), lambda x: x.diag_embed(), lambda x: x.unfold(1, 2, 1),
-    lambda x: x.as_strided((3, 2), (1, 2)), lambda x: x.t().reshape(-1), lambda x: torch.stack([x, x], 1),
-    lambda x: x.expand(2, 2, 3), lambda x: x.diagonal(1), lambda x: x.repeat_interleave(torch.tensor([2, 1]), 0)])
+    lambda x: x.flip(0, 1), lambda x: x.rot90(), lambda x: x.tril(), lambda x: x.diag_embed(),
+    lambda x: x.unfold(1, 2, 1), lambda x: x.as_strided((3, 2), (1, 2)), lambda x: x.t().reshape(-1),
+    lambda x: torch.stack([x, x], 1), lambda x: x.expand(2, 2, 3), lambda x: x.diagonal(1),
+    lambda x: x.repeat_interleave(torch.tensor([2, 1]), 0)])
 def test_backward_is_the_adjoint(function):
     x = torch.arange(6.).reshape(2, 3).requires_grad_()
     y = function(x)

@@ -64,8 +64,9 @@ def adam_steps():
 
 
 @pytest.mark.parametrize("compute", [
-    conv_gradients, adam_steps, lambda: recurrent_gradients("RNN"), lambda: recurrent_gradients("GRU", bidirectional=True),
-    lambda: recurrent_gradients("LSTM", batch_first=True), lambda: recurrent_gradients("LSTM", proj_size=64)])
+    conv_gradients, adam_steps, lambda: recurrent_gradients("RNN"),
+    lambda: recurrent_gradients("GRU", bidirectional=True), lambda: recurrent_gradients("LSTM", batch_first=True),
+    lambda: recurrent_gradients("LSTM", proj_size=64)])
 def test_same_as_one_thread(compute, two_threads, monkeypatch):
     seen = parts_of(monkeypatch)
     shared = compute()

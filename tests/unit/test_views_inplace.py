@@ -75,7 +75,8 @@ def test_a_write_outside_grad_mode_is_seen_by_views():
     part, _ = y.split(2)
     with torch.no_grad():
         y.mul_(3)
-    with pytest.raises(RuntimeError, match="Output 0 of Split is a view and its base or another view of its base has been"):
+    with pytest.raises(RuntimeError,
+                       match="Output 0 of Split is a view and its base or another view of its base has been"):
         part.grad_fn
 
 
@@ -109,7 +110,8 @@ def test_a_base_that_gets_tracked_later():
 
 
 @pytest.mark.parametrize("write", [lambda x: x[1:].add_(x[:-1]), lambda x: x[1:].copy_(x[:-1]), lambda x: x.mul_(x[:1]),
-                                   lambda x: x.__setitem__(slice(1, None), x[:-1]), lambda x: x[1:].addcmul_(x[:-1], x[:-1])])
+                                   lambda x: x.__setitem__(slice(1, None), x[:-1]),
+                                   lambda x: x[1:].addcmul_(x[:-1], x[:-1])])
 def test_reading_what_is_being_written_is_refused(write):
     x = torch.arange(4.)
     with pytest.raises(RuntimeError, match="refer to a single memory location"):

@@ -54,7 +54,7 @@ class Op:
         self.joint = None
         if joint is not None:
             self.joint, self.joint_needs = self._adapt_joint(joint)
-        self.run = self._all_rules()           # function(g, saved, edges) -> a gradient per edge; None where there is none
+        self.run = self._all_rules()           # function(g, saved, edges) -> a gradient or None per edge
         self._kept = {}
         self.rule_functions = tuple((rules or {}).values()) + ((joint,) if joint is not None else ())
         self.registry.append(self)

@@ -192,8 +192,8 @@ def write_out(out, result, *inputs, apart=False):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if mode.grad and (result.tracked or out.requires_grad):
         name = "" if result.node is None else f"{result.node.op.name}(): "
-        raise RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one of "
-                           "the arguments requires grad.")
+        raise RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one "
+                           "of the arguments requires grad.")
     if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
         raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
     check_inference(out)

@@ -18,8 +18,8 @@ FREED_ERROR = (
     "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
     "you need to access saved tensors after calling backward.")
 
-#: The `versions` of a node whose saved arrays are packed: they cannot be watched. No version is None, so that the engine
-#: calls `checked`, which unpacks them.
+#: The `versions` of a node whose saved arrays are packed: they cannot be watched. No version is None, so that the
+#: engine calls `checked`, which unpacks them.
 PACKED = ([0], None)
 
 

@@ -59,10 +59,11 @@ def check_not_inference(tensor):
 def requires_grad_(self, requires_grad=True):
     """Set `requires_grad` in place and return the tensor."""
     if mode.transforms:
-        raise RuntimeError("You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* "
-                           "APIs) inside of a function being transformed by a functorch transform. This is unsupported, "
-                           "please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or "
-                           "call requires_grad_() outside of a function being transformed instead.")
+        raise RuntimeError("You are attempting to call Tensor.requires_grad_() (or perhaps using "
+                           "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
+                           "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
+                           "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+                           "transformed instead.")
     if requires_grad and self.array.dtype.kind not in "fcV":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     _set_requires_grad(self, requires_grad)
@@ -75,8 +76,8 @@ def _grad(self):
         warnings.warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
             "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
-            "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
-            "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.",
+            "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make "
+            "sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.",
             UserWarning, stacklevel=2)
     return self._grad
 
@@ -84,7 +85,8 @@ def _grad(self):
 def _set_grad(self, value):
     if value is not None:
         if not isinstance(value, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            raise TypeError("assigned grad expected to be a Tensor or None but got grad of type "
+                            f"{type(value).__name__}")
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.array.dtype != self.array.dtype:
@@ -92,8 +94,8 @@ def _set_grad(self, value):
             raise RuntimeError(f"attempting to assign a gradient with dtype '{name}' to a tensor with grad_dtype "
                                f"'{type_name(self)}'. The gradient must match the tensor's grad_dtype (defaults to the "
                                "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, "
-                               "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
-                               "and its gradient may break downstream systems that assume they match.")
+                               "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
+                               "tensor and its gradient may break downstream systems that assume they match.")
         if value.array.shape != self.array.shape:
             raise RuntimeError(f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of "
                                f"size '{list(self.array.shape)}'. Please ensure that the gradient and the tensor are "
@@ -146,10 +148,11 @@ def detach(self):
 def detach_(self):
     """Take this tensor out of the graph that made it. RuntimeError for a view."""
     if self._is_view():
-        raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
-                           "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
-                           "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
-                           "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
+        raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using "
+                           "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
+                           "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+                           "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+                           "torch/optim/optimizer.py as the solution.")
     self.node, self.tracked, self.origin = None, False, None
     return self
 
@@ -171,8 +174,9 @@ def backward_method(self, gradient=None, retain_graph=None, create_graph=False, 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sum of the gradients of `tensors` into the `.grad` of the leaves (see `Tensor.backward`)."""
     if mode.transforms:
-        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use functorch.grad "
-                           "or functorch.vjp instead or call backward() outside of functorch transforms.")
+        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
+                           "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+                           "transforms.")
     roots = _tuple(tensors)
     grads = _output_grads(roots, _tuple(grad_tensors if grad_variables is None else grad_variables, len(roots)))
     if inputs is not None:
@@ -196,8 +200,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     (tensor(6.),)
     """
     if inputs.__class__ is dict:
-        found = grad(outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs, allow_unused,
-                     is_grads_batched, materialize_grads)
+        found = grad(outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs,
+                     allow_unused, is_grads_batched, materialize_grads)
         return dict(zip(inputs, found))
     create_graph = create_graph or mode.dual is not None       # the gradients carry tangents
     if is_grads_batched:
@@ -205,7 +209,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if allow_unused is None:
         allow_unused = materialize_grads
     elif not allow_unused and materialize_grads:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+                         "allow_unused=False.")
     roots, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
@@ -217,8 +222,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         results = [wrap(np.zeros_like(t.array)) if r is None and isinstance(t, Tensor) else r
                    for t, r in zip(inputs, results)]
     elif not allow_unused and None in results:
-        raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in the "
-                           "graph. Set allow_unused=True if this is the desired behavior.")
+        raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in "
+                           "the graph. Set allow_unused=True if this is the desired behavior.")
     return tuple(results)
 
 
@@ -228,11 +233,11 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
     for i, (root, batch) in enumerate(zip(roots, batches)):
         if batch is not None and batch.shape[1:] != root.shape:
             raise RuntimeError(
-                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-                f"mismatch was detected: grad_output[{i}] has a shape of {batch.shape[2:]} and output[{i}] has a shape of "
-                f"{root.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
-                "vmap.")
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{i}] has a shape of {batch.shape[2:]} and "
+                f"output[{i}] has a shape of {root.shape}. If you only want some tensors in `grad_output` to be "
+                "considered batched, consider using vmap.")
     keep = create_graph if retain_graph is None else retain_graph
     sizes = {len(batch) for batch in batches if batch is not None}
     if len(sizes) != 1:

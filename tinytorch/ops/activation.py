@@ -1,4 +1,7 @@
-"""Activations made of straight pieces, element by element: relu hardtanh prelu threshold ... (the others: smooth.py)."""
+"""Activations made of straight pieces, element by element: relu hardtanh prelu threshold ...
+
+The others are in smooth.py.
+"""
 
 import numpy as np
 

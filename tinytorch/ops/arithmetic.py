@@ -3,7 +3,8 @@ import numpy as np
 
 from ..autograd.grad_mode import mode
 from ..autograd.op import binary, methods, op, operator, renamed, unary
-from ..autograd.promotion import C_NAMES, OPERANDS, check_broadcast, in_float32, need_tensors, promoted, type_name, write_out
+from ..autograd.promotion import (C_NAMES, OPERANDS, check_broadcast, in_float32, need_tensors, promoted, type_name,
+                                  write_out)
 from ..autograd.views import check_in_place, in_place, may_share
 from ..tensor import Tensor
 
@@ -138,7 +139,8 @@ def neg(input):
         if input.dtype.kind != "b":
             raise
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. "
-                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.") from None
+                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator "
+                           "instead.") from None
 
 
 def positive(input):
@@ -331,7 +333,8 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
     if input.array.dtype.kind in "iu":
         value = int(value)
-    return write_out(out, ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2), input, tensor1, tensor2)
+    result = ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
+    return write_out(out, result, input, tensor1, tensor2)
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
@@ -346,7 +349,8 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
                            "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
                            "or (input + value * tensor1 / tensor2) for a true division.")
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    return write_out(out, ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2), input, tensor1, tensor2)
+    result = ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
+    return write_out(out, result, input, tensor1, tensor2)
 
 
 def lerp(input, end, weight, *, out=None):

@@ -30,9 +30,9 @@ def expand(self, *args, size=None, implicit=False):
     asked, shape = sizes(args if size is None else (size,)), self.array.shape
     lead = len(asked) - len(shape)
     if lead < 0:
-        raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes provided "
-                           f"({len(asked)}) must be greater or equal to the number of dimensions in the tensor "
-                           f"({len(shape)})")
+        raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes "
+                           f"provided ({len(asked)}) must be greater or equal to the number of dimensions in the "
+                           f"tensor ({len(shape)})")
     full = list(asked)
     for i, n in reversed(list(enumerate(asked))):
         have = shape[i - lead] if i >= lead else 1

@@ -273,8 +273,10 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     if isinstance(size, int) or not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
-    if dtype is None:
-        dtype = out.dtype if out is not None else dt.of_scalar(value) if not isinstance(fill_value, Tensor) else fill_value.dtype
+    if dtype is None and out is not None:
+        dtype = out.dtype
+    elif dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dt.of_scalar(value)
     array = _converted_constant(size_of((size,), "full"), value, as_dtype(dtype, "full"))
     return write_out(out, finish(array, None, device, requires_grad))
 
@@ -359,11 +361,13 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
         raise RuntimeError("dimensionality of sizes and strides must match")
     numpy_dtype = (dtype or dt.get_default_dtype()).numpy
     count = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
-    array = np.lib.stride_tricks.as_strided(np.empty(count, numpy_dtype), tuple(size), [s * numpy_dtype.itemsize for s in stride])
+    array = np.lib.stride_tricks.as_strided(np.empty(count, numpy_dtype), tuple(size),
+                                            [s * numpy_dtype.itemsize for s in stride])
     return finish(array, None, device, requires_grad)
 
 
-def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False,
+                   pin_memory=False):
     """A tensor whose elements are not set and whose dimensions lie in memory in the order `physical_layout`.
 
     >>> import tinytorch as torch
@@ -387,8 +391,8 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layo
 
 def _new(name, create):
     def method(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-        return create(size_of(args if size is None else (size,), name), dtype=dtype or self.dtype, layout=layout, device=device,
-                      requires_grad=requires_grad)
+        return create(size_of(args if size is None else (size,), name), dtype=dtype or self.dtype, layout=layout,
+                      device=device, requires_grad=requires_grad)
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`torch.{name[4:]}(size)` in the dtype of `self`."
     return method
@@ -399,9 +403,11 @@ def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, re
     return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
-def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
+                      pin_memory=False):
     """`torch.empty_strided(size, stride)` in the dtype of `self`."""
     return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
-methods(new_tensor, new_full, new_empty_strided, _new("new_zeros", zeros), _new("new_ones", ones), _new("new_empty", empty))
+methods(new_tensor, new_full, new_empty_strided, _new("new_zeros", zeros), _new("new_ones", ones),
+        _new("new_empty", empty))

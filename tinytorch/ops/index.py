@@ -118,7 +118,8 @@ def parse(shape, index):
     it, advanced index or None). The basic index ends in Ellipsis; the advanced one is for its result."""
     if index.__class__ is not tuple:
         index = tuple(index) if _is_tuple_in_disguise(index) else (index,)
-    items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain(item) for item in index]
+    items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain(item)
+             for item in index]
     used = 0
     for item in items:
         if isinstance(item, np.ndarray):
@@ -197,7 +198,8 @@ def _advanced(arrays):
 def _is_tuple_in_disguise(index):
     """A short list that holds more than numbers is read as a tuple."""
     return index.__class__ is list and len(index) < 32 and any(
-        item is None or item is Ellipsis or isinstance(item, (slice, list, tuple, Tensor, np.ndarray)) for item in index)
+        item is None or item is Ellipsis or isinstance(item, (slice, list, tuple, Tensor, np.ndarray))
+        for item in index)
 
 
 def _plain(item):
@@ -270,7 +272,8 @@ def _simple(shape, index):
             if not -n <= item < n:
                 return None
             primitive = _select
-        elif item.__class__ is slice and item.step is None and item.start.__class__ in _PLAIN and item.stop.__class__ in _PLAIN:
+        elif (item.__class__ is slice and item.step is None and item.start.__class__ in _PLAIN
+              and item.stop.__class__ in _PLAIN):
             if item.start is not None or item.stop is not None:
                 primitive = _slice
         else:

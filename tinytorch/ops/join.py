@@ -251,7 +251,8 @@ def meshgrid(*tensors, indexing="ij"):
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
     size = tuple([tensor.array.size for tensor in tensors])
-    grids = [expand(view(tensor, (1,) * i + (-1,) + (1,) * (len(size) - 1 - i)), size) for i, tensor in enumerate(tensors)]
+    grids = [expand(view(tensor, (1,) * i + (-1,) + (1,) * (len(size) - 1 - i)), size)
+             for i, tensor in enumerate(tensors)]
     if swap:
         grids[:2] = grids[1], grids[0]
     return tuple(grids)

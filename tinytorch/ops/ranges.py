@@ -88,7 +88,8 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
         start, end = 0, start
     _check_range(start, end, step)
     count = int((end - start) / step) + 1
-    return write_out(out, finish(_steps(start, step, count, dtype or dt.get_default_dtype()), None, device, requires_grad))
+    array = _steps(start, step, count, dtype or dt.get_default_dtype())
+    return write_out(out, finish(array, None, device, requires_grad))
 
 
 def _spaced(start, end, steps, d, small):
@@ -134,7 +135,8 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     """
     start, end, steps = _number(start), _number(end), _steps_of("linspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
-    return write_out(out, finish(dt.cast(_spaced(start, end, steps, d, d.itemsize == 2 and d.category == 2), d.numpy), None, device, requires_grad))
+    array = dt.cast(_spaced(start, end, steps, d, d.itemsize == 2 and d.category == 2), d.numpy)
+    return write_out(out, finish(array, None, device, requires_grad))
 
 
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
@@ -147,7 +149,8 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     start, end, steps = _number(start), _number(end), _steps_of("logspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
     exponents = _spaced(start, end, steps, d, False)
-    return write_out(out, finish(dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy), None, device, requires_grad))
+    array = dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy)
+    return write_out(out, finish(array, None, device, requires_grad))
 
 
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):

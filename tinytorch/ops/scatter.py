@@ -34,7 +34,8 @@ def _gather_backward(g, dim, index, shape):
     return result
 
 
-@op(name="scatter", input=lambda g, dim, index: _scatter(g, dim, index, 0), src=lambda g, dim, index: _gather(g, dim, index))
+@op(name="scatter", input=lambda g, dim, index: _scatter(g, dim, index, 0),
+    src=lambda g, dim, index: _gather(g, dim, index))
 def _scatter(input, dim, index, src):
     result = np.array(input, order="C")
     result.reshape(-1)[_places(result, dim, index)] = src

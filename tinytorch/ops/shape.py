@@ -10,8 +10,8 @@ from ..autograd.op import methods, single
 from ..autograd.views import become, check_in_place
 from ..tensor import Tensor, check_dim, wrap
 
-__all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "flatten", "moveaxis", "movedim", "numel", "permute", "ravel", "reshape", "squeeze", "swapaxes", "swapdims",
-           "t", "transpose", "unflatten", "unsqueeze"]
+__all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "flatten", "moveaxis", "movedim", "numel", "permute",
+           "ravel", "reshape", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
 
 
 # ------------------------------------------------------------------ primitives

@@ -452,5 +452,5 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
 
 changes_itself(as_strided)
 methods(as_strided, as_strided_scatter, chunk, diagonal_scatter, dsplit, hsplit, narrow, narrow_copy, select,
-        select_scatter, slice_scatter, split, split_with_sizes, tensor_split, unbind, unfold, unsafe_chunk, unsafe_split,
-        vsplit)
+        select_scatter, slice_scatter, split, split_with_sizes, tensor_split, unbind, unfold, unsafe_chunk,
+        unsafe_split, vsplit)

@@ -68,7 +68,8 @@ class Adagrad(ArrayOptimizer):
 
     def _new_state(self, group, p):
         start = self.defaults["initial_accumulator_value"]
-        return {"step": new_count(), "sum": wrap(np.full_like(p, complex(start, start) if p.dtype.kind == "c" else start))}
+        start = complex(start, start) if p.dtype.kind == "c" else start
+        return {"step": new_count(), "sum": wrap(np.full_like(p, start))}
 
     def _update(self, group, lr, p, g, state):
         lr = lr / (1 + (count_step(state) - 1) * group["lr_decay"])

@@ -18,9 +18,9 @@ __all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "Mul
 
 _EPOCH_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form "
-    "is used instead of the new chainable form, where available. Please open an issue if you are unable to replicate "
-    "your use case: https://github.com/pytorch/pytorch/issues/new/choose.")
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed "
+    "form is used instead of the new chainable form, where available. Please open an issue if you are unable to "
+    "replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose.")
 _SEE = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 
 
@@ -88,9 +88,11 @@ class LRScheduler:
                 group.setdefault("initial_lr", _own(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0.\n"
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with "
+                    "last_epoch >= 0.\n"
                     "This typically happens when:\n"
-                    "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n"
+                    "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer "
+                    "state\n"
                     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)")
         self.base_lrs = _values(optimizer, "initial_lr")
         self.last_epoch = last_epoch
@@ -135,13 +137,15 @@ class LRScheduler:
 
     def _warn_about_order(self):
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
-                          "Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. " + _SEE,
+            warnings.warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+                          "initialization. Please, make sure to call `optimizer.step()` before "
+                          "`lr_scheduler.step()`. " + _SEE,
                           UserWarning, stacklevel=3)
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
-                          "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure "
-                          "to do this will result in PyTorch skipping the first value of the learning rate schedule. " + _SEE,
+            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
+                          "later, you should call them in the opposite order: `optimizer.step()` before "
+                          "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value "
+                          "of the learning rate schedule. " + _SEE,
                           UserWarning, stacklevel=3)
 
     def _current(self):
@@ -178,7 +182,8 @@ class LambdaLR(LRScheduler):
     def state_dict(self):
         """As in the base; of the functions only callable objects keep their attributes."""
         state = super().state_dict()
-        state["lr_lambdas"] = [None if isinstance(f, types.FunctionType) else f.__dict__.copy() for f in self.lr_lambdas]
+        state["lr_lambdas"] = [None if isinstance(f, types.FunctionType) else f.__dict__.copy()
+                               for f in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict):
@@ -371,7 +376,8 @@ class OneCycleLR(LRScheduler):
         for group in self.optimizer.param_groups:
             rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], part))
             if self.cycle_momentum:
-                self._set_momentum(group, self._between(group[phase["start_momentum"]], group[phase["end_momentum"]], part))
+                first, last = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                self._set_momentum(group, self._between(first, last, part))
         return rates
 
 
@@ -471,9 +477,10 @@ class ReduceLROnPlateau(LRScheduler):
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when `ReduceLROnPlateau` "
-                    f"was initialized ({len(self.min_lrs)}), usually due to a new param group being added to the optimizer. "
-                    "Please modify the `min_lrs` field to match the length of the `optimizer` param groups.")
+                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
+                    f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due to a new param group "
+                    "being added to the optimizer. Please modify the `min_lrs` field to match the length of the "
+                    "`optimizer` param groups.")
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, floor in zip(groups, self.min_lrs):
             old = float(group["lr"])

@@ -129,7 +129,8 @@ class Optimizer:
             if not isinstance(p, Tensor):
                 kind = type(p)
                 module = "" if kind.__module__ == "builtins" else kind.__module__ + "."
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {module}{kind.__name__}")
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is "
+                                f"{module}{kind.__name__}")
             if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
@@ -137,8 +138,8 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
-                          "error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
+                          "an error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
         for group in self.param_groups:
             if ("param_names" in param_group) != ("param_names" in group):
                 which = "with names" if "param_names" in param_group else "without names"
@@ -178,7 +179,8 @@ class Optimizer:
         if len(groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of "
+                             "optimizer's group")
         params = dict(zip(chain.from_iterable(s["params"] for s in saved),
                           chain.from_iterable(g["params"] for g in groups)))
         state = defaultdict(dict)
@@ -233,7 +235,8 @@ def _with_hooks(cls):
             result = hook(self, (self, *args), kwargs)
             if result is not None:
                 if not isinstance(result, tuple) or len(result) != 2:
-                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got "
+                                       f"{result}.")
                 (_, *args), kwargs = result
         loss = step(self, *args, **kwargs)
         for hook in chain(self._optimizer_step_post_hooks.values(), _global_post_hooks.values()):

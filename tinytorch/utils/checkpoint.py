@@ -60,8 +60,8 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
         warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
                       "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
                       "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
-                      "you can pass use_reentrant=True. Refer to docs for more details on the differences between the two "
-                      "variants.", stacklevel=2)
+                      "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+                      "two variants.", stacklevel=2)
         use_reentrant = True
     if use_reentrant:
         if kwargs:

@@ -347,6 +347,18 @@ def _what_is_missed(node, args, result):
 
 
 # ------------------------------------------------------------------ torch.nn.modules.module.register_module_*
+_full_backward_hooks = None                    # whether the global backward hooks are full ones; None: there were none
+
+
+def want_backward_hooks(full):
+    """RuntimeError if global backward hooks of the other kind have been registered."""
+    global _full_backward_hooks
+    if _full_backward_hooks is not None and _full_backward_hooks is not full:
+        raise RuntimeError("Cannot use both regular backward hooks and full backward hooks as a global Module hook. "
+                           "Please use only one of them.")
+    _full_backward_hooks = full
+
+
 def register_module_buffer_registration_hook(hook):
     """Call hook(module, name, buffer) whenever a buffer is registered; what it returns replaces the buffer."""
     return add(buffer_registration, hook)

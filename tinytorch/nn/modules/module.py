@@ -489,23 +489,11 @@ def register_module_full_backward_pre_hook(hook):
 
 def register_module_full_backward_hook(hook):
     """Call hook(module, grad_input, grad_output) after the backward of every module."""
-    _want_global_hooks(True)
+    hooks.want_backward_hooks(True)
     return _add_global_hook(hooks.backward, hook)
 
 
 def register_module_backward_hook(hook):
     """Deprecated: as Module.register_backward_hook for every module."""
-    _want_global_hooks(False)
+    hooks.want_backward_hooks(False)
     return _add_global_hook(hooks.backward_not_full, hook)
-
-
-_full_backward_hooks = None
-
-
-def _want_global_hooks(full):
-    global _full_backward_hooks
-    if _full_backward_hooks is not None and _full_backward_hooks is not full:
-        raise RuntimeError("Cannot use both regular backward hooks and full backward hooks as a global Module hook. "
-                           "Please use only one of them.")
-    _full_backward_hooks = full
-

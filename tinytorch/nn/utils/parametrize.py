@@ -1,7 +1,7 @@
 """Parametrizations: `module.weight` computed from other tensors whenever it is read.
 
-`register_parametrization` gives the module a class of its own (`ParametrizedLinear`) with a property in the place of the
-tensor; the tensors it is computed from, and the modules that compute it, are kept in
+`register_parametrization` gives the module a class of its own (`ParametrizedLinear`) with a property in the place of
+the tensor; the tensors it is computed from, and the modules that compute it, are kept in
 `module.parametrizations.weight`, a ParametrizationList.
 """
 import copy

@@ -26,7 +26,9 @@ class SpectralNorm:
         return weight.reshape(weight.shape[0], -1)
 
     def compute_weight(self, module, do_power_iteration):
-        """The original over u^T W v. The vectors u, v are improved in place, so that copies of the module share them."""
+        """The original over u^T W v.
+
+        The vectors u, v are improved in place, so that copies of the module share them."""
         weight, u, v = [getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v")]
         matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:
@@ -110,8 +112,8 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     if weight is None:
         raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
     if is_lazy(weight):
-        raise ValueError("The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the "
-                         "dummy forward before applying spectral normalization")
+        raise ValueError("The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run "
+                         "the dummy forward before applying spectral normalization")
     with no_grad():
         u, v = [normalize(weight.new_empty(n).normal_(0, 1), dim=0, eps=eps)
                 for n in fn.reshape_weight_to_matrix(weight).shape]
