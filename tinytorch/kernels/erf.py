@@ -25,7 +25,7 @@ _SINGLE = (1.128379225730896, 0.10276956856250763, -0.0001940045622177422, -0.00
            8.575973333790898e-05, -5.134919319971232e-06, 7.298903881292063e-08, 3.217174082692509e-09)
 
 #: Elements worked on at a time: what a polynomial needs stays in the cache.
-_CHUNK = 16384
+_CHUNK = 32768
 
 
 def _polynomial(coefficients, z, out):
