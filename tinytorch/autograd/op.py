@@ -36,6 +36,7 @@ from .views import MULTI, in_place, refresh, track_view
 
 _new_node = Node.__new__
 _NOTHING = ()
+_UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
 
 
 def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=None, **rules):
@@ -253,8 +254,11 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 keep_a, keep_b, keep_ans = keeps[mask]
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
                 versions = (input.version, input.version[0]) if keep_a else _NOTHING
-                if keep_b and b is not other:
-                    versions += (other.version, other.version[0])
+                if keep_b:
+                    if b is not other:
+                        versions += (other.version, other.version[0])
+                    elif not versions:
+                        versions = _UNWATCHED
                 node.versions = versions + (version, 0) if keep_ans else versions
             node.order = next_order()
             node.shape = result.shape
@@ -308,7 +312,7 @@ def _single(o, forward):
             if keeps_output:
                 node.versions += (version, version[0])
             elif extra is not None and not keeps_input:
-                node.versions = ([0], 0)       # something to free: a second backward must be refused
+                node.versions = _UNWATCHED
             node.order = next_order()
             node.shape = result.shape
             node.hooks = None
@@ -403,7 +407,7 @@ def _save(node, args, saved, tensors, kept, output, extra):
         versions += (output.version, output.version[0])
     saved.append(extra)
     if extra is not None and not versions:
-        versions = ([0], 0)                    # something to free: a second backward must be refused
+        versions = _UNWATCHED
     node.saved, node.versions = saved, tuple(versions)
     if mode.grad is not True:
         mode.grad(node)
