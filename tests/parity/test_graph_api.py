@@ -451,3 +451,17 @@ def test_freed_at_once(make, use):
         finally:
             gc.enable()
     both_agree(program)
+
+
+# ------------------------------------------------------------------ a second backward
+@pytest.mark.parametrize("expression", [
+    "x * 2", "2 * x", "x / 2", "x * True", "x * y", "x + 2", "2 - x", "-x", "x ** 2", "2 ** x", "x % 2", "x.fmod(2)",
+    "x // 2", "x.exp()", "x.abs()", "x.clamp(0, 1)", "x.lerp(y, 0.5)", "x.atan2(y)", "x.cumsum(0)", "x.relu()",
+    "lib.sub(x, y, alpha=3)", "(x * 2).mean()"])
+def test_a_second_backward_is_refused_where_something_was_saved(expression):
+    def twice(lib):
+        x, y = lib.tensor([1.5, 2.5], requires_grad=True), lib.tensor([.5, 1.])
+        total = eval(expression, dict(lib=lib, x=x, y=y)).sum()
+        first = attempt(total.backward)
+        return first, attempt(total.backward), x.grad
+    both_agree(twice)
