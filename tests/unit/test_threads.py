@@ -9,8 +9,9 @@ from tinytorch.kernels import threads
 
 
 @pytest.fixture
-def two_threads():
+def two_threads(monkeypatch):
     before = torch.get_num_threads()
+    monkeypatch.setattr(threads._team, "cores", 2)
     torch.set_num_threads(2)
     if not threads._team.blas_threads():
         pytest.skip("NumPy's BLAS is not the OpenBLAS of its wheels: work is never split")
@@ -115,3 +116,11 @@ def test_after_a_fork(two_threads):
         threads.split(2, lambda first, last: done.append(first))
         os._exit(0 if sorted(done) == [0, 1] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_no_more_threads_than_cores(two_threads, monkeypatch):
+    torch.set_num_threads(64)
+    assert torch.get_num_threads() == 64 and threads._team.blas_threads()[0]() == 2
+    done = []
+    threads.split(100, lambda first, last: done.append((first, last)))
+    assert sorted(done) == [(0, 50), (50, 100)]

@@ -19,11 +19,16 @@ from queue import SimpleQueue
 import numpy as np
 
 
+#: More than this never share one piece of work: the interpreter goes from hand to hand, and two is what was measured.
+_MOST = 4
+
+
 class _Team:
-    """The threads. `size`: how many may work at once, the caller among them."""
+    """The threads. `size`: how many may work at once, the caller among them; never more than there are `cores`."""
 
     def __init__(self):
-        self.size = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
+        self.cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.size = int(os.environ.get("OMP_NUM_THREADS") or self.cores)
         self.busy = threading.Lock()           # one split at a time: a second one, or one inside, runs unsplit
         self.blas = None                       # (get, set) of OpenBLAS's thread count; False where there is none
         self.forget()
@@ -89,10 +94,11 @@ def number():
 
 
 def set_number(n):
-    """Let `n` threads work at once, those of OpenBLAS among them."""
+    """Let `n` threads work at once, those of OpenBLAS among them. More than there are cores would only wait for each
+    other in loops."""
     _team.size = n
     if _team.blas_threads():
-        _team.blas_threads()[1](n)
+        _team.blas_threads()[1](min(n, _team.cores))
 
 
 def split(count, work):
@@ -100,7 +106,7 @@ def split(count, work):
 
     Only for work of a millisecond or more, in steps of a tenth of that.
     """
-    parts = min(_team.size, count)
+    parts = min(_team.size, _team.cores, count, _MOST)
     if parts < 2 or not _team.blas_threads() or not _team.busy.acquire(blocking=False):
         work(0, count)
         return
