@@ -155,7 +155,6 @@ def test_samplers(run):
     same(steps)
 
 
-
 @pytest.mark.parametrize("data", [
     [1, 2], [1., 2.], [True, False], ["a", "b"], [b"a", b"b"], [np.float32(1), np.float32(2)], [np.int16(3)],
     [np.arange(3), np.arange(3)], [(1, 2.), (3, 4.)], [[1, 2], [3, 4]], [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}],

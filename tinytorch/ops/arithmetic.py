@@ -75,8 +75,6 @@ def _rsub(input, other):
     return np.subtract(other, input)
 
 
-
-
 def _scaled(input, other, alpha):
     """alpha * other, after torch's checks that alpha fits the operands."""
     kinds = [x.array.dtype.kind for x in (input, other) if isinstance(x, Tensor)]
