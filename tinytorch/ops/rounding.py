@@ -230,6 +230,7 @@ def _inside(input, low, high):
         return input <= high
     return input >= low if high is None else (input >= low) * (input <= high)
 
+
 @op(name="clamp.1", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
 def _clamp(input, low, high):
     return input.clip(low, high)
