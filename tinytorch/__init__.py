@@ -13,6 +13,7 @@ from .autograd import (enable_grad, inference_mode, is_grad_enabled, is_inferenc
 from .autograd.grad_mode import is_inference
 from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.promotion import result_type
+from .autograd.tensor_methods import detach
 from .device import device
 from .dtypes import (bfloat16, bool, can_cast, complex64, complex128, dtype, finfo, float16, float32, float64,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
@@ -23,6 +24,7 @@ from .memory_format import (channels_last, channels_last_3d, contiguous_format, 
 from .ops.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .ops.activation import *
 from .ops.arithmetic import *
+from .ops.bessel import *
 from .ops.bilinear import *
 from .ops.bitwise import *
 from .ops.broadcast import *
@@ -63,9 +65,10 @@ from .ops.softmax import *
 from .ops.sort import *
 from .ops.special_math import *
 from .ops.stats import *
+from .ops.view_copies import *
 from .ops.views import *
 from .ops.where import *
-from .ops.cast import clone
+from .ops.cast import clone, fill
 from .printing import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
@@ -75,7 +78,7 @@ from .tensor import Size, Tensor
 from .version import __version__
 
 from . import (accelerator, backends, compiler, cpu, cuda, distributed, func, jit, linalg, mps, nn, optim,
-               return_types, serialization, utils, version, xpu)
+               return_types, serialization, special, utils, version, xpu)
 from .func import vmap
 
 half, float, double = float16, float32, float64

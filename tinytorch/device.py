@@ -10,7 +10,8 @@ class device:
     """
 
     __slots__ = ("type", "index")
-    _TYPES = ("cpu", "cuda", "mps", "xpu", "meta", "hip", "xla", "ipu", "hpu", "mtia", "privateuseone", "vulkan")
+    _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
+              "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
 
     def __init__(self, type="cpu", index=None):
         if isinstance(type, device):

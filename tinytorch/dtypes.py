@@ -110,9 +110,9 @@ def set_default_dtype(d, /):
     """
     global _default
     if not isinstance(d, dtype):
-        raise TypeError(f"invalid dtype object: expected a torch.dtype, got {type(d).__name__}")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
-        raise TypeError(f"only floating-point types are supported as the default type, got {d}")
+        raise TypeError("only floating-point types are supported as the default type")
     _default = d
 
 
@@ -207,7 +207,7 @@ class finfo:
             self.max, self.tiny = 3.3895313892515355e38, 2.0 ** -126
         else:
             info = np.finfo(d.numpy)
-            self.eps, self.resolution = float(info.eps), float(info.resolution)
+            self.eps, self.resolution = float(info.eps), float(f"1e-{info.precision}")
             self.max, self.tiny = float(info.max), float(info.tiny)
         self.min = -self.max
         self.smallest_normal = self.tiny

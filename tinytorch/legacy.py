@@ -3,9 +3,12 @@ import numpy as np
 
 from . import dtypes as dt
 from .autograd.op import methods
+from .autograd.promotion import stored_as
+from .autograd.views import resized
+from .ops.broadcast import expand
 from .ops.create import size_of
 from .ops.data import array_of
-from .tensor import Size, Tensor, root_of, wrap
+from .tensor import Size, Tensor, wrap
 
 __all__ = ["resize_as_", "set_default_tensor_type"]
 
@@ -85,15 +88,6 @@ def new(self, *args, device=None):
 
 
 # ------------------------------------------------------------------ memory
-def _memory(array):
-    """The elements of an array's memory from its first one on, in one dimension."""
-    root = root_of(array)
-    if not root.flags.c_contiguous or root.dtype != array.dtype:
-        return array.reshape(-1)
-    start = (array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // array.itemsize
-    return root.reshape(-1)[start:]
-
-
 def resize_(self, *sizes, memory_format=None):
     """Give `self` another shape over the same memory; new memory, with undefined elements, if that is too small.
 
@@ -107,12 +101,7 @@ def resize_(self, *sizes, memory_format=None):
     size = size_of(sizes, "resize_")
     if size == self.array.shape:
         return self
-    count, memory = int(np.prod(size)), _memory(self.array)
-    if memory.size < count:
-        larger = np.empty(count, self.array.dtype)
-        larger[:memory.size] = memory
-        memory = larger
-    self.array = memory[:count].reshape(size)
+    self.array = resized(self.array, np.empty(size, self.array.dtype))
     self.version[0] += 1
     return self
 
@@ -122,4 +111,58 @@ def resize_as_(self, other, memory_format=None):
     return resize_(self, other.array.shape)
 
 
-methods(new, resize_, resize_as_)
+# ------------------------------------------------------------------ a Python function of each element
+def _overwrite(name, self, others, function):
+    """Write function(element, elements of the others ...) over each element. As in torch this counts as no write."""
+    for x in (self, *others):
+        if isinstance(x, Tensor) and x.requires_grad:
+            raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+                               "instead.")
+    for i, x in enumerate(others):
+        label = "other" if len(others) == 1 else "xy"[i]
+        said = "'other'" if len(others) == 1 else f"argument '{label}'"
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}(): argument '{label}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
+        if x.dtype is not self.dtype:
+            raise TypeError(f"{name}: expected {self.type()} for {said} (got {x.type()})")
+    if not callable(function):
+        raise TypeError(f"'{type(function).__name__}' object is not callable")
+    array = self.array
+    seen = [wrap(array), *[expand(x.detach(), array.shape) for x in others]]
+    for place in np.ndindex(array.shape):      # one after the other: elements may share their memory
+        value = function(*[x[place].item() for x in seen])
+        array[place] = stored_as(value.item() if isinstance(value, Tensor) else value, array.dtype)
+    return self
+
+
+def apply_(self, callable):
+    """Replace each element by callable(element), in Python: slow. RuntimeError if the tensor requires grad.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1., 2.]).apply_(lambda x: x * x)
+    tensor([1., 4.])
+    """
+    return _overwrite("apply_", self, (), callable)
+
+
+def map_(self, other, callable):
+    """Replace each element by callable(element, element of other), `other` broadcast; errors as `apply_`.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1., 2.]).map_(torch.tensor([5., 6.]), max)
+    tensor([5., 6.])
+    """
+    return _overwrite("map_", self, (other,), callable)
+
+
+def map2_(self, x, y, callable):
+    """Replace each element by callable(element, element of x, element of y); errors as `apply_`.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1.]).map2_(torch.tensor([2.]), torch.tensor([3.]), lambda a, b, c: a + b * c)
+    tensor([7.])
+    """
+    return _overwrite("map2_", self, (x, y), callable)
+
+
+methods(apply_, map2_, map_, new, resize_, resize_as_)

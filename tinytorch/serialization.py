@@ -378,23 +378,52 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
     With `weights_only` (the default) the file may hold only tensors, numbers, strings and plain containers, and
     what `torch.serialization.add_safe_globals` allows: pickle.UnpicklingError otherwise. Without, the file can
-    run any code. NotImplementedError for the format before PyTorch 1.6.
+    run any code. RuntimeError for a file that is cut off or damaged, NotImplementedError for the format before
+    PyTorch 1.6.
     """
     if weights_only is None:
         weights_only = pickle_module is None
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
-    from zipfile import ZipFile, is_zipfile
-    if not is_zipfile(f):
-        raise NotImplementedError("torch.load: the file is not a zip archive; files in the format before PyTorch 1.6 "
-                                  "are not supported")
-    with ZipFile(f) as archive:
-        entry = next((n for n in archive.namelist() if n.count("/") == 1 and n.endswith("/data.pkl")), None)
-        if entry is None:
-            raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
-        make = _SafeUnpickler if weights_only else _Unpickler
-        if pickle_module is not None and pickle_module is not pickle:
-            make = type("Unpickler", (_Unpickler, pickle_module.Unpickler), {})
-        unpickler = make(io.BytesIO(archive.read(entry)), **pickle_load_args)
-        unpickler.storages = _storage_reader(archive, entry.split("/")[0], map_location)
-        return unpickler.load()
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return _read(file, map_location, pickle_module, weights_only, pickle_load_args)
+    return _read(f, map_location, pickle_module, weights_only, pickle_load_args)
+
+
+def _read(file, map_location, pickle_module, weights_only, pickle_load_args):
+    from zipfile import BadZipFile, ZipFile
+    _check_archive(file)
+    try:
+        with ZipFile(file) as archive:
+            entry = next((n for n in archive.namelist() if n.count("/") == 1 and n.endswith("/data.pkl")), None)
+            if entry is None:
+                raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
+            make = _SafeUnpickler if weights_only else _Unpickler
+            if pickle_module is not None and pickle_module is not pickle:
+                make = type("Unpickler", (_Unpickler, pickle_module.Unpickler), {})
+            unpickler = make(io.BytesIO(archive.read(entry)), **pickle_load_args)
+            unpickler.storages = _storage_reader(archive, entry.split("/")[0], map_location)
+            return unpickler.load()
+    except BadZipFile as error:                # a checksum
+        raise RuntimeError(f"PytorchStreamReader failed reading the file: {error}") from None
+
+
+def _check_archive(file):
+    """What an open file that is no zip archive raises."""
+    from zipfile import is_zipfile
+    if not hasattr(file, "seek"):
+        raise AttributeError(f"'{type(file).__name__}' object has no attribute 'seek'. You can only torch.load from a "
+                             "file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to "
+                             "load from it instead.")
+    if is_zipfile(file):
+        return
+    file.seek(0)
+    head = file.read(4)
+    if not head:
+        raise EOFError
+    if head == b"PK\3\4":                      # the index of an archive is at its end
+        raise RuntimeError("PytorchStreamReader failed reading zip archive: failed finding central directory. The file "
+                           "is corrupted: it was not saved or copied completely.")
+    raise NotImplementedError("torch.load: the file is not a zip archive; files in the format before PyTorch 1.6 "
+                              "are not supported")

@@ -1,6 +1,8 @@
 """class Tensor: an ndarray, its gradient, and how it was made. It knows no operation: the ops
 package puts the methods on it, autograd the ones about graphs."""
 import math
+import warnings
+from copy import deepcopy
 
 import numpy as np
 
@@ -79,18 +81,14 @@ class Tensor(_Slots):
         return self
 
     def __init__(self, *data, device=None):
-        if len(data) == 1 and not isinstance(data[0], int):
-            value = data[0]
-            if isinstance(value, Tensor):
-                self.array = value.array
-            elif isinstance(value, (float, complex)):
-                raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
-            elif isinstance(value, Size):
-                self.array = np.empty(value, dt.get_default_dtype().numpy)
-            else:
-                self.array = np.array(value, dt.get_default_dtype().numpy)
+        numpy_dtype = dt.get_default_dtype().numpy
+        if not data:
+            self.array = np.empty(0, numpy_dtype)
+        elif len(data) == 1 and isinstance(data[0], Tensor):
+            self.array = data[0].array
         else:
-            self.array = np.empty(data if data else (0,), dt.get_default_dtype().numpy)
+            from .ops.data import contents       # the operations are loaded after this class
+            self.array = contents(data, numpy_dtype)
 
     # -------------------------------------------------------------- what it is
     @property
@@ -225,6 +223,9 @@ class Tensor(_Slots):
             raise TypeError("len() of a 0-d tensor")
         return self.array.shape[0]
 
+    def __delitem__(self, index):
+        raise TypeError("Tensor does not support deleting items")
+
     def __bool__(self):
         if self.array.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
@@ -233,13 +234,24 @@ class Tensor(_Slots):
         return bool(self.item())
 
     def __int__(self):
-        return int(self.item())
+        return int(_real(self._only(), "int64_t"))
 
     def __float__(self):
-        return float(self.item())
+        return float(_real(self._as_number(), "double"))
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(self._as_number())
+
+    def _only(self):
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
+    def _as_number(self):
+        if self.tracked:
+            warnings.warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                          "Consider using tensor.detach() first.", stacklevel=3)
+        return self._only()
 
     def __index__(self):
         if self.array.size != 1 or self.array.dtype.kind not in "biu":
@@ -267,14 +279,31 @@ class Tensor(_Slots):
                                "https://github.com/pytorch/pytorch/pull/103001")
         copy = type(self).__new__(type(self))
         memo[id(self)] = copy
-        copy.array = self.array.copy(order="K")
+        copy.array = self._copied_array(memo)
         copy.tracked = self.tracked
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo)
+        if self.__dict__:
+            copy.__dict__.update(deepcopy(own_attributes(self), memo))
         return copy
 
+    def _copied_array(self, memo):
+        # Views that are copied together share memory again: `memo` keeps the copy of what they are views of.
+        owner = self.array if self.origin is None else self.origin.base.array
+        start = owner.__array_interface__["data"][0]
+        key = "memory", start, owner.nbytes
+        if key not in memo:
+            memo[key] = owner.copy(order="K")
+        whole = memo[key]
+        if self.array is owner:
+            return whole
+        offset = self.array.__array_interface__["data"][0] - start
+        if whole.strides != owner.strides or root_of(owner) is not root_of(self.array) or not whole.flags.forc:
+            return self.array.copy(order="K")
+        return np.ndarray(self.array.shape, self.array.dtype, whole.reshape(-1, order="A"), offset, self.array.strides)
+
     def __reduce_ex__(self, protocol):
-        return _rebuild, (type(self), self.array, self.requires_grad)
+        return _rebuild, (type(self), self.array, self.requires_grad), own_attributes(self) or None
 
     # -------------------------------------------------------------- gradient
     @property
@@ -287,6 +316,20 @@ class Tensor(_Slots):
 
     def _is_view(self):
         return self.origin is not None
+
+
+def _real(number, name):
+    """`number` without an imaginary part; RuntimeError if it has one. `name` is what C++ calls the wanted type."""
+    if not isinstance(number, complex):
+        return number
+    if number.imag:
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return number.real
+
+
+def own_attributes(tensor):
+    """What the user has hung on a tensor; gradient and hooks are not copied or pickled with it."""
+    return {k: v for k, v in tensor.__dict__.items() if k not in ("_grad", "_hooks", "_accumulating", "_accumulator")}
 
 
 def _rebuild(cls, array, tracked):

@@ -1,4 +1,6 @@
 """Bad input to layers, losses and optimisers: torch's exception type and message; and what looks bad but is not."""
+import warnings
+
 import pytest
 import torch
 
@@ -119,6 +121,69 @@ OTHER_WORDS = {embedding_of_floats, target_of_floats, nll_dtype}
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_same_error(program):
     same_error(program, program not in OTHER_WORDS)
+
+
+#: Programs of one line, by layer: F is nn.functional, `one(2, 3)` a tensor of ones, `c(0, 1)` int64 classes.
+LINES = """
+nn.Linear(3, 4)([1.]); nn.Linear(3, 4)(None); nn.Linear(3, 4)(t.tensor(1.)); F.layer_norm([1.], (1,))
+nn.Sequential(nn.Embedding(5, 2))([1, 2]); nn.Embedding(5, 2)(1); F.embedding(one(3, 2), c(0)); F.one_hot([1])
+F.relu([1.]); F.gelu([1.]); F.silu([1.]); F.elu([1.]); F.pad([1.], (1, 1)); F.kl_div([.5], [1.])
+F.cross_entropy([1.], c(0)); F.cross_entropy(one(2, 3), [0, 1]); F.nll_loss(one(2, 3), [0, 1])
+F.cross_entropy(one(2, 3), one(2, 3).long()); F.cross_entropy(t.tensor(1.), t.tensor(1))
+F.cross_entropy(one(2, 3, 4, 5), one(2, 5, 4).long()); F.cross_entropy(one(2, 3), c(0, 1), label_smoothing=1.5)
+F.nll_loss(t.tensor(1.), t.tensor(0)); F.nll_loss(one(2, 3, 2, 2), one(2, 2, 2).long(), weight=one(2))
+F.binary_cross_entropy(one(3) / 2, one(3) * 2); F.binary_cross_entropy(one(1) / 2, t.tensor([float("nan")]))
+F.binary_cross_entropy_with_logits(one(2).long(), one(2)); F.kl_div(one(2).long(), one(2).long())
+F.multi_margin_loss(one(2, 3), c(0, 1), weight=one(2)); nn.BatchNorm1d(3)(one(2, 3).double())
+nn.BatchNorm1d(3).eval()(one(2, 3).double()); nn.BatchNorm1d(3)(one(2, 3).long())
+nn.BatchNorm1d(3).double()(one(2, 3)); nn.BatchNorm2d(3)(one(2, 3, 2, 2).double())
+nn.LayerNorm(3)(one(2, 3).double()); nn.LayerNorm(3).double()(one(2, 3)); nn.LayerNorm(3)(one(2, 3).long())
+nn.GroupNorm(1, 3)(one(2, 3).double()); nn.InstanceNorm1d(3, affine=True)(one(2, 3, 4).double())
+F.layer_norm(one(2, 4), (4,), one(4), one(4).double()); F.layer_norm(one(2, 4), 4); F.rms_norm(one(2, 4), 4)
+F.rms_norm(one(2, 4).long(), (4,)); nn.Conv1d(3, 4, 3)(one(2, 3, 8).double())
+nn.Conv2d(3, 4, 3)(one(2, 3, 8, 8).long()); nn.Conv1d(4, 4, 0)(one(1, 4, 8))
+nn.Conv2d(1, 1, 3, bias=False)(one(1, 1, 8, 8).double()); nn.Conv1d(4, 4, 3, dilation=0)(one(1, 4, 8))
+F.conv2d(one(1, 1, 5, 5), one(1, 1, 0, 3)); nn.Conv1d(4, 4, (3, 3))(one(1, 4, 8))
+nn.Conv2d(1, 4, 3, padding=2)(one(2, 1, 0, 8)); F.conv_transpose2d(one(1, 1, 0, 5), one(1, 1, 3, 3))
+F.conv_transpose2d(one(1, 1, 5, 5).double(), one(1, 1, 3, 3), one(1)); F.max_pool1d(one(1, 0, 5), 2)
+F.max_pool2d(one(1, 1, 4, 4), 2.5); F.max_pool2d(one(1, 1, 4, 4), 2, padding=.5); F.avg_pool2d(one(2, 2), 2)
+F.avg_pool2d(one(1, 1, 1, 2, 2), 2); nn.ReflectionPad2d(4)(one(1, 1, 4, 4))
+F.pad(one(1, 1, 4, 4), (0, 0, 4, 0), mode="reflect"); F.pad(one(2, 2), (1, 1, 1, 1), mode="reflect")
+F.pad(one(2, 2), 1); F.pad(one(2, 2), (1.5, 1)); nn.EmbeddingBag(5, 2)(c(1, 2), c(0, 3))
+nn.LSTMCell(3, 4)(one(2, 3), one(2, 4)); t.zeros(2, 3).scatter_add(1, c(0).view(1, 1), 1.)
+t.arange(0, 5, float("nan")); one(3).__delitem__(0); t.bincount(one(2)); t.optim.Adam([one(2)], betas=(.9,))
+"""
+
+
+@pytest.mark.parametrize("line", LINES.strip().replace("\n", "; ").split("; "))
+def test_same_error_of_line(line):
+    same_error(lambda t: eval(line, {"t": t, "nn": t.nn, "F": t.nn.functional, "one": t.ones,
+                                     "c": lambda *values: t.tensor(values)}))
+
+
+def test_mixed_precision_norms():
+    """A half-precision input may meet single-precision parameters; no other mixture."""
+    for t in (torch, tinytorch):
+        result = [t.nn.functional.layer_norm(t.arange(4).to(dtype), (4,), t.ones(4)).dtype
+                  for dtype in (t.float16, t.bfloat16)]
+        assert [str(d) for d in result] == ["torch.float16", "torch.bfloat16"]
+
+
+@pytest.mark.parametrize("line", [
+    "F.cross_entropy(x, c, label_smoothing=-0.5)", "F.mse_loss(x, x, reduction='elementwise_mean')",
+    "F.dropout3d(x[0], 0.5)", "F.dropout3d(x, 0.5)", "x.softmax(axis=1)", "x.log_softmax(axis=0)",
+    "F.conv1d(x.unsqueeze(1), x[:1, :2].unsqueeze(1), padding='same')"])
+def test_accepted(line):
+    """What torch lets pass: the same values and warnings."""
+    results = []
+    for t in (torch, tinytorch):
+        t.manual_seed(0)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            value = eval(line, {"F": t.nn.functional, "x": t.arange(6.0).reshape(2, 3), "c": t.tensor([0, 2])})
+        results.append((value.flatten().tolist(), [str(w.message).split(" (Trig")[0] for w in found]))
+    assert results[0][0] == pytest.approx(results[1][0])
+    assert results[0][1] == results[1][1]
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])

@@ -94,6 +94,14 @@ def switched_off(t):
         return fw(t).unpack_dual(y).tangent, fw(t).unpack_dual(x.sin()).tangent, fw(t)._is_fwd_grad_enabled()
 
 
+def slopes_of_zero(t):
+    """What is made of a dual has a tangent, be it zero; what is not has none."""
+    functions = [t.floor, t.sign, t.bernoulli, lambda x: x.norm(0), lambda x: (x * 1).zero_(),
+                 lambda x: t.linalg.slogdet(x)[0], lambda x: x * 0, lambda x: t.zeros_like(x), lambda x: x.detach(),
+                 lambda x: x > 1, lambda x: x.round(), lambda x: t.heaviside(x.detach(), x.detach())]
+    return [dual(t, f, X(t) / 4)[1] for f in functions]
+
+
 CASES = {
     "sin": lambda t: dual(t, t.sin),
     "itself": lambda t: dual(t, lambda x: x),
@@ -110,6 +118,7 @@ CASES = {
     "complex": lambda t: dual(t, lambda x: t.complex(x, x * x).abs()),
     "double": lambda t: dual(t, lambda x: x.double()),
     "integers": lambda t: dual(t, lambda x: x.argmax()),
+    "slope of zero": slopes_of_zero,
     "detached": lambda t: dual(t, lambda x: x.detach() * 2),
     "independent": lambda t: dual(t, lambda x: t.ones(2)),
     "two inputs": two_inputs,

@@ -1,5 +1,6 @@
 """autograd.Function and checkpoint: each program runs under both modules, and must end the same way."""
 import importlib
+import warnings
 
 import pytest
 
@@ -190,7 +191,67 @@ def legacy_call(lib):
     return Old()(leaf(lib))
 
 
+# ------------------------------------------------------------------ under vmap
+def with_vmap(vmap, use=None):
+    """A Function whose vmap is the user's, under vmap as it is or within and around a gradient."""
+    def program(lib):
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return g * y, g * x, None
+        apply = type("Fn", (lib.autograd.Function,), dict(
+            forward=staticmethod(lambda x, y, k: x * y * k), backward=staticmethod(backward), vmap=staticmethod(vmap),
+            setup_context=staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2])))).apply
+        x = lib.arange(6.).reshape(2, 3)
+        return (use or (lambda lib, f, x: lib.vmap(f)(x, x + 1)))(lib, lambda x, y: apply(x, y, 10), x)
+    return program
+
+
+def tells(info, in_dims, x, y, k):
+    """Ten times what forward gives, to be seen in the results."""
+    assert type(info).__name__ == "VmapInfo" and info.randomness == "error" and in_dims[0] == 0 and in_dims[2] is None
+    return 10 * x * y.movedim(in_dims[1], 0) * k, 0
+
+
+VMAPS = [
+    with_vmap(tells), with_vmap(lambda info, in_dims, x, y, k: ((x * y).movedim(0, -1), -1)),
+    with_vmap(lambda info, in_dims, x, y, k: [x * y, 0]), with_vmap(lambda info, in_dims, x, y, k: (x * y, 0, 0)),
+    with_vmap(lambda info, in_dims, x, y, k: (x * y, (0, 0))),
+    with_vmap(lambda info, in_dims, x, y, k: ((x * y, [y * k, x]), (0, [0, 0]))),
+    with_vmap(lambda info, in_dims, x, y, k: (x * y * k, 0),
+              lambda lib, f, x: lib.vmap(lib.func.grad(lambda a, b: f(a, b).sum()))(x, x + 1)),
+    with_vmap(tells, lambda lib, f, x: lib.func.grad(lambda a: lib.vmap(f)(a, x + 1).sum())(x)),
+    with_vmap(tells, lambda lib, f, x: lib.func.grad(lambda a: f(a, x + 1).sum())(x)),
+    with_vmap(tells, lambda lib, f, x: lib.vmap(f, in_dims=(0, 1), out_dims=1)(x, x.t() + 1)),
+]
+
+
+def keyword_of_forward(lib):
+    return function(lib, lambda ctx, x, k=3: x * k, lambda ctx, g: g)(leaf(lib), k=2)
+
+
+def what_is_to_be_saved(lib):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.seen = len(ctx.to_save), len(ctx.saved_tensors)
+        return x * 2
+    return function(lib, forward, lambda ctx, g: g)(leaf(lib)).grad_fn.seen
+
+
+def dirty_of_no_input(lib):
+    def forward(ctx, x):
+        y = x * 2
+        ctx.mark_dirty(y)
+        return y
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        y = function(lib, forward, lambda ctx, g: g)(leaf(lib))
+    return y, [str(w.message).partition(" (Triggered")[0] for w in caught]
+
+
 PROGRAMS = [
+    *VMAPS, keyword_of_forward, what_is_to_be_saved, dirty_of_no_input,
+    run(double, lambda lib, ctx, g: g.to(lib.complex64), name="complex_for_real"),
+    run(double, lambda lib, ctx, g: g.numpy(), name="no_tensor_but_an_array"),
     run(double, lambda lib, ctx, g: (g, g), name="too_many"),
     run(double, lambda lib, ctx, g: (g, None), name="extra_none"),
     run(lambda ctx, x, k: x * 2, lambda lib, ctx, g: g, 3, name="too_few"),

@@ -46,7 +46,8 @@ F.dropout(x,0.5) F.layer_norm(x,(3,)) F.batch_norm(x,None,None,training=True) F.
 F.conv2d(x[None,None],y[None,None]) F.max_pool2d(x[None],2) F.avg_pool2d(x[None],2) F.pad(x,(1,1))
 F.adaptive_avg_pool2d(x[None],2) F.normalize(x) x.real x.type(torch.float64) x.half() x.detach().requires_grad_()*1
 x.index_fill(0,i[0],1) x.movedim(0,1) x.unfold(0,2,1) x.as_strided((2,),(1,)) x.logcumsumexp(0) x.amax(0) x.median()
-x.kthvalue(1,0)[0]
+x.kthvalue(1,0)[0] torch.outer(x[0],y[0]) F.linear(x,y) F.linear(x,y,x[0]) F.cross_entropy(x,i[0])
+F.cross_entropy(x.expand(2,3,3),i[:2]) F.cross_entropy(x[0],i[0,0])
 """
 
 

@@ -1,6 +1,7 @@
 """Writes in place: methods `op_`, `out=`, augmented assignment and x[index] = v, on tensors of every kind, under both
 modules: the values, versions, histories and gradients afterwards, or the error."""
 import re
+import warnings
 
 import pytest
 
@@ -131,22 +132,49 @@ def node_name(v):
     return v.grad_fn and re.sub(r"\d+$", "", v.grad_fn.name())
 
 
+EXPANDED = {
+    "row": lambda t: t.tensor([[.5, 1., 2.]]).expand(2, 3),
+    "number": lambda t: t.tensor(1.5).expand(2, 3),
+    "column": lambda t: t.tensor([[.5, 1., 2.]]).t().expand(3, 2).t(),
+    "recorded": lambda t: (t.tensor([[.5, 1., 2.]], requires_grad=True) * 1).expand(2, 3),
+    "of one": lambda t: t.tensor([[.5, 1., 2.]]).expand(1, 3),
+    "of none": lambda t: t.tensor(1.5).expand(0, 3),
+}
+
+
 @pytest.mark.parametrize("text", """
-v.add_(1) v.mul_(w) v.copy_(w) v.sub_(w.detach()) v.exp_() v.clamp_(0,1) v.neg_() v.lerp_(w,0.5) v.addcmul_(w,w)
-v.scatter_(1,i,w) v.eq_(1) v.index_add_(0,k,w) v.masked_scatter_(w>1,w) v.uniform_() v.normal_() v.cumsum_(1) v.erf_()
-t.add(w,w,out=v) v[:].add_(1) v.view(2,3).mul_(2) v[0].add_(1) v[:1].mul_(2) v[:,0].add_(1) v.t().add_(1) v+=1 v*=w
-v/=2 v[:]=w v[...]=w v[0]=1 v[0]=r v[:1]=r v[0,1]=5
+v.add_(1) v.mul_(w) v.copy_(w) v.copy_(1) v.copy_(v) v.copy_(s) v.sub_(w.detach()) v.exp_() v.clamp_(0,1) v.neg_()
+v.lerp_(w,0.5) v.addcmul_(w,w) v.scatter_(1,i,w) v.eq_(1) v.index_add_(0,k[:1],w[:1]) v.uniform_() v.normal_()
+v.cumsum_(1) v.erf_() v.fill_(2) v.fill_(s) v.zero_() v.masked_fill_(w>1,0) v.masked_fill_(w>1,s.detach())
+v.masked_fill_(w[:1]>1,1.) v.masked_fill_(w>9,1.) v.index_fill_(0,k[1:],1.) v.index_fill_(1,k,s) v.index_put_((k,),w)
+v.index_put_((k,),s,accumulate=True) v.index_put_((k,k),s) v.index_put_((w>1,),s) v.index_copy_(1,k,w[:,:2]) v.tril_()
+v.triu_() v.conj_physical_() v.fill_diagonal_(1) v.put_(k,s.expand(2)) v.requires_grad_() v.squeeze_() v.unsqueeze_(0)
+F.threshold_(v,1,0) F.hardtanh_(v) F.relu_(v) t.add(w,w,out=v) v[:].add_(1)
+v.view(2,3).mul_(2) v[0].add_(1) v[:1].mul_(2) v[:,0].add_(1) v.t().add_(1) v+=1 v*=w v/=2 v[:]=w v[...]=w v[0]=1
+v[0]=r v[:1]=r v[0,1]=5 v[:]=2 v[...]=2 v[...]=s v[:,0]=1 v[None]=1 v[()]=1 v[True]=1 v[k]=w v[k]=1 v[k,1]=5 v[:,k]=1
+v[w>1]=0 v[w>1]=s v[w>9]=0
 """.split())
-@pytest.mark.parametrize("taped", [True, False])
-def test_writes_to_expanded_memory(text, taped):
-    """Several elements are one place of memory: most writes are refused. (Where torch only warns that it will refuse
-    one day, in fill_, masked_fill_ and index_put_, it is refused here.)"""
+@pytest.mark.parametrize("target", EXPANDED)
+def test_writes_to_expanded_memory(text, target):
+    """Several elements are one place of memory: most writes are refused, some are allowed, some with a warning."""
     def program(t):
-        x, scope = names(t)
-        row = x[:1] * 1
-        v = scope["v"] = (row if taped else row.detach()).expand(2, 3)
-        exec(text, scope)
-        return rounded(row), rounded(v), row._version
+        _, scope = names(t)
+        v = scope["v"] = EXPANDED[target](t)
+        if v.shape[0] != 2:
+            scope["w"] = scope["w"][:v.shape[0]]
+        t.manual_seed(0)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                exec(text, scope)
+                error = None
+            except (RuntimeError, IndexError) as reason:
+                error = message(reason)
+        if target.startswith("of") and error:
+            return type(error)                 # what else is wrong with the shapes is not the matter here
+        told = [str(w.message).split(" (Triggered")[0] for w in told if "expanded" in str(w.message)]
+        return (error and re.sub(r"^\w+\(\): ", "", error), told, rounded(v), rounded(v._base), v._version,
+                v.requires_grad)
     both_agree(program)
 
 
@@ -190,3 +218,136 @@ def test_out(text):
 @pytest.mark.parametrize("text", METHODS + ASSIGNMENTS)
 def test_writes(text, target):
     both_agree(write(text, target))
+
+
+@pytest.mark.parametrize("size", [(0,), (7,), (40,), (3, 3)])
+@pytest.mark.parametrize("text", """
+t.add(a,a,out=o) t.sum(a,0,out=o) t.mm(a.t(),a,out=o) t.cat([a,a],out=o) t.exp(a.t(),out=o) t.gather(a,1,i,out=o)
+t.softmax(a,1,out=o) t.zeros(2,3,out=o) t.ones(4,out=o) t.full((2,2),3.,out=o) t.eye(3,out=o) t.arange(6.,out=o)
+t.linspace(0,1,9,out=o) t.rand(2,3,out=o) t.bernoulli(a*0,out=o) t.addbmm(a@a.t(),a[None],a.t()[None],out=o)
+t.view_copy(a,(3,2),out=o) t.norm(a,out=o)
+""".split())
+def test_resized_outputs(text, size):
+    """`out` gets the shape of the result in the memory it has, if that will do: with a warning, unless it was empty."""
+    def program(t):
+        _, scope = names(t)
+        o = t.zeros(size)
+        scope.update(a=t.tensor([[1., 5., 3.], [4., 2., 6.]]), o=o)
+        place = o.data_ptr()
+        t.manual_seed(0)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            exec(text, scope)
+        told = [str(w.message).split(" (Triggered")[0] for w in told]
+        return told, o.shape, o.stride(), rounded(o), o._version, size == (0,) or o.data_ptr() == place or o.numel() > 7
+    both_agree(program)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "complex64", "bool"])
+@pytest.mark.parametrize("text", """
+t.add(a,a,out=o) t.mm(a,a,out=o) t.bmm(a[None],a[None],out=o) t.addmm(a,a,a,out=o)
+t.baddbmm(a[None],a[None],a[None],out=o) t.addmv(a[0],a,a[0],out=o) t.tril(a,out=o) t.argmax(a,0,out=o)
+t.amax(a,0,out=o) t.any(a>0,out=o) t.softmax(a,0,out=o) t.msort(a,out=o) t.nonzero(a,out=o) t.dot(a[0],a[0],out=o)
+t.where(a>1,a,a,out=o) t.clamp(a,0,1,out=o) t.index_add(a,0,k,a,out=o) t.scatter_add(a,0,i,a,out=o)
+t.nan_to_num(a,out=o) t.quantile(a,.5,out=o) t.linalg.vector_norm(a,out=o) t.linalg.inv(a,out=o)
+t.renorm(a,2,0,1.,out=o) t.round(a,out=o)
+""".split())
+def test_dtypes_of_outputs(text, dtype):
+    """What may be cast into `out`, and what each function says otherwise."""
+    def program(t):
+        _, scope = names(t)
+        o = t.empty(0, dtype=getattr(t, dtype))
+        scope.update(a=t.tensor([[2., 1.], [.5, 3.]]), i=t.tensor([[0, 1], [1, 0]]), o=o)
+        try:
+            exec(text, scope)
+        except RuntimeError as error:
+            return str(error)
+        return o.tolist() if dtype in ("int64", "bool") else o.shape
+    both_agree(program)
+
+
+@pytest.mark.parametrize("text", """
+x.add(w,alpha=2) x.add(2,alpha=3) x.sub(w,alpha=2) t.rsub(x,w,alpha=2) t.rsub(x,1,alpha=3) (x*1).add_(w,alpha=2)
+(x*1).sub_(w,alpha=3) x.add(w) x.mul(w) x.mul(2) x.div(2) x.addcmul(w,w) x.addcdiv(w,w) x.lerp(w,.5) x.max(0)[0]
+x.min(1)[0] x.median(0)[0] x.mode(0)[0] x.kthvalue(1)[0] x.sort()[0] x.topk(2)[0] x.cummax(0)[0] t.where(x>1,x,w)
+t.where(x>1,x,0.) x.index_put((k,),w) x.put(k,r[:2]) F.dropout(x,.5) x[k] x[0] x.sum() x.mean() x.exp() x.abs() x.neg()
+x.clamp(0,1) x.masked_fill(x>1,0) x.gather(1,i) x.cumsum(0) x.view(-1) x.clone() t.fill(x,2) x.sum_to_size(1,3)
+""".split())
+def test_second_backward(text):
+    """A graph can be walked again if nothing had been saved for it; the other way round it is refused."""
+    def program(t):
+        x, scope = names(t)
+        y = eval(text, dict(scope, x=x)).sum()
+        y.backward()
+        first = rounded(x.grad)
+        try:
+            y.backward()
+        except RuntimeError as error:
+            return y.grad_fn.name(), first, str(error)
+        return y.grad_fn.name(), first, rounded(x.grad)
+    both_agree(program)
+
+
+@pytest.mark.parametrize("text", """
+m=x>1;y=t.where(m,x,0.);m.logical_not_() y,m=x.max(0);m.zero_() y,m=x.min(1,keepdim=True);m.zero_()
+y,m=x.sort();m.zero_() y,m=x.topk(2);m.zero_() y,m=x.median(0);m.zero_()
+y,m=x.kthvalue(1);m.zero_() y,m=x.cummax(0);m.zero_() y=x.gather(1,i);i.zero_() y=x.masked_fill(x>1,0)
+""".split())
+def test_writes_to_what_a_choice_was_made_by(text):
+    """A condition or the indices that backward needs are watched as any other saved tensor."""
+    def program(t):
+        x, scope = names(t)
+        scope["x"] = x
+        exec(text, scope)
+        try:
+            (scope["y"] ** 2).sum().backward()
+        except RuntimeError as error:
+            return re.sub(r" \[torch.*?\]|, which is output \d of [\w:]+", "", str(error))[:90]
+        return rounded(x.grad)
+    both_agree(program)
+
+
+@pytest.mark.parametrize("text", """
+v.add_('a') v.mul_(None) v.sub_([1]) v.div_(w[:1]) v.add_(t.ones(4,5)) v.add_(w[None]) v.mul_(1j) v.div_(w.cfloat())
+v.fmod_(1j) v.remainder_(w.cfloat()) v.atan2_(w.cfloat()) v.hypot_(w.cfloat()) v.lt_(1j) v.bitwise_and_(w)
+v.bitwise_and_(t.ones(4,5)) v.gcd_(w[None]) v.floor_divide_(1j) v.float_power_(2) v.float_power_('a') v.bitwise_not_()
+v.add_(w,alpha=1j) v.add_(w,alpha='a') v.sub_(w,alpha=True) v.copy_(t.ones(4,5)) v.copy_('a') v.fill_('a') v.fill_(None)
+v.fill_(1j) v.eq_('a') v.addcmul_(w) v.masked_fill_(w,1.) v.clamp_(t.ones(4,5)) v.lerp_(w) v.exp_(1) v.copysign_(1j)
+""".split())
+@pytest.mark.parametrize("target", ["plain", "leaf", "view of a leaf", "inference"])
+def test_what_is_told_first(text, target):
+    """Of several things that are wrong with a write: the type of error, and, but for a TypeError, the text."""
+    if target == "inference" and re.search("copy_|fill_", text):
+        return                                 # refused before their operand is looked at
+    def program(t):
+        x, scope = names(t)
+        if target == "inference":
+            with t.inference_mode():
+                scope["v"] = t.ones(2, 3)
+        else:
+            scope["v"] = TARGETS[target](t, x)
+        try:
+            exec(text.replace("w", "w.detach()"), scope)
+        except Exception as error:
+            kind = "TypeError" if isinstance(error, TypeError) else type(error).__name__
+            return kind, message(error)
+        return rounded(scope["v"])
+    both_agree(program)
+
+
+@pytest.mark.parametrize("text", """
+v.apply_(lambda_1) v.map_(r,lambda_2) v.map2_(r,r,lambda_3) v.map_(w,lambda_2) v.map_(q,lambda_2) v.map_(i,lambda_2)
+v.map_(1,lambda_2) v.apply_(1) v.t().apply_(lambda_1) v[:1].expand(2,3).apply_(lambda_1) i.apply_(lambda_1)
+w.apply_(lambda_1) v.map2_(r,i,lambda_3)
+""".split())
+def test_functions_of_elements(text):
+    def program(t):
+        _, scope = names(t)
+        v = scope["v"] = t.tensor([[.5, 1., 2.], [1.5, .25, 3.]])
+        scope.update(lambda_1=lambda a: a + 1.5, lambda_2=lambda a, b: 2 * a + b, lambda_3=lambda a, b, c: a + b * c)
+        try:
+            exec(text, scope)
+        except Exception as error:
+            return type(error).__name__, str(error).split("\n")[0]
+        return rounded(v), scope["i"].tolist(), v._version
+    both_agree(program)

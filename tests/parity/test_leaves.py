@@ -1,6 +1,7 @@
 """Leaves: requires_grad, detach, data, .grad and how it accumulates; each program runs under both modules."""
 import copy
 import pickle
+import warnings
 
 import pytest
 
@@ -160,7 +161,81 @@ def no_gradient(lib):
     return [t.requires_grad for t in (x > 1, x.argmax(), x.long(), x.sign(), x.round(), x.detach(), x.isnan(), x == x)]
 
 
+def dtype_of_gradients(lib):
+    x = leaf(lib)
+    seen = [x.grad_dtype, (x * 2).detach().grad_dtype]
+    x.grad_dtype = lib.float64
+    for _ in range(2):
+        (x * 2).sum().backward()
+        seen += [x.grad_dtype, x.grad.clone()]
+    seen.append(attempt(lambda: setattr(x, "grad_dtype", lib.float16)))
+    x.grad = None
+    seen.append(attempt(lambda: setattr(x, "grad", lib.ones(3))))
+    x.grad_dtype = None
+    x.grad = lib.ones(3, dtype=lib.int32)
+    seen += [x.grad, x.grad_dtype, attempt(lambda: setattr(x, "grad_dtype", 3))]
+    y = x * 2
+    seen += [attempt(lambda: y.grad_dtype), attempt(lambda: setattr(y, "grad_dtype", None)), y.detach().grad_dtype]
+    return seen
+
+
+def hooks_seen(lib):
+    x = leaf(lib)
+    y = x * 2
+    seen = [x._backward_hooks, y._backward_hooks, x._post_accumulate_grad_hooks]
+    handles = [x.register_hook(lambda g: None), y.register_hook(lambda g: None),
+               x.register_post_accumulate_grad_hook(lambda t: None)]
+    seen += [len(x._backward_hooks), len(y._backward_hooks), len(x._post_accumulate_grad_hooks)]
+    for handle in handles:
+        handle.remove()
+    return seen, not x._backward_hooks, not x._post_accumulate_grad_hooks
+
+
+def leaves_and_views(lib):
+    x, n = leaf(lib), lib.ones(3)
+    y = x * 2
+    seen = [y.is_leaf, y.detach().is_leaf, x.view(3).is_leaf, n.view(3).is_leaf, x.data.is_leaf, y.retains_grad]
+    with lib.no_grad():
+        v = x[:2]
+        seen += [(x * 2).is_leaf, v.is_leaf, v.requires_grad, v.grad_fn]
+    with lib.inference_mode():
+        seen += [x.view(3).is_leaf, (x * 2).is_leaf, x[0].requires_grad]
+    w = n[:1]
+    n.mul_(x)
+    seen += [w.is_leaf, w.grad_fn is None, n.is_leaf, w.requires_grad]
+    y.detach_()
+    return seen, y.is_leaf, y.requires_grad, [t.output_nr for t in (x, *lib.stack([x, x]).unbind())]
+
+
+def create_graph_and_strides(lib):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = lib.ones(2, 3).t().requires_grad_()
+        (x * x).sum().backward(create_graph=True)
+    return x.grad.stride(), x.grad.grad_fn.name(), x.grad._version, x.grad.requires_grad
+
+
+def layouts_not_enforced(lib):
+    switch, weights = lib.autograd.enforce_grad_layout_policy, lib.ones(3, 2)
+    x = lib.ones(2, 3).t().requires_grad_()
+    with switch(False):
+        (x * weights).sum().backward()
+    y = lib.ones(2, 3).t().requires_grad_()
+    switch(False)
+    switch(True)
+    (y * weights).sum().backward()
+    return x.grad.stride(), y.grad.stride(), x.grad
+
+
+def post_hook_that_returns(lib):
+    x = leaf(lib)
+    x.register_post_accumulate_grad_hook(lambda t: 3)
+    return attempt(lambda: x.sum().backward())
+
+
 PROGRAMS = [
+    dtype_of_gradients, hooks_seen, leaves_and_views, create_graph_and_strides, layouts_not_enforced,
+    post_hook_that_returns,
     flags, detached, detach_of_a_read_tensor, data_is_not_noticed, data_assigned, grad_assigned, grad_of_a_non_leaf,
     accumulated, gradient_not_shared, strides_of_grad, zero_dimensional, dtypes, complex_leaf, broadcast, many_uses,
     no_gradient, pickled,

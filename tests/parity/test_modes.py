@@ -1,5 +1,6 @@
 """Modes of recording, inference tensors and anomaly mode: each program runs under both modules, and must end the same
 way."""
+import functools
 import threading
 import warnings
 
@@ -31,13 +32,43 @@ def nested(lib):
               "inference_mode(False)"]
     for outer in makers:
         for inner in makers:
-            if outer == "inference_mode()" and inner in ("enable_grad()", "set_grad_enabled(True)"):
-                continue                       # torch calls grad mode enabled there; neither library records
             with eval("lib." + outer):
                 with eval("lib." + inner):
                     found.append((outer, inner, state(lib)))
+                    for innermost in makers:
+                        with eval("lib." + innermost):
+                            found.append((innermost, state(lib)))
+                        found.append(state(lib))
                 found.append(state(lib))
     return found, state(lib)
+
+
+def grad_mode_within_inference(lib):
+    with lib.inference_mode():
+        lib.set_grad_enabled(True)
+        x = lib.ones(2, requires_grad=True)
+        found = [state(lib), x.requires_grad, x.is_inference(), (x * 2).requires_grad, (x * 2).is_leaf]
+        with lib.enable_grad(), lib.inference_mode(False), lib.no_grad():
+            found.append(state(lib))
+        lib.set_grad_enabled(False)
+        found.append(state(lib))
+    return found, state(lib)
+
+
+def of_other_callables(lib):
+    class Callable:
+        def __call__(self):
+            return state(lib)
+
+    @lib.inference_mode()
+    async def coroutine():
+        return state(lib)
+    running = coroutine()
+    try:
+        running.send(None)
+    except StopIteration as stop:              # a coroutine runs after the mode has ended
+        found = stop.value
+    return found, lib.no_grad()(Callable().__call__)(), lib.no_grad()(functools.partial(state, lib))()
 
 
 def at_once(lib):
@@ -120,7 +151,7 @@ def of_a_class(lib):
         class Thing:
             def __init__(self):
                 self.seen = state(lib)
-    return Thing().seen, [(str(w.message), w.category.__name__) for w in caught]
+    return isinstance(Thing, type), Thing().seen, [(str(w.message), w.category.__name__) for w in caught]
 
 
 def in_another_thread(lib):
@@ -140,6 +171,11 @@ def in_another_thread(lib):
         thread.start()
         thread.join()
     return found, state(lib)
+
+
+def values_and_copies(lib):
+    made = [lib.no_grad(), lib.set_grad_enabled(True), lib.inference_mode(False)]
+    return [(type(m.clone()).__name__, getattr(m.clone(), "mode", None)) for m in made], repr(made[1]).split(".")[1:]
 
 
 def what_no_grad_leaves(lib):
@@ -298,6 +334,7 @@ def no_nan_check(lib):
 
 PROGRAMS = [
     each_alone, nested, at_once, left_by_an_error, generator_by_hand, of_a_class, in_another_thread,
+    grad_mode_within_inference, of_other_callables, values_and_copies, lambda lib: lib.set_grad_enabled(1),
     what_no_grad_leaves, backward_in_no_grad, multithreading,
     *map(decorated, ["no_grad()", "no_grad", "enable_grad()", "enable_grad", "set_grad_enabled(False)",
                      "inference_mode()", "inference_mode", "inference_mode(False)"]),

@@ -26,7 +26,7 @@ __rmatmul__ combinations diff einsum kron linalg.cond linalg.matrix_norm linalg.
 matmul nn.functional.adaptive_avg_pool1d nn.functional.adaptive_avg_pool3d nn.functional.adaptive_max_pool1d
 nn.functional.avg_pool1d nn.functional.batch_norm nn.functional.cross_entropy nn.functional.ctc_loss
 nn.functional.linear nn.functional.max_pool1d nn.functional.max_unpool1d nn.functional.max_unpool1d.grad
-nn.functional.rms_norm outer repeat_interleave
+nn.functional.rms_norm repeat_interleave
 """,
     "one operation for a number and a tensor, which torch counts as two": """
 __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub

@@ -5,6 +5,7 @@ import importlib
 import pytest
 
 from .test_graph import both_agree, leaf
+from .test_graph_api import attempt
 
 
 # ------------------------------------------------------------------ what is saved
@@ -280,7 +281,86 @@ def with_contexts(lib, checkpoint):
     return log
 
 
+# ------------------------------------------------------------------ one saved tensor
+def hooks_of_one(lib):
+    """Of one of two saved tensors, in a sum with another that is written to."""
+    x, log = leaf(lib), []
+    y = x * 2
+    z = y * x
+    raw = z.grad_fn._raw_saved_self
+    raw.register_hooks(lambda t: (log.append(t.tolist()), t * 1)[1], lambda t: (log.append("back"), t)[1])
+    found = [type(raw).__name__, attempt(lambda: raw.register_hooks(lambda t: t, lambda t: t))]
+    found.append(z.grad_fn._saved_self)
+    z.sum().backward()
+    return found, log, x.grad, attempt(lambda: raw.register_hooks(lambda t: t, lambda t: t))
+
+
+def the_other_is_watched(write):
+    def program(lib):
+        x = leaf(lib)
+        a, b = x * 2, x * 3
+        z = a * b
+        z.grad_fn._raw_saved_self.register_hooks(lambda t: t.clone(), lambda t: t)
+        write(a, b)
+        return attempt(lambda: z.sum().backward()), x.grad
+    return program
+
+
+def writing_pack(lib):
+    x = leaf(lib)
+    y = x.exp() * x                            # what is saved goes with its node
+    return attempt(lambda: y.grad_fn._raw_saved_self.register_hooks(lambda t: t.mul_(2), lambda t: t))
+
+
+def hooks_of_what_a_function_saved(lib):
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, None, y * 2)
+        return x * y
+
+    def backward(ctx, g):
+        x, _, y = ctx.saved_tensors
+        return g * x, g * y
+    fn = type("Fn", (lib.autograd.Function,), dict(forward=staticmethod(forward), backward=staticmethod(backward)))
+    x, log = leaf(lib), []
+    z = fn.apply(x, x * 5)
+    first, none, last = z.grad_fn._raw_saved_tensors
+    first.register_hooks(lambda t: (log.append("pack"), t * 2)[1], lambda t: (log.append("unpack"), t)[1])
+    found = attempt(lambda: none.register_hooks(lambda t: t, lambda t: t)), attempt(
+        lambda: first.register_hooks(lambda t: t, lambda t: t)), type(last).__name__
+    z.sum().backward()
+    return found, log, x.grad, attempt(lambda: z.grad_fn._raw_saved_tensors)
+
+
+def disabled_function(lib):
+    @lib.autograd.graph.disable_saved_tensors_hooks("none here")
+    def function():
+        with lib.autograd.graph.save_on_cpu():
+            return 1
+    return function()
+
+
+def stopped_early(stop):
+    def program(lib):
+        module, log = importlib.import_module(lib.__name__ + ".utils.checkpoint"), []
+
+        def piece(t):
+            y = t.sin()
+            log.append("first")
+            z = y.exp()
+            log.append("second")
+            return z
+        x = leaf(lib)
+        with module.set_checkpoint_early_stop(stop):
+            y = module.checkpoint(piece, x, use_reentrant=False)
+        y.sum().backward()
+        return log, x.grad
+    return program
+
+
 PROGRAMS = [
+    hooks_of_one, the_other_is_watched(lambda a, b: None), the_other_is_watched(lambda a, b: b.add_(1)),
+    the_other_is_watched(lambda a, b: a.add_(1)), writing_pack, hooks_of_what_a_function_saved, disabled_function,
+    stopped_early(True), stopped_early(False),
     nested_hooks, hooks_and_no_grad, failing_pack, failing_unpack, looked_at_packed, unpacked_twice,
     hooks_of_a_function, saved_on_cpu, disabled_inside, disabled_around,
     mutated(lambda lib, y, z: y.sin_()), mutated(lambda lib, y, z: y[0].zero_()), mutated(lambda lib, y, z: y.mul_(y)),
@@ -303,3 +383,17 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__qualname__.replace(".<locals>", ""))
 def test_programs(program):
     both_agree(program)
+
+
+# ------------------------------------------------------------------ a second backward
+@pytest.mark.parametrize("expression", [
+    "x * 2", "2 * x", "x / 2", "x * True", "x * y", "x + 2", "2 - x", "-x", "x ** 2", "2 ** x", "x % 2", "x.fmod(2)",
+    "x // 2", "x.exp()", "x.abs()", "x.clamp(0, 1)", "x.lerp(y, 0.5)", "x.atan2(y)", "x.cumsum(0)", "x.relu()",
+    "lib.sub(x, y, alpha=3)", "(x * 2).mean()"])
+def test_a_second_backward_is_refused_where_something_was_saved(expression):
+    def twice(lib):
+        x, y = lib.tensor([1.5, 2.5], requires_grad=True), lib.tensor([.5, 1.])
+        total = eval(expression, dict(lib=lib, x=x, y=y)).sum()
+        first = attempt(total.backward)
+        return first, attempt(total.backward), x.grad
+    both_agree(twice)

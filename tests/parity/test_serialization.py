@@ -1,5 +1,7 @@
 """Files written by torch read here, and the reverse."""
+import copy
 import io
+import pickle
 
 import pytest
 import torch
@@ -101,3 +103,56 @@ def test_same_refusals():
 def test_whole_module(writer, reader):
     module = reader.load(save(writer, writer.nn.Linear(2, 3)), weights_only=False)
     assert isinstance(module, reader.nn.Linear) and tuple(module(reader.ones(1, 2)).shape) == (1, 3)
+
+
+def copied_together(t):
+    x = t.arange(6.0).reshape(2, 3)
+    x.note = [1]
+    whole, row, turned = copy.deepcopy([x, x[1], x.t()[1:]])
+    row.fill_(9)
+    return whole, row.stride(), row.storage_offset(), whole.note, whole.note is x.note, row._is_view(), turned
+
+
+def copied_view_of_copy(t):
+    part = copy.deepcopy(t.arange(6.0)[::2])
+    return part, part.stride(), pickle.loads(pickle.dumps(part))
+
+
+def pickled_note(t):
+    x = t.ones(2, requires_grad=True)
+    x.note = [1]
+    x.grad = t.ones(2)
+    y = pickle.loads(pickle.dumps(x))
+    return y, y.note, y.grad
+
+
+@pytest.mark.parametrize("program", [copied_together, copied_view_of_copy, pickled_note])
+def test_copies(program):
+    assert repr(program(tinytorch)) == repr(program(torch))
+
+
+@pytest.mark.parametrize("content", [None, b"", "cut off"])
+def test_unreadable_file(content, tmp_path):
+    path = tmp_path / "model.pt"
+    torch.save(torch.arange(1000), path)
+    whole = path.read_bytes()
+    path.unlink() if content is None else path.write_bytes(whole[:1000] if content == "cut off" else content)
+    errors = []
+    for t in (torch, tinytorch):
+        with pytest.raises(Exception) as caught:
+            t.load(path)
+        errors.append((caught.type, str(caught.value).split(".")[0]))
+    assert errors[0] == errors[1]
+
+
+def test_damaged_file(tmp_path):
+    path = tmp_path / "model.pt"
+    tinytorch.save(tinytorch.arange(1000), path)
+    path.write_bytes(path.read_bytes().replace(bytes([100, 0, 0, 0, 0, 0, 0, 0]), bytes(8)))
+    with pytest.raises(RuntimeError, match="PytorchStreamReader failed reading the file: Bad CRC-32"):
+        tinytorch.load(path)
+
+
+def test_load_nothing():
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'seek'. You can only torch.load from"):
+        tinytorch.load(None)

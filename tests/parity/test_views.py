@@ -120,3 +120,56 @@ def test_writes_through_views(text):
         names = [s.grad_fn and s.grad_fn.name() for s in (x, m, v)]
         return names, [s._version for s in (x, m, v)], x.tolist(), m.tolist(), gradient(t, x, x), gradient(t, v, x)
     both_agree(program)
+
+
+@pytest.mark.parametrize("text", """
+t.alias_copy(x) t.as_strided_copy(x,(2,),(1,)) t.diagonal_copy(x) t.diagonal_copy(x,1,1,2) t.expand_copy(x,(2,2,3,4))
+t.permute_copy(x,(1,0,2)) t.select_copy(x,0,1) t.slice_copy(x,1,0,2) t.slice_copy(x) t.slice_copy(x,0,0,2,-1)
+t.split_copy(x,1) t.split_with_sizes_copy(x,[1,1]) t.squeeze_copy(x) t.squeeze_copy(x,0) t.t_copy(x[0])
+t.transpose_copy(x,0,2) t.unbind_copy(x,1) t.unfold_copy(x,2,2,1) t.unsqueeze_copy(x,1) t.view_copy(x,(6,4))
+t.view_copy(x,(5,5)) t.view_as_real_copy(t.complex(x,x)) t.detach_copy(x)
+t.view_as_complex_copy(x.detach()[...,:2].contiguous())
+t.detach(x) t.narrow_copy(x,0,0,1) x.sum_to_size(1,3,1) x.sum_to_size((3,4)) x.sum_to_size(()) x.sum_to_size(5)
+t.view_copy(x.detach(),(6,4),out=o)
+""".split())
+@pytest.mark.parametrize("source", ["leaf", "transposed", "gaps"])
+def test_copies_of_views(text, source):
+    def program(t):
+        x, m = SOURCES[source](t)
+        v = eval(text, dict(t=t, x=x, m=m, o=t.empty(0)))
+        copies = v if isinstance(v, tuple) else (v,)
+        return [(look(t, c, x), "detach_copy" in text or gradient(t, c, x)) for c in copies]
+    both_agree(program)
+
+
+@pytest.mark.parametrize("text", """
+x[None] x[:,None] x[None,0] x[0,None] x[None,:1] x.expand(1,2,3,4) x.expand(1,1,2,3,4) x.expand(x.shape)
+x.unsqueeze(0) x.unsqueeze(1) x[:1].expand(2,3,4) x[:,k] x[k] x[:,:,k] x[k,:,k] x[0,k] x[:,k,0] x[x>3] x[:,j] x[j]
+x[:,j.t()] t.cat([x,x]) t.stack([x,x]) x.sum(0) x.mean(1) x.amax(2) x.prod(0) x.var(1) x.max(0)[0] x.cumsum(0)
+x.softmax(1) x.log_softmax(0) x.masked_fill(x>3,0.) x.tril() x.nonzero() t.broadcast_tensors(x,x)[0]
+""".split())
+@pytest.mark.parametrize("source", SOURCES)
+def test_memory_order(text, source):
+    """The strides of views and of results, those of dimensions of size 1 included."""
+    def program(t):
+        x, _ = SOURCES[source](t)
+        x = x.detach()
+        v = eval(text, dict(t=t, x=x, k=t.tensor([1, 0]), j=t.tensor([[0, 1, 0], [1, 0, 1]])))
+        return v.shape, v.stride(), v.is_contiguous(), v is x
+    both_agree(program)
+
+
+def test_gradient_retained_by_a_view():
+    """A view that retains its gradient does so for what later writes make of it; older hooks are for what it was."""
+    def program(t):
+        x, log = t.tensor([1., 2., 3.], requires_grad=True), []
+        for write in (lambda y, v: y.mul_(5), lambda y, v: v.mul_(5), lambda y, v: v.add_(x[:2])):
+            y = x * 2
+            v = y[:2]
+            v.register_hook(lambda g: log.append(g.tolist()))
+            v.retain_grad()
+            write(y, v)
+            (v * v).sum().backward()
+            log.append(v.grad)
+        return log, x.grad
+    both_agree(program)

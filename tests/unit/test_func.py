@@ -80,7 +80,8 @@ def test_aux_and_value():
     assert grad_and_value(cube)(X)[1].item() == 9.0
     g, (value, aux) = grad_and_value(lambda x: (cube(x), {"x": x * 2}), has_aux=True)(X)
     assert value.item() == 9.0 and aux["x"].tolist() == [2.0, 4.0] and not aux["x"].requires_grad
-    assert grad(lambda x: (cube(x), "text"), has_aux=True)(X)[1] == "text"
+    with pytest.raises(RuntimeError, match="Expected tensors, got unsupported type <class 'str'>"):
+        grad(lambda x: (cube(x), "text"), has_aux=True)(X)
 
 
 def test_linearize_runs_the_function_once():

@@ -36,6 +36,7 @@ def symmetric(n):
 INDEX = torch.tensor([[0, 2], [1, 1], [2, 0]])
 LABELS = torch.tensor([1, 0, 3])
 WEIGHT = torch.arange(1.0, 5.0).double()
+STATISTICS = torch.zeros(2).double(), torch.ones(2).double()
 CASES = {
     # element by element
     "add": (lambda a, b: a + 2 * b, normal(2, 3), normal(3)),
@@ -118,7 +119,7 @@ CASES = {
     "avg_pool2d": (lambda x: F.avg_pool2d(x * x, 2, padding=1), normal(1, 1, 4, 4)),
     "adaptive pools": (lambda x: F.adaptive_avg_pool2d(x, 2) * F.adaptive_max_pool2d(x, 2), distinct(1, 1, 3, 3)),
     "batch_norm": (lambda x, w, b: F.batch_norm(x, None, None, w, b, True), normal(4, 2), normal(2), normal(2)),
-    "batch_norm eval": (lambda x, w: F.batch_norm(x, torch.zeros(2), torch.ones(2), w), normal(3, 2), normal(2)),
+    "batch_norm eval": (lambda x, w: F.batch_norm(x, *STATISTICS, w), normal(3, 2), normal(2)),
     "layer_norm": (lambda x, w, b: F.layer_norm(x, (3,), w, b), normal(2, 3), normal(3), normal(3)),
     "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b), normal(2, 4, 2), normal(4), normal(4)),
     "instance_norm": (lambda x: F.instance_norm(x), normal(2, 2, 3)),

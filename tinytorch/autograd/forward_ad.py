@@ -8,9 +8,12 @@ level stops tangents as well.
 """
 from typing import NamedTuple, Optional
 
-from ..tensor import Tensor
+import numpy as np
+
+from ..tensor import Tensor, wrap
 from .grad_mode import _GradContext, mode
 from .levels import Level, handle, push, release, stand_in
+from .paths import edge_of, leading_to
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -140,7 +143,10 @@ def unpack_dual(tensor, *, level=None):
 def _tangent_of(tensor):
     if not mode.dual.duals:
         return None
-    return _without_level(lambda t: push([t], mode.dual.duals, mode.dual.tangents)[0], tensor)
+    tangent = _without_level(lambda t: push([t], mode.dual.duals, mode.dual.tangents)[0], tensor)
+    if tangent is None and edge_of(tensor) in leading_to([edge_of(dual) for dual in mode.dual.duals], [tensor]):
+        tangent = wrap(np.zeros_like(tensor.array))        # made of duals, by what has a derivative of zero
+    return tangent
 
 
 def _without_level(function, tensor):
@@ -175,7 +181,7 @@ class _set_fwd_grad_enabled(_GradContext):
         if mode.dual is not None:
             mode.grad = self.enabled
 
-    def _renewed(self):
+    def clone(self):
         return _set_fwd_grad_enabled(self.enabled)
 
     def __enter__(self):

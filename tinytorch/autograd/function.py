@@ -6,7 +6,6 @@ node's op, one for each subclass, has a joint rule that calls the user's `backwa
 import functools
 import inspect
 import warnings
-import weakref
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from ..tensor import Tensor, wrap
 from .forward_ad import check_size
 from .grad_mode import mode, no_grad
 from .hooks import as_tensor
-from .node import FREED, SELECT, Node, Op
-from .saved import FREED_ERROR, Packed, modified
+from .kept import KeptTensor, output_edge, refuse_none
+from .node import FREED, Node, Op
+from .saved import FREED_ERROR, SavedTensor
 from .views import FUNCTION, MULTI, View, check_in_place, rebase, refresh
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -49,6 +49,11 @@ class FunctionCtx:
         self._materialize = value
 
     @property
+    def to_save(self):
+        """What `save_for_backward` was given, while forward runs."""
+        return self._to_save
+
+    @property
     def saved_tensors(self):
         """What `save_for_backward` was given (in jvp what `save_for_forward` was). RuntimeError if one has been
         modified in place since."""
@@ -57,6 +62,12 @@ class FunctionCtx:
         if self._saved is FREED:
             raise RuntimeError(FREED_ERROR)
         return tuple([None if s is None else s.tensor() for s in self._saved])
+
+    @property
+    def _raw_saved_tensors(self):
+        if self._saved is FREED:
+            raise RuntimeError(FREED_ERROR)
+        return tuple([SavedTensor(refuse_none if s is None else s.pack) for s in self._saved])
 
 
 class Function:
@@ -68,8 +79,8 @@ class Function:
     jvp(ctx, *tangents)         a tangent, or None, for each output, from those of the arguments (forward mode)
 
     All are static methods. What backward does is recorded under `create_graph`. torch.func takes a Function with a
-    setup_context only, and torch.func.vmap one that has `generate_vmap_rule = True` or a `vmap`; it is all the same
-    forward that it runs, sample by sample.
+    setup_context only, and torch.func.vmap one that has `generate_vmap_rule = True` (forward runs sample by sample) or
+    vmap(info, in_dims, *args)  (output, out_dims) for arguments with batch dimensions; samples come as batches of one
 
     >>> import tinytorch as torch
     >>> class Exp(torch.autograd.Function):
@@ -133,26 +144,30 @@ class Function:
     def apply(cls, *args, **kwargs):
         """Run forward on `args` and, if one of them requires grad, record it."""
         separate = cls.setup_context is not Function.setup_context
+        forward = cls.forward
         if mode.transforms or mode.vmaps:
-            _check_support(cls, separate)
+            from ..func import custom          # is built on this
+            custom.check_support(cls)
         if separate:
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound = inspect.signature(forward).bind(*args, **kwargs)
             bound.apply_defaults()
-            args = bound.args
-        elif kwargs:
-            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
+            args, kwargs = bound.args, {}
+        if mode.vmaps and custom.has_own_vmap(cls, args):
+            if custom.is_outside_of_transforms():
+                return custom.through_vmap(cls, *args)
+            forward = functools.partial(custom.through_vmap, cls)
         ctx = cls._ctx_class()
         ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
         edges = [a.node or a if needed else None for a, needed in zip(args, ctx.needs_input_grad)]
         with no_grad():
             if separate:
-                output = cls.forward(*args)
+                output = forward(*args)
                 cls.setup_context(ctx, args, output)
             else:
-                output = cls.forward(ctx, *args)
+                output = forward(ctx, *args, **kwargs)
         multi = isinstance(output, tuple)
         outputs = output if multi else (output,)
-        _check_marks(ctx, outputs)
+        _check_marks(ctx, args, outputs)
         if mode.grad and any(ctx.needs_input_grad):
             results = _record(cls, ctx, args, edges, outputs, multi)
         else:
@@ -161,27 +176,11 @@ class Function:
 
 
 # ------------------------------------------------------------------ forward
-def _check_support(cls, separate):
-    """RuntimeError for a Function that a transform of torch.func cannot take. (vmap runs forward sample by sample; that
-    it may be batched must be said all the same.)"""
-    see = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
-    if not separate:
-        raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
-                           f"...), it must override the setup_context staticmethod. {see}")
-    own = cls.vmap is not Function.vmap
-    if mode.vmaps and own == cls.generate_vmap_rule:
-        has = ("it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please set "
-               "generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity." if own else
-               "it does not have vmap support. Please override and implement the vmap staticmethod or set "
-               "generate_vmap_rule=True.")
-        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but {has} {see}")
-
-
 def _among(x, tensors):
     return any([x is t for t in tensors])
 
 
-def _check_marks(ctx, outputs):
+def _check_marks(ctx, args, outputs):
     for i, t in enumerate(ctx._to_save):
         if t is not None and not isinstance(t, Tensor):
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
@@ -189,6 +188,9 @@ def _check_marks(ctx, outputs):
     for i, t in enumerate(ctx._dirty):
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(t).__name__}")
+        if not _among(t, args):
+            warnings.warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
+                          "mutated should be passed to ctx.mark_dirty().", stacklevel=3)
         if not _among(t, outputs):
             raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
                                "The inputs that are modified inplace must all be outputs of the Function.")
@@ -215,7 +217,7 @@ def _record(cls, ctx, args, edges, outputs, multi):
         if kind is CONSTANT:
             results.append(_unrecorded(o, _among(o, args), _among(o, ctx._dirty)))
             continue
-        edge = _output_edge(node, k)
+        edge = output_edge(node, k)
         if kind is DIRTY:
             _rewrite(o, edge)
         else:
@@ -225,7 +227,7 @@ def _record(cls, ctx, args, edges, outputs, multi):
             if o.origin is not None:
                 o.origin.made = MULTI if multi else FUNCTION
         results.append(o)
-    ctx._saved = [None if t is None else _Saved(t, node, _number(t, outputs, args, ctx)) for t in ctx._to_save]
+    ctx._saved = [None if t is None else KeptTensor(t, node, _number(t, outputs, args, ctx)) for t in ctx._to_save]
     ctx._to_save = ctx._dirty = ctx._non_differentiable = ()     # they would keep the node alive
     node.saved, node.versions = (ctx, None, None), ()
     return results
@@ -248,11 +250,6 @@ def _number(t, outputs, args, ctx):
     if _among(t, args) and not _among(t, ctx._dirty):
         return None
     return next((k for k, o in enumerate(outputs) if o is t), None)
-
-
-def _output_edge(node, k):
-    """Where the gradient of output `k` goes."""
-    return Node(SELECT, (node,), (k, None, None), (), node.shape[k]) if node.op.multi else node
 
 
 def _rewrite(tensor, edge):
@@ -284,45 +281,6 @@ def _unrecorded(o, as_is, dirty):
     if o.requires_grad:
         return o.detach()
     return _alias(o) if as_is and not dirty else o
-
-
-class _Saved:
-    """A tensor that a ctx keeps, with its version. Of an output it keeps the array: the tensor would keep its own
-    node alive."""
-
-    __slots__ = ("kept", "cell", "version", "source", "number")
-
-    def __init__(self, tensor, node, number):
-        self.cell, self.version, self.number = tensor.version, tensor.version[0], number
-        if number is not None:
-            self.kept, self.source = tensor.array, weakref.ref(node)
-        else:
-            self.kept, self.source = tensor, tensor.node
-        if mode.packing is not None:
-            self.cell = None                   # what is packed is not watched
-            if number is None and tensor.tracked and tensor.node is None:
-                self.source = tensor
-            self.kept = Packed(tensor if number is None else wrap(tensor.array), *mode.packing)
-
-    def tensor(self):
-        kept, source = self.kept, self.source
-        if self.number is not None:
-            source = source()
-        if self.cell is not None and self.cell[0] != self.version:
-            if isinstance(kept, Tensor):
-                source, kept = kept.grad_fn, kept.array
-            raise modified(self.cell, self.version, kept, source and source.name())
-        if isinstance(kept, Tensor):
-            return kept
-        array = kept.restored().array if kept.__class__ is Packed else kept
-        if isinstance(source, Tensor):
-            tensor = source.alias()
-            tensor.array = array
-            return tensor
-        tensor = wrap(array)
-        if source is not None:
-            tensor.node, tensor.tracked = source if self.number is None else _output_edge(source, self.number), True
-        return tensor
 
 
 # ------------------------------------------------------------------ backward
@@ -364,6 +322,12 @@ def _run_backward(cls, ctx, grads, wanted):
     return [_checked(name, i, g, ctx._inputs[i], w) for i, (g, w) in enumerate(zip(results, wanted))]
 
 
+def _type_name(x):
+    """The name of a type as C prints it: with its module, unless that is builtins."""
+    module, name = type(x).__module__, type(x).__name__
+    return name if module in ("builtins", "__main__") else f"{module}.{name}"
+
+
 def _checked(name, i, g, input, wanted):
     """The gradient that backward returned at position i, in the dtype of the input. RuntimeError if it cannot be."""
     if g is None:
@@ -372,16 +336,20 @@ def _checked(name, i, g, input, wanted):
         raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the "
                            "corresponding forward input was not a Variable")
     if not isinstance(g, Tensor):
-        raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+        raise RuntimeError(f"expected Variable or None (got {_type_name(g)})")
     if not wanted:
         return None
     shape, dtype = input
+    if g.is_complex() and dtype.kind != "c":
+        raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
+                           "true, but got false.  (Could this error message be improved?  If so, please report an "
+                           "enhancement request to PyTorch.)")
     lead = g.ndim - len(shape)
     if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
         raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(g.shape)} but "
                            f"expected shape compatible with {list(shape)}")
     if g.array.dtype != dtype:
-        g = (g.real if g.is_complex() and dtype.kind != "c" else g).to(wrap(np.empty(0, dtype)).dtype)
+        g = g.to(wrap(np.empty(0, dtype)).dtype)
     return g if mode.grad else g.array
 
 
@@ -395,7 +363,7 @@ def _linear(cls, ctx, grads, wanted):
     for k, input in enumerate(ctx._inputs):
         if wanted[k]:
             results[k] = wrap(np.zeros(*input))
-            results[k].node, results[k].tracked = _output_edge(node, k), True
+            results[k].node, results[k].tracked = output_edge(node, k), True
     return results
 
 

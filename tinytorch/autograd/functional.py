@@ -7,7 +7,7 @@ an input that the result does not depend on is a RuntimeError instead of a zero.
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .grad_mode import enable_grad, mode, set_grad_enabled
+from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from .tensor_methods import grad
 from .levels import Level, handle, pusher, stand_in
 
@@ -36,7 +36,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
         v = _vector(v, outputs, many_out, "vjp", create_graph,
                     "The vector v can only be None if the user-provided function returns a single Tensor with a single "
                     "element.")
-    with set_grad_enabled(create_graph or mode.grad):
+    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grad(outputs, inputs, v, create_graph)
         found = _filled(found, inputs, strict, create_graph, *_BACK)
     return _finished(outputs, create_graph, many_out), _finished(found, create_graph, many_in)
@@ -60,7 +60,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         dummies = _dummies(outputs)
         back = _grad(outputs, inputs, dummies, True)
         _check_tracked(back, _UNTRACKED_GRADIENT, strict)
-    with set_grad_enabled(create_graph or mode.grad):
+    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _filled(_grad(back, dummies, v, create_graph), outputs, strict, create_graph, *_BACK_TRICK)
     return _finished(outputs, create_graph, many_out), _finished(found, create_graph, many_out)
 
@@ -73,7 +73,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     (tensor(2.), tensor([6., 6.]))
     """
     many, inputs, v, outputs, jac = _first_derivative(func, inputs, v, create_graph, strict, "vhp")
-    with set_grad_enabled(create_graph or mode.grad):
+    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _filled(_grad(jac, inputs, v, create_graph), inputs, strict, create_graph, *_DOUBLE_BACK)
     return _finished(outputs, create_graph, False), _finished(found, create_graph, many)
 
@@ -90,7 +90,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
         dummies = _dummies(inputs)
         back = _grad(jac, inputs, dummies, True)
         _check_tracked(jac, _UNTRACKED_HESSIAN, strict)
-    with set_grad_enabled(create_graph or mode.grad):
+    with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _filled(_grad(back, dummies, v, create_graph), inputs, strict, create_graph, *_DOUBLE_BACK_TRICK)
     return _finished(outputs, create_graph, False), _finished(found, create_graph, many)
 
@@ -137,6 +137,11 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         inputs = _tracked(inputs, create_graph)
         many_out, outputs = _tensors(func(*inputs), _OUTPUTS, "jacobian")
         _check_tracked(outputs, _UNTRACKED_OUTPUT, strict)
+        if not vectorize:
+            for y in outputs:
+                if y.is_complex() and y.requires_grad and y.numel():
+                    raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
+                                       f"{y.dtype}")
         if vectorize and strict:
             raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
                                "supported together. Please either set `strict=False` or `vectorize=False`.")

@@ -33,6 +33,7 @@ usual = _Usual()
 class _Mode(threading.local):
     _grad = True
     inference = False
+    unheard = False        # whether grad mode is on in inference mode, where nothing is recorded all the same
     recorder = True        # what `grad` is when it is on
     watchers = ()          # the functions that watch
     packing = None         # the innermost (pack, unpack) of saved_tensors_hooks
@@ -42,7 +43,9 @@ class _Mode(threading.local):
     task = None            # the backward that is running (see engine.py)
     dual = None            # the dual level that is open, if any, and whether tangents are on (forward_ad.py)
     forward = True
-    transforms = vmaps = 0   # how many transforms of torch.func are at work
+    layouts = True         # whether .grad has the strides of its leaf even if that takes a copy
+    transforms = 0         # how many transforms of torch.func are at work that differentiate
+    vmaps = ()             # of each vmap at work: its randomness, and what `transforms` was when it began
     pushing = False        # whether backward runs for a tangent (levels.py)
 
     @property
@@ -125,13 +128,18 @@ def _count_inference(before, after):
 
 
 def is_grad_enabled():
-    """True where operations are being recorded in this thread.
+    """Whether grad mode is on in this thread: operations are recorded then, unless in inference mode.
 
     >>> import tinytorch as torch
     >>> torch.is_grad_enabled()
     True
     """
-    return bool(mode.grad)
+    return bool(mode.grad) or mode.unheard
+
+
+def _enable(enabled):
+    """Switch grad mode."""
+    mode.grad, mode.unheard = enabled and not mode.inference and mode.recorder, enabled and mode.inference
 
 
 def is_inference_mode_enabled():
@@ -156,18 +164,19 @@ class _GradContext:
 
     __slots__ = ("_before",)
 
-    def _target(self):
+    def _switch(self):
         raise NotImplementedError
 
-    def _renewed(self):
+    def clone(self):
+        """Another of the same kind."""
         return type(self)()
 
     def __enter__(self):
-        self._before = (mode.grad, mode.inference)
-        mode.grad, mode.inference = self._target()
+        self._before = mode.grad, mode.unheard
+        self._switch()
 
     def __exit__(self, *exc_info):
-        mode.grad, mode.inference = self._before
+        mode.grad, mode.unheard = self._before
         return False
 
     def __call__(self, function):
@@ -175,14 +184,13 @@ class _GradContext:
             warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
                           "decorate functions or methods. To preserve the current behavior of class decoration, you "
                           "can directly decorate the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
-            function.__init__ = self(function.__init__)
-            return function
+            return self(lambda *args, **kwargs: function(*args, **kwargs))
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
-            with self._renewed():
+            with self.clone():
                 return function(*args, **kwargs)
         return wrapped
 
@@ -192,20 +200,20 @@ class _GradContext:
         def wrapped(*args, **kwargs):
             generator = function(*args, **kwargs)
             try:
-                with self._renewed():
+                with self.clone():
                     item = next(generator)
                 while True:
                     try:
                         sent = yield item
                     except GeneratorExit:
-                        with self._renewed():
+                        with self.clone():
                             generator.close()
                         raise
                     except BaseException as error:
-                        with self._renewed():
+                        with self.clone():
                             item = generator.throw(error)
                     else:
-                        with self._renewed():
+                        with self.clone():
                             item = generator.send(sent)
             except StopIteration as stop:
                 return stop.value
@@ -235,8 +243,8 @@ class no_grad(_ModeFunction):
 
     __slots__ = ()
 
-    def _target(self):
-        return False, mode.inference
+    def _switch(self):
+        mode.grad = mode.unheard = False
 
 
 class enable_grad(_ModeFunction):
@@ -244,8 +252,8 @@ class enable_grad(_ModeFunction):
 
     __slots__ = ()
 
-    def _target(self):
-        return not mode.inference and mode.recorder, mode.inference
+    def _switch(self):
+        _enable(True)
 
 
 class set_grad_enabled(_GradContext):
@@ -260,26 +268,28 @@ class set_grad_enabled(_GradContext):
     __slots__ = ("mode",)
 
     def __init__(self, mode):
-        self.mode = bool(mode)
-        self._set()
+        if not isinstance(mode, bool):
+            raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                            f"{type(mode).__name__}")
+        self.mode = mode
+        super().__enter__()
 
-    def _set(self):
-        self._before = (mode.grad, mode.inference)
-        mode.grad, mode.inference = self._target()
+    def _switch(self):
+        _enable(self.mode)
 
-    def _target(self):
-        return self.mode and not mode.inference and mode.recorder, mode.inference
+    def __repr__(self):
+        return f"{__name__}.set_grad_enabled(mode={self.mode})"
 
-    def _renewed(self):
+    def clone(self):
         return set_grad_enabled(self.mode)
 
     def __call__(self, function):
         # Decorating must not change the mode that is in force while the function is defined.
-        mode.grad = self._before[0]
+        self.__exit__()
         return super().__call__(function)
 
     def __enter__(self):
-        mode.grad = self.mode and not mode.inference and mode.recorder
+        self._switch()
 
 
 class inference_mode(_GradContext):
@@ -288,30 +298,33 @@ class inference_mode(_GradContext):
     `mode=False` switches it off again for the enclosed code, and recording on.
     """
 
-    __slots__ = ("mode",)
+    __slots__ = ("mode", "_outside")
 
     def __new__(cls, mode=True):
         self = super().__new__(cls)
-        if callable(mode):
-            self.mode = True
-            return self(mode)
-        return self
+        return self if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode=True):
-        self.mode = bool(mode)
+        self.mode = mode
 
     def __enter__(self):
+        self._outside = mode.inference
         super().__enter__()
-        _count_inference(self._before[1], self.mode)
 
     def __exit__(self, *exc_info):
-        _count_inference(mode.inference, self._before[1])
+        self._set_inference(self._outside)
         return super().__exit__(*exc_info)
 
-    def _target(self):
-        return (False if self.mode else mode.recorder), self.mode
+    def _switch(self):
+        self._set_inference(self.mode)
+        _enable(not self.mode)
 
-    def _renewed(self):
+    @staticmethod
+    def _set_inference(value):
+        _count_inference(mode.inference, value)
+        mode.inference = value
+
+    def clone(self):
         return inference_mode(self.mode)
 
 
@@ -326,7 +339,7 @@ class set_multithreading_enabled(_GradContext):
         self.mode = bool(mode)
         self._multithreading, set_multithreading_enabled._enabled = self._enabled, self.mode
 
-    def _renewed(self):
+    def clone(self):
         return set_multithreading_enabled(self.mode)
 
     def __enter__(self):
@@ -340,3 +353,36 @@ class set_multithreading_enabled(_GradContext):
 def is_multithreading_enabled():
     """What `set_multithreading_enabled` was told last."""
     return set_multithreading_enabled._enabled
+
+
+class enforce_grad_layout_policy(_GradContext):
+    """Sets at once whether a first gradient that lies in memory otherwise than its leaf is copied to lie as that does
+    (as is usual), or taken as it is; as a context manager it restores the old way on exit.
+
+    >>> import tinytorch as torch
+    >>> x = torch.ones(2, 3).t().requires_grad_()
+    >>> with torch.autograd.enforce_grad_layout_policy(False):
+    ...     (x * torch.ones(3, 2)).sum().backward()
+    >>> x.grad.shape
+    torch.Size([3, 2])
+    """
+
+    __slots__ = ("mode",)
+
+    def __init__(self, enable=True):
+        self._before, self.mode = mode.layouts, enable
+        mode.layouts = enable
+
+    def clone(self):
+        return enforce_grad_layout_policy(self.mode)
+
+    def __call__(self, function):
+        self.__exit__()
+        return super().__call__(function)
+
+    def __enter__(self):
+        mode.layouts = self.mode
+
+    def __exit__(self, *exc_info):
+        mode.layouts = self._before
+        return False

@@ -1,7 +1,8 @@
 """torch.autograd.graph: nodes, edges, hooks on several tensors, and hooks on what is saved."""
 import contextlib
 import weakref
-from abc import ABC
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 from ..tensor import Tensor
 from .paths import edge_of, reached_by
@@ -15,7 +16,29 @@ __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_s
 
 
 class Node(ABC):
-    """What `grad_fn` is: `name()`, `next_functions`, `metadata`, `register_hook(hook)`, `register_prehook(hook)`."""
+    """What `grad_fn` is."""
+
+    @abstractmethod
+    def name(self):
+        """The name of what computed the tensor, as in "MulBackward0"."""
+
+    @property
+    @abstractmethod
+    def next_functions(self):
+        """(node, output number) for each input."""
+
+    @property
+    @abstractmethod
+    def metadata(self):
+        """A dictionary for the user."""
+
+    @abstractmethod
+    def register_hook(self, fn):
+        """Call fn(grad_inputs, grad_outputs) when the node has been run."""
+
+    @abstractmethod
+    def register_prehook(self, fn):
+        """Call fn(grad_outputs) before the node is run."""
 
 
 Node.register(_Node)
@@ -39,11 +62,14 @@ def get_gradient_edge(tensor):
 
 
 def increment_version(tensor):
-    """Count a write to `tensor` (or to each of several), as an in-place operation does."""
-    for t in [tensor] if isinstance(tensor, Tensor) else tensor:
-        if t.is_inference():
-            raise RuntimeError("Inference tensors do not track version counter.")
-        t.version[0] += 1
+    """Count a write to `tensor` (or to each of several), as an in-place operation does. Those of inference tensors are
+    not counted. RuntimeError for anything else."""
+    tensors = [tensor] if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensors, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for t in tensors:
+        if not t.is_inference():
+            t.version[0] += 1
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):

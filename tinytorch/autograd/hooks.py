@@ -84,7 +84,9 @@ def through_node_hooks(hooks, grads, *others):
             raise RuntimeError(f"hook '{getattr(hook, '__name__', '<unknown>')}' has returned an incorrect number of "
                                f"values (got {len(result)}, but expected {len(tensors)})")
         for new, old in zip(result, tensors):
-            if new is not None and old is not None:
+            if new is not None and old is None:
+                raise RuntimeError("can't replace a None gradient with a non-None value")
+            if new is not None:
                 _check_replacement(hook, new, old)
         tensors = result
     plain = not any(isinstance(g, Tensor) for g in grads)

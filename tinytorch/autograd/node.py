@@ -1,5 +1,6 @@
 """What the tape is made of: Op (an operation and its derivative rules) and Node (one use of it)."""
 import copy
+import weakref
 from itertools import count
 from typing import NamedTuple, Optional
 
@@ -205,7 +206,9 @@ class Node(_NodeHooks):
     def next_functions(self):
         """(node, output number) of each input; leaves appear as AccumulateGrad."""
         edges = self.edges
-        if self.op.joint is None:              # an argument without a rule is no input
+        if self.op.function is not None:       # nor is one that is no tensor
+            edges = [edge for edge, given in zip(edges, self.saved[0]._inputs) if given is not None]
+        elif self.op.joint is None:            # an argument without a rule is no input
             edges = [edge for edge, back in zip(edges, self.op.backs) if back is not None]
         return tuple(function_of(edge) for edge in edges)
 
@@ -240,7 +243,7 @@ def shape_of(edge):
 class AccumulateGrad(_NodeHooks):
     """How a leaf appears in `next_functions`: the end of the graph, where `.grad` is written."""
 
-    __slots__ = ("variable",)
+    __slots__ = ("variable", "__weakref__")
 
     def __init__(self, variable):
         self.variable = variable
@@ -251,6 +254,9 @@ class AccumulateGrad(_NodeHooks):
     @property
     def next_functions(self):
         return ()
+
+    def _sequence_nr(self):
+        return 2 ** 64 - 1                     # run before all others
 
     def __call__(self, grad):
         """Add a gradient to `.grad`."""
@@ -264,13 +270,17 @@ class AccumulateGrad(_NodeHooks):
         return self.variable._accumulating
 
     def __repr__(self):
-        return f"<AccumulateGrad object at {id(self.variable):#x}>"
+        return f"<AccumulateGrad object at {id(self):#x}>"
 
-    def __eq__(self, other):
-        return isinstance(other, AccumulateGrad) and self.variable is other.variable
 
-    def __hash__(self):
-        return id(self.variable)
+def accumulator(leaf):
+    """The AccumulateGrad of a leaf: the same one for as long as somebody holds it."""
+    reference = leaf._accumulator
+    node = None if reference is None else reference()
+    if node is None or node.variable is not leaf:
+        node = AccumulateGrad(leaf)
+        leaf._accumulator = weakref.ref(node)
+    return node
 
 
 def _select(outputs, index):
@@ -290,7 +300,7 @@ def function_of(edge):
     if edge is None or isinstance(edge, Node) and edge.op is NOWHERE:
         return None, 0
     if not isinstance(edge, Node):
-        return AccumulateGrad(edge), 0
+        return accumulator(edge), 0
     if edge.op is SELECT:
         return shown(edge.edges[0]), edge.saved[0]
     return shown(edge), 0

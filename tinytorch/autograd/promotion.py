@@ -1,6 +1,7 @@
 """What the op wrappers do off the hot path: operands of several dtypes, Python numbers that do not
 fit, bfloat16, `out=`, and torch's words for what cannot be done."""
 import math
+import warnings
 
 import numpy as np
 from numpy import ndarray
@@ -8,15 +9,16 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
-from .views import check_inference, check_overlap, check_written, may_share
+from .views import check_inference, check_overlap, check_written, may_share, resized
 
 #: What may stand beside a tensor in arithmetic.
 OPERANDS = (bool, int, float, complex, ndarray, np.generic)
 
 
 #: A dtype as torch's C++ messages spell it, by the name of its tensor type.
-C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long",
-           "Int": "int", "Short": "short", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
+C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
+           "Int": "int", "Short": "short int", "UInt16": "short unsigned int", "UInt32": "unsigned int",
+           "UInt64": "long unsigned int", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
            "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
 
@@ -156,7 +158,15 @@ def unusual_unary(o, call, input):
     default = dt.get_default_dtype().numpy
     if input.array.dtype.kind in "biu" and input.array.dtype != default:
         return call(converted(input, default))
-    raise NotImplementedError(f'"{o.name}" not implemented for \'{type_name(input)}\'')
+    if o.name in ("ceil", "floor", "trunc"):
+        raise NotImplementedError(f"{o.name} is not supported for complex inputs")
+    name = _KERNELS.get(o.name, o.name)
+    raise NotImplementedError(f'"{name}" not implemented for \'{type_name(input)}\'')
+
+
+#: What torch calls the routine that an operation lacks for a dtype, where it is not the operation's own name.
+_KERNELS = {"erf": "erf_vml_cpu", "erfc": "erfc_vml_cpu", "erfinv": "erfinv_vml_cpu", "frac": "frac_cpu",
+            "i0": "i0_vml_cpu", "lgamma": "lgamma_vml_cpu", "floor_divide": "div_floor_cpu"}
 
 
 def unusual_binary(o, call, input, other, error):
@@ -167,7 +177,8 @@ def unusual_binary(o, call, input, other, error):
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, TypeError):
-        raise NotImplementedError(f'"{o.name}" not implemented for \'{type_name(input)}\'') from error
+        name = _KERNELS.get(o.name, o.name.removesuffix("_cpu") + "_cpu")
+        raise NotImplementedError(f'"{name}" not implemented for \'{type_name(input)}\'') from error
     if isinstance(error, ValueError) and isinstance(other, Tensor):
         check_broadcast(a.shape, other.array.shape)
     raise error
@@ -181,10 +192,15 @@ def check_broadcast(a, b):
                                f"at non-singleton dimension {max(len(a), len(b)) - i}") from None
 
 
-def write_out(out, result, *inputs, apart=False):
+#: The error for an `out` of another dtype than the result, where no cast is allowed.
+EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
+
+
+def write_out(out, result, *inputs, apart=False, exact=None):
     """Store `result` in the tensor given as `out=`, by torch's rules; with None return it.
 
-    `inputs` are the tensors that it must not overlap in part (or, with `apart`, at all).
+    `inputs` are the tensors that it must not overlap in part (or, with `apart`, at all). `exact`: the words of the
+    error if the dtypes differ ({want}, {have}, or as {Want}, {Have}); without it, what can be cast may be written.
     """
     if out is None:
         return result
@@ -194,6 +210,9 @@ def write_out(out, result, *inputs, apart=False):
         name = "" if result.node is None else f"{result.node.op.name}(): "
         raise RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one "
                            "of the arguments requires grad.")
+    if exact is not None and out.array.dtype != result.array.dtype:
+        want, have = type_name(result), type_name(out)
+        raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))
     if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
         raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
     check_inference(out)
@@ -201,9 +220,34 @@ def write_out(out, result, *inputs, apart=False):
     for x in inputs:
         if isinstance(x, Tensor) and (apart if x is out else may_share(out.array, x.array)):
             check_overlap(out, x, apart)
-    if out.array.shape != result.array.shape:
-        out.array = np.empty(result.array.shape, out.array.dtype)
+    shape = result.array.shape
+    if out.array.shape != shape:
+        if out.array.size:
+            warnings.warn("An output with one or more elements was resized since it had shape "
+                          f"{list(out.array.shape)}, which does not match the required output shape {list(shape)}. "
+                          "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
+                          "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+                          "inplace, to zero elements with t.resize_(0).", UserWarning, stacklevel=3)
+        out.array = resized(out.array, result.array)
     out.array[...] = dt.cast(result.array, out.array.dtype)
+    out.version[0] += 1
+    return out
+
+
+def refill(out, result, by_count=False):
+    """`write_out` for functions that make or fill a tensor: `out`, whatever it holds, gets the shape of `result` (with
+    `by_count` it keeps its own if that has as many elements) and its numbers, without a word."""
+    if out is None:
+        return result
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+    if mode.grad and out.requires_grad:
+        raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
+                           "arguments requires grad.")
+    check_inference(out)
+    if out.array.size != result.array.size if by_count else out.array.shape != result.array.shape:
+        out.array = resized(out.array, result.array)
+    out.array[...] = dt.cast(result.array, out.array.dtype).reshape(out.array.shape)
     out.version[0] += 1
     return out
 

@@ -3,6 +3,7 @@
 A node keeps plain arrays beside the version that each tensor had. `saved_tensors_hooks` put something
 else in their place: what the user's pack function makes of them.
 """
+import contextlib
 import re
 
 import numpy as np
@@ -126,14 +127,15 @@ def look_up(node, name):
     op = node.op
     if op.function is not None and not name.startswith("__"):
         return getattr(node.saved[0], name)
-    if name.startswith("_saved_"):
+    if name.startswith(("_saved_", "_raw_saved_")):
         if node.versions is FREED:
             raise RuntimeError(FREED_ERROR)
-        saved, names = checked(node), saved_names(node)
-        if name == "_saved_input":
-            name = "_saved_self"
-        if name in names:
-            return saved_tensor(node, names[name], saved[names[name]])
+        names, raw = saved_names(node), name.startswith("_raw")
+        place = names.get(name.removeprefix("_raw").replace("_saved_input", "_saved_self"))
+        if place is not None and not raw:
+            return saved_tensor(node, place, checked(node)[place])
+        if place is not None and isinstance(node.saved[place], (np.ndarray, Packed)):
+            return SavedTensor(lambda pack, unpack: _pack_one(node, place, pack, unpack))
     raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
 
 
@@ -176,6 +178,54 @@ class Packed:
         """Called before `array` is overwritten."""
         if isinstance(self.data, Tensor) and np.may_share_memory(self.data.array, array):
             self.data = wrap(self.data.array.copy(order="K"))
+
+
+class SavedTensor:
+    """What `_raw_saved_self` and the like of a node are: stands for one saved tensor."""
+
+    __slots__ = ("register_hooks",)
+
+    def __init__(self, register_hooks):
+        self.register_hooks = register_hooks   # (pack, unpack): as saved_tensors_hooks do, for this tensor alone
+
+
+def refuse_hooks(freed, packed):
+    """RuntimeError for hooks on a saved tensor that is gone, or has some."""
+    if freed:
+        raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate "
+                           "values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+                           "retain_graph=True if you need to backward through the graph a second time or if you need "
+                           "to access saved variables after calling backward.")
+    if packed:
+        raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
+                           "pair of hooks is allowed at a time.")
+
+
+def _pack_one(node, place, pack, unpack):
+    """Pack saved[place]. The versions of what else the node has saved are looked at when that is unpacked."""
+    refuse_hooks(node.versions is FREED, node.versions is not FREED and isinstance(node.saved[place], Packed))
+    saved = list(node.saved)
+    if node.versions is not PACKED:
+        for number in range(len(node.versions) // 2):
+            i, array = _watched(node, number)
+            guard = _unless_written(*node.versions[2 * number:2 * number + 2], array, _what_and_who(node, number)[1])
+            guarded = Packed(wrap(array), _same, guard)
+            several = saved[i].__class__ is tuple          # the outputs of an op of many
+            saved[i] = tuple([guarded if s is array else s for s in saved[i]]) if several else guarded
+    saved[place] = Packed(wrap(node.saved[place]), pack, unpack)
+    node.saved, node.versions = saved, PACKED
+
+
+def _same(tensor):
+    return tensor
+
+
+def _unless_written(cell, version, array, maker):
+    def unpack(tensor):
+        if cell[0] != version:
+            raise modified(cell, version, array, cell[1] if len(cell) > 1 else maker)      # who wrote to it last
+        return tensor
+    return unpack
 
 
 def _unpacked(s):
@@ -250,17 +300,14 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: tensor.detach().clone(), lambda packed: packed)
 
 
-class disable_saved_tensors_hooks:
-    """Context manager: entering `saved_tensors_hooks` raises RuntimeError(error_message); so does this where some
-    are in force."""
-
-    def __init__(self, error_message):
-        self.error_message = error_message
-
-    def __enter__(self):
-        if mode.packing is not None:
-            raise RuntimeError(self.error_message)
-        self._before, mode.packing_refused = mode.packing_refused, self.error_message
-
-    def __exit__(self, *exc_info):
-        mode.packing_refused = self._before
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """Context manager, or decorator: entering `saved_tensors_hooks` raises RuntimeError(error_message); so does this
+    where some are in force."""
+    if mode.packing is not None:
+        raise RuntimeError(error_message)
+    before, mode.packing_refused = mode.packing_refused, error_message
+    try:
+        yield
+    finally:
+        mode.packing_refused = before

@@ -7,10 +7,11 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor, Size, wrap
+from .accumulate import OWN
 from .engine import run_backward
 from .grad_mode import mode
 from .hooks import add_hook
-from .node import NOWHERE, SELECT, AccumulateGrad, GradientEdge, function_of
+from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .promotion import C_NAMES, type_name
 from .views import refresh
 
@@ -25,11 +26,12 @@ def _requires_grad(self):
 def _assign_requires_grad(self, value):
     if not isinstance(value, bool):
         raise RuntimeError("requires_grad must be a bool")
+    if value and not self.is_leaf:
+        raise RuntimeError("you can only change requires_grad flags of leaf variables.")
     _set_requires_grad(self, value)
 
 
 def _set_requires_grad(self, value):
-    value = bool(value)
     if self.node is not None and self.node.op is NOWHERE:
         self.node = None
     if self.node is not None:
@@ -58,21 +60,28 @@ def check_not_inference(tensor):
 
 def requires_grad_(self, requires_grad=True):
     """Set `requires_grad` in place and return the tensor."""
-    if mode.transforms:
-        raise RuntimeError("You are attempting to call Tensor.requires_grad_() (or perhaps using "
-                           "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
-                           "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
-                           "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
-                           "transformed instead.")
+    if mode.transforms or mode.vmaps:
+        _refuse_in_transform("Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)",
+                             "requires_grad_()")
+    if not isinstance(requires_grad, bool):
+        raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                        f"{type(requires_grad).__name__}")
     if requires_grad and self.array.dtype.kind not in "fcV":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     _set_requires_grad(self, requires_grad)
     return self
 
 
+def _refuse_in_transform(what, method):
+    raise RuntimeError(f"You are attempting to call {what} inside of a function being transformed by a functorch "
+                       "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
+                       f"vjp, jacrev, jacfwd, hessian) or call {method} outside of a function being transformed "
+                       "instead.")
+
+
 def _grad(self):
     """The gradient that `backward` has accumulated here, or None."""
-    if self._grad is None and self.node is not None and self.tracked:
+    if self._grad is None and self.node is not None and self.tracked and not self.retains_grad:
         warnings.warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
             "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
@@ -89,10 +98,11 @@ def _set_grad(self, value):
                             f"{type(value).__name__}")
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
-        if value.array.dtype != self.array.dtype:
-            name = C_NAMES.get(type_name(value), type_name(value))
-            raise RuntimeError(f"attempting to assign a gradient with dtype '{name}' to a tensor with grad_dtype "
-                               f"'{type_name(self)}'. The gradient must match the tensor's grad_dtype (defaults to the "
+        wanted = self.array.dtype if self._grad_dtype is OWN else self._grad_dtype
+        if wanted is not None and value.array.dtype != wanted:
+            name = type_name(wrap(np.empty(0, wanted)))
+            raise RuntimeError(f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with "
+                               f"grad_dtype '{name}'. The gradient must match the tensor's grad_dtype (defaults to the "
                                "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, "
                                "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
                                "tensor and its gradient may break downstream systems that assume they match.")
@@ -105,6 +115,32 @@ def _set_grad(self, value):
 
 def _del_grad(self):
     self._grad = None
+
+
+def _c_name(tensor):
+    return C_NAMES.get(type_name(tensor), type_name(tensor))
+
+
+def _get_grad_dtype(self):
+    """The dtype that gradients are brought to as they are added to `.grad`: by default that of the tensor. None: as
+    they come. Settable, on leaves alone; RuntimeError if there is a gradient of another dtype already."""
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+    return self.dtype if self._grad_dtype is OWN else self._grad_dtype and dt.of(np.empty(0, self._grad_dtype))
+
+
+def _set_grad_dtype(self, value):
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    if value is not None and not isinstance(value, dt.dtype):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+    if value is not None and self._grad is not None and self._grad.dtype is not value:
+        raise RuntimeError(f"Cannot set grad_dtype to '{type_name(wrap(np.empty(0, value.numpy)))}' because there is "
+                           f"already a gradient with dtype '{_c_name(self._grad)}'. Please clear the gradient (.grad = "
+                           "None) before changing grad_dtype, or ensure the new grad_dtype matches the existing "
+                           "gradient's dtype.")
+    self._grad_dtype = value and value.numpy
+    accumulator(self).extras()                 # so that it is looked at when a gradient comes
 
 
 def _grad_fn(self):
@@ -122,13 +158,20 @@ def _data(self):
 def _set_data(self, value):
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if self.tracked and value.array.dtype.kind not in "fcV":
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     self.array = value.array
 
 
 Tensor.requires_grad = property(_requires_grad, _assign_requires_grad)
 Tensor.grad = property(_grad, _set_grad, _del_grad)
+Tensor.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)
 Tensor.grad_fn = property(_grad_fn)
 Tensor.data = property(_data, _set_data)
+# Whether hooks there are, as code that looks for them asks: None before the first.
+Tensor._backward_hooks = property(lambda self: self._hooks if self.node is None else
+                                  self.node.hooks and self.node.hooks.tensor_hooks or None)
+Tensor._post_accumulate_grad_hooks = property(lambda self: self._accumulating and self._accumulating.tensor_hooks)
 Tensor.output_nr = property(lambda self: self.node.saved[0] if self.node is not None and self.node.op is SELECT else 0)
 
 
@@ -177,8 +220,19 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
                            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
                            "transforms.")
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                               "`backward()`. Please only use `grad_tensors`.")
+        grad_tensors = grad_variables
+    if create_graph:
+        warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and "
+                      "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
+                      "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+                      "your parameters to None after use to break the cycle and avoid the leak.", stacklevel=3)
     roots = _tuple(tensors)
-    grads = _output_grads(roots, _tuple(grad_tensors if grad_variables is None else grad_variables, len(roots)))
+    grads = _output_grads(roots, _tuple(grad_tensors, len(roots)))
     if inputs is not None:
         inputs = _tuple(inputs)
         if not inputs:
@@ -203,9 +257,15 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         found = grad(outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs,
                      allow_unused, is_grads_batched, materialize_grads)
         return dict(zip(inputs, found))
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+                      "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning,
+                      stacklevel=2)
     create_graph = create_graph or mode.dual is not None       # the gradients carry tangents
     if is_grads_batched:
-        return _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
+        results = _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph,
+                                allow_unused or materialize_grads)
+        return _materialized(inputs, results) if materialize_grads else results
     if allow_unused is None:
         allow_unused = materialize_grads
     elif not allow_unused and materialize_grads:
@@ -219,17 +279,26 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     keep = create_graph if retain_graph is None else retain_graph
     results = run_backward(roots, grads, keep, create_graph, inputs, False)
     if materialize_grads:
-        results = [wrap(np.zeros_like(t.array)) if r is None and isinstance(t, Tensor) else r
-                   for t, r in zip(inputs, results)]
-    elif not allow_unused and None in results:
+        return _materialized(inputs, results)
+    if not allow_unused and None in results:
         raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in "
                            "the graph. Set allow_unused=True if this is the desired behavior.")
     return tuple(results)
 
 
-def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads):
+def _materialized(inputs, grads):
+    """The gradients, with zeros like the input in the place of None."""
+    inputs = _tuple(inputs)
+    if any(g is None and isinstance(t, GradientEdge) for t, g in zip(inputs, grads)):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    return tuple([wrap(np.zeros_like(t.array)) if g is None else g for t, g in zip(inputs, grads)])
+
+
+def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):
     """`grad` for each entry along the first dimension of the gradients given, stacked."""
     roots, batches = _tuple(outputs), _tuple(grad_outputs, len(_tuple(outputs)))
+    if any(batch is None and root.array.size != 1 for root, batch in zip(roots, batches)):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
     for i, (root, batch) in enumerate(zip(roots, batches)):
         if batch is not None and batch.shape[1:] != root.shape:
             raise RuntimeError(
@@ -247,26 +316,27 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
     count, rows = sizes.pop(), []
     for k in range(count):
         row = [batch if batch is None else batch[k] for batch in batches]
-        rows.append(grad(roots, inputs, row, keep or k < count - 1, create_graph, True, allow_unused, False,
-                         materialize_grads))
+        rows.append(grad(roots, inputs, row, keep or k < count - 1, create_graph, True, allow_unused))
     return tuple(g[0] if g[0] is None else stack(g) for g in zip(*rows))
 
 
 def _tuple(x, length=None):
     if x is None and length is not None:
         return (None,) * length
-    return (x,) if isinstance(x, (Tensor, GradientEdge)) or x is None else tuple(x)
+    return (x,) if isinstance(x, (Tensor, GradientEdge)) else tuple(x)
 
 
 def _check_inputs(inputs, words="One of the differentiated Tensors does not require grad"):
     for t in inputs:
-        if not isinstance(t, GradientEdge) and not t.requires_grad:
+        if not isinstance(t, (Tensor, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        if isinstance(t, Tensor) and not t.requires_grad:
             raise RuntimeError(words)
 
 
 def _output_grads(roots, grads):
-    """A gradient for each root: given, or one for a scalar."""
-    if len(grads) != len(roots):
+    """A gradient for each root: given, or one for a scalar. More than there are roots count for nothing."""
+    if len(grads) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
     checked = []
     for i, (root, g) in enumerate(zip(roots, grads)):
@@ -275,6 +345,8 @@ def _output_grads(roots, grads):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             checked.append(wrap(np.ones((), dt.get_default_dtype().numpy)) if g is None else g)
             continue
+        if not isinstance(root, Tensor):
+            raise AssertionError("Expected output to be a torch.Tensor")
         refresh(root)
         if not root.tracked or root.node is not None and root.node.op is NOWHERE:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
@@ -307,6 +379,7 @@ def register_hook(self, hook):
     """
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    refresh(self)
     if self.node is not None:
         return add_hook(self.node.extras().tensor_hooks, hook)
     if self._hooks is None:
@@ -320,13 +393,15 @@ def register_post_accumulate_grad_hook(self, hook):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if self.node is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return add_hook(AccumulateGrad(self).extras().tensor_hooks, hook)
+    return add_hook(accumulator(self).extras().tensor_hooks, hook)
 
 
 def retain_grad(self):
     """Keep the gradient of a tensor that is not a leaf in its `.grad`."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if mode.transforms or mode.vmaps:
+        _refuse_in_transform("Tensor.retain_grad()", "retain_grad()")
     if self.is_leaf or self.retains_grad:
         return
     self.retains_grad = True
@@ -334,7 +409,9 @@ def retain_grad(self):
 
 
 Tensor.retains_grad = False
+Tensor._grad_dtype = OWN
 Tensor._accumulating = None        # Extras of the leaf's AccumulateGrad
+Tensor._accumulator = None         # weak reference to that, if it has been asked for
 Tensor.backward = backward_method
 Tensor.detach, Tensor.detach_ = detach, detach_
 Tensor.requires_grad_ = requires_grad_

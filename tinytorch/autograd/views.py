@@ -5,6 +5,8 @@ gradient depends on, so writing in place through a view gives the *base* one cop
 view derives its own history anew from that of the base, the next time it is used.
 """
 import functools
+import re
+import warnings
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from .. import dtypes as dt
 from ..kernels import layout
 from ..tensor import Tensor, root_of
 from .anomaly import note_write
-from .grad_mode import INFERENCE_WRITE, mode
+from .grad_mode import INFERENCE_WRITE, mode, no_grad
 from .node import ANS, NOWHERE, SELECT, Node, Op
 from .saved import PACKED, Packed, short_name
 
@@ -141,7 +143,10 @@ def refresh(tensor, always=False):
         return
     _check_view(tensor, "its base or another view of its base has been")
     if base.tracked or base.array.dtype == tensor.array.dtype:
-        tensor.node, tensor.tracked = _view_node(base, *layouts(tensor.array, base.array)), True
+        fresh = _view_node(base, *layouts(tensor.array, base.array))
+        if tensor.retains_grad and node is not None:
+            move_retained(tensor, fresh)
+        tensor.node, tensor.tracked = fresh, True
     else:                                      # the base has been detached; torch keeps only views of its own dtype
         tensor.node, tensor.tracked = None, False
     view.seen = tensor.version[0]
@@ -235,10 +240,25 @@ def check_written(array):
     _check_places(array.shape, array.strides)
 
 
+def is_expanded(array):
+    """Whether elements lie at the same place because a dimension was expanded."""
+    return 0 in array.strides and _has_expanded(array.shape, array.strides)
+
+
+def _has_expanded(shape, strides):
+    return 0 in strides and 0 not in shape and any(s == 0 and n > 1 for s, n in zip(strides, shape))
+
+
 def _check_places(shape, strides):
-    if 0 in strides and 0 not in shape and any(s == 0 and n > 1 for s, n in zip(strides, shape)):
+    if _has_expanded(shape, strides):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
+
+
+def warn_expanded(name, example):
+    """Warn of a write to expanded memory that torch will refuse one day."""
+    warnings.warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+                  f"operation. This also applies to advanced indexing e.g. {example}", UserWarning, stacklevel=5)
 
 
 def may_share(a, b):
@@ -253,15 +273,33 @@ def check_overlap(out, input, apart=False):
     if out is not input:
         if not (_dense(a) and _dense(b)):
             return                             # torch too leaves those with gaps alone: too hard to tell
-        same = a.shape == b.shape and _steps(a) == _steps(b) and out.data_ptr() == input.data_ptr()
+        # torch compares the steps in elements, not the shapes: the same memory read as another dtype may pass for it.
+        same = (a.ndim == b.ndim and a.nbytes == b.nbytes and _steps(a) == _steps(b)
+                and out.data_ptr() == input.data_ptr())
         if same and not apart:
             return
     raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
                        "to a single memory location. Please clone() the tensor before performing the operation.")
 
 
+def resized(array, like):
+    """The memory of `array`, from its first element on, in the shape of `like`, and in its order if that is dense.
+    New memory, with the elements there were and undefined ones, if that is too small."""
+    root, count = root_of(array), like.size
+    if root.flags.c_contiguous and root.dtype == array.dtype:
+        memory = root.reshape(-1)[(_address(array) - _address(root)) // array.itemsize:]
+    else:
+        memory = array.reshape(-1)
+    if memory.size < count:
+        larger = np.empty(count, array.dtype)
+        larger[:memory.size] = memory
+        memory = larger
+    strides = [s // like.itemsize * array.itemsize for s in like.strides] if count and _dense(like) else None
+    return np.ndarray(like.shape, array.dtype, memory, 0, strides)
+
+
 def _steps(array):
-    return [s for s, n in zip(array.strides, array.shape) if n != 1]
+    return [s // array.itemsize for s, n in zip(array.strides, array.shape) if n != 1]
 
 
 def _dense(array):
@@ -274,27 +312,34 @@ def _dense(array):
     return True
 
 
-def assign(self, result, uniform=False):
-    """Write `result` into `self` and make its history that of `self`. Nothing is written if the
-    shapes or dtypes do not fit, or elements lie at the same place, unless all are to be the same (`uniform`)."""
+def check_fits(target, shape, dtype):
+    """RuntimeError if a result of this shape and dtype cannot be written into the array `target`."""
+    if shape != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(shape)}")
+    want = dt.of(target)
+    if not dt.can_cast(dtype, want):
+        raise RuntimeError(f"result type {dtype.tensor_type[:-6]} can't be cast to the desired output type "
+                           f"{want.tensor_type[:-6]}")
+
+
+def assign(self, result, expanded=None):
+    """Write `result` into `self` and make its history that of `self`. Nothing is written if the shapes or dtypes do
+    not fit, or elements lie at the same place: that is refused unless `expanded(memory, values)` says how to do it."""
     target, array = self.array, result.array
-    if array.shape != target.shape:
-        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-                           f"{list(array.shape)}")
-    if array.dtype != target.dtype:
-        have, want = dt.of(array), dt.of(target)
-        if not dt.can_cast(have, want):
-            raise RuntimeError(f"result type {have.tensor_type[:-6]} can't be cast to the desired output type "
-                               f"{want.tensor_type[:-6]}")
-        result = result.to(want)
+    if array.shape != target.shape or array.dtype != target.dtype:
+        check_fits(target, array.shape, dt.of(array))
+        result = result.to(self.dtype)
         array = result.array
-    if not uniform:
-        check_written(target)
+    write = np.copyto
+    if is_expanded(target):
+        if expanded is None:
+            check_written(target)
+        write = expanded
     if result.tracked and self.origin is not None and mode.grad:
         _check_view(self)
     if result.node is not None and result.node.saved:
         _keep_original(result.node, self)
-    np.copyto(target, array)
+    write(target, array)
     self.version[0] += 1
     rebase(self, result)
     return self
@@ -333,8 +378,9 @@ def rebase(self, result):
     base, before = self.origin.base, self.node
     part, whole = layouts(self.array, base.array)
     if before is not None and node is not None and node.edges[0] is before and (
-            before.edges[0] is not (base.node or base) or before.op.name == "as_strided"):
-        # What the view was before goes back to the base by place, whatever `as_strided` it came by.
+            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None):
+        # What the view was before goes back to the base by place, whatever `as_strided` it came by; its hooks are
+        # for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
     fresh = Node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
     if base.retains_grad and base.node is not None:
@@ -352,15 +398,62 @@ def move_retained(tensor, node):
             node.extras().kept.append(reference)
 
 
-def in_place(function):
-    """The method `f_` of a function `f`: computes, then writes the result into its first argument."""
+def _check_first(self, compute, args, kwargs):
+    """Raise what torch finds before it refuses to write to `self`: arguments of the wrong type, or to an inference
+    tensor anything."""
+    try:
+        with no_grad():
+            result = compute(self.detach(), *args, **kwargs)
+    except TypeError:
+        raise
+    except Exception:
+        if self.is_inference():
+            raise
+        return
+    if self.is_inference():
+        check_fits(self.array, result.array.shape, result.dtype)
+
+
+def _check_operand(self, other, common):
+    """RuntimeError if `self` and the other operand have a common shape or (with `common`) dtype that `self` cannot
+    hold: what torch looks at before it looks for an implementation for that dtype."""
+    from .promotion import OPERANDS, check_broadcast, result_type      # those are built on this
+    if isinstance(other, (Tensor, *OPERANDS)):
+        shape = np.shape(other)
+        check_broadcast(self.array.shape, shape)
+        dtype = result_type(self, other) if common else self.dtype
+        check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
+
+
+def in_place(function, expanded=None, common=True):
+    """The method `f_` of a function `f`: computes, then writes the result into its first argument.
+
+    `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
+    result has the common dtype of the operands.
+    """
     @functools.wraps(function)
     def method(self, *args, **kwargs):
-        check_in_place(self, *args)
+        try:
+            check_in_place(self, *args)
+        except RuntimeError as refusal:
+            _check_first(self, compute, args, kwargs)
+            raise refusal
         for x in args:
             if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
                 check_overlap(self, x)
-        return assign(self, function(self, *args, **kwargs))
-    method.__name__ = method.__qualname__ = function.__name__ + "_"
+        write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
+        return assign(self, compute(self, *args, **kwargs), write)
+
+    def compute(self, *args, **kwargs):
+        try:
+            return function(self, *args, **kwargs)
+        except TypeError as error:             # what is no argument for it is told in the name of the method
+            raise TypeError(re.sub(rf"^{name}(?=\(\))", name + "_", str(error))) from None
+        except NotImplementedError as error:
+            if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
+                _check_operand(self, args[0], common)
+            raise
+    name = function.__name__
+    method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."
     return method

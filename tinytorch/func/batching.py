@@ -40,7 +40,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         leaves, dims, spec = _process(func, in_dims, args)
         size = _batch_size(leaves, dims)
         results = []
-        with _counted(), _draws(randomness) as renew:
+        with _at_work(randomness), draws(randomness) as renew:
             for i in range(max(size, 1)):
                 if i:
                     renew()
@@ -57,17 +57,17 @@ def check_randomness(randomness):
 
 
 @contextlib.contextmanager
-def _counted():
+def _at_work(randomness):
     """One more vmap is at work."""
-    mode.vmaps += 1
+    before, mode.vmaps = mode.vmaps, (*mode.vmaps, (randomness, mode.transforms))
     try:
         yield
     finally:
-        mode.vmaps -= 1
+        mode.vmaps = before
 
 
 @contextlib.contextmanager
-def _draws(randomness):
+def draws(randomness):
     """What random operations do inside; yields a function to call before each sample after the first."""
     g = default_generator
     if randomness == "different":

@@ -12,7 +12,7 @@ from ..ops.create import zeros, zeros_like
 from ..ops.join import stack
 from ..tensor import Tensor
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
-from .batching import check_randomness
+from .batching import check_randomness, draws
 
 
 # ------------------------------------------------------------------ reverse mode
@@ -242,7 +242,8 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
         _refuse_complex("jacfwd", args, "inputs")
         check_randomness(randomness)
         inputs, input_spec = tree_flatten(_chosen(args, argnums))
-        results, push, aux = _push_forward(func, args, argnums, has_aux, "jvp(f, primals, tangents)")
+        with draws(randomness):
+            results, push, aux = _push_forward(func, args, argnums, has_aux, "jvp(f, primals, tangents)")
         outputs, spec = tree_flatten(results)
         _refuse_complex("jacfwd", results, "outputs")
         blocks = [[] for _ in outputs]
@@ -291,6 +292,9 @@ def _with_aux(output, has_aux, where):
         return output, None
     if not (isinstance(output, tuple) and len(output) == 2):
         raise RuntimeError(f"{where}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    for x in tree_leaves(output[1]):
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
     return output
 
 
@@ -317,6 +321,8 @@ def _need_tensors(leaves, where, name):
 
 
 def _check_tangent(x, t):
+    if not (t.is_floating_point() or t.is_complex()):
+        raise ValueError(f"Expected tangent to be floating point or complex, but got: {t.dtype}")
     if t.shape != x.shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
                            f"Tensor, this is not supported. Tensor is of size {list(x.shape)} while the given forward "

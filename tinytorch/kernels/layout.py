@@ -28,23 +28,60 @@ def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
     if array.flags.forc:
         return array.copy("K")
-    order = _dense_order(array)
+    return in_order(array, _dense_order(array.shape, array.strides))
+
+
+def in_order(array, order):
+    """A copy without gaps, with the dimensions in memory in the given order, from the slowest to the fastest."""
     return array.transpose(order).copy("C").transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
-def _dense_order(array):
-    """The dimensions from the slowest to the fastest: by falling strides; those of expanded ones compare with none."""
-    shape, strides = array.shape, array.strides
-    order = list(range(array.ndim))[::-1]      # the fastest first
-    for i in range(1, array.ndim):             # torch's insertion sort: what compares with none may be passed over
+def _dense_order(shape, *operands):
+    """The dimensions of a result from the slowest to the fastest: by falling strides of the first operand that has
+    any in both of two dimensions (those of expanded ones compare with none)."""
+    order = list(range(len(shape)))[::-1]      # the fastest first
+    for i in range(1, len(shape)):             # torch's insertion sort: what compares with none may be passed over
         for j in range(i - 1, -1, -1):
             a, b = order[j], order[i]
-            if strides[a] == 0 or strides[b] == 0 or strides[a] == strides[b] and shape[a] <= shape[b]:
-                continue
-            if strides[a] < strides[b]:
+            compared = _compared(shape, operands, a, b)
+            if compared < 0:
                 break
-            order[j], order[i], i = b, a, j
+            if compared > 0:
+                order[j], order[i], i = b, a, j
     return tuple(order[::-1])
+
+
+def _compared(shape, operands, a, b):
+    """Negative if dimension `a` is the faster one, positive if `b` is, 0 if nothing tells."""
+    for strides in operands:
+        if strides[a] and strides[b]:
+            if strides[a] != strides[b]:
+                return strides[a] - strides[b]
+            if shape[a] > shape[b]:
+                return 1
+    return 0
+
+
+def picked_like(found, array, index):
+    """`found`, which is array[index] for an advanced index, in the memory order that torch gives it."""
+    if found.ndim < 2:
+        return found
+    at = [d for d, i in enumerate(index) if isinstance(i, np.ndarray)]
+    taken = [index[d] for d in at]
+    if taken[0].dtype == bool:                 # one mask
+        indexed, places = range(at[0], at[0] + taken[0].ndim), [np.empty(found.shape[at[0]])]
+    else:
+        indexed, places = at, np.broadcast_arrays(*taken)
+    count = places[0].ndim
+    first = at[0] if at[-1] - at[0] == len(at) - 1 else 0      # where the dimensions of the index go
+    kept = [s for d, s in enumerate(array.strides) if d not in indexed]
+    operands = [(*kept[:first], *(0,) * count, *kept[first:])]
+    for p in places:                           # of the other dimensions, those of size 1 have strides all the same
+        steps = p.strides or (p.itemsize,)
+        operands.append([steps[d - first] if first <= d < first + count and count else n == 1 and (
+            steps[-1] if d >= first else steps[0] * (p.shape or (1,))[0]) for d, n in enumerate(found.shape)])
+    order = _dense_order(found.shape, *operands)
+    return found if found.transpose(order).flags.c_contiguous else in_order(found, order)
 
 
 def overlaps(layout):

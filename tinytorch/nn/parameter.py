@@ -5,7 +5,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.tensor_methods import check_not_inference
 from ..device import CPU, check_device
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, own_attributes, wrap
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -64,12 +64,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
         return "Parameter containing:\n" + super().__repr__()
 
     def __reduce_ex__(self, protocol):
-        return _rebuild_parameter, (type(self), self.array, self.tracked), self.__dict__ and _state(self)
-
-
-def _state(parameter):
-    """What the user has hung on a parameter; gradient and hooks are not pickled."""
-    return {k: v for k, v in parameter.__dict__.items() if k not in ("_grad", "_hooks", "_post_accumulate_hooks")}
+        return _rebuild_parameter, (type(self), self.array, self.tracked), own_attributes(self) or None
 
 
 def _rebuild_parameter(cls, array, requires_grad):

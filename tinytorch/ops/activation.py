@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import methods, op, renamed, unary
-from ..autograd.promotion import in_float32, type_name
+from ..autograd.promotion import in_float32, need_tensors, type_name
 from ..autograd.views import in_place
 from ..kernels.random import rrelu_slopes
 from ..random import default_generator
@@ -18,7 +18,11 @@ __all__ = ["hardshrink", "prelu", "relu", "relu_", "rrelu", "rrelu_", "threshold
 
 def floating(kernel, primitive, input, *settings):
     """primitive(input, *settings) for floating `input`; torch's error, which names its `kernel`, for others."""
-    kind = input.array.dtype.kind
+    try:
+        kind = input.array.dtype.kind
+    except AttributeError:
+        need_tensors(primitive.__name__.strip("_"), input=input)
+        raise
     if kind == "f":
         return primitive(input, *settings)
     if kind == "V":
@@ -284,5 +288,6 @@ def written(result, input, inplace):
     return in_place(lambda self: result)(input) if inplace else result
 
 
-hardtanh_, leaky_relu_, rrelu_, threshold_ = map(in_place, (hardtanh, leaky_relu, rrelu, threshold))
+hardtanh_, leaky_relu_, rrelu_ = map(in_place, (hardtanh, leaky_relu, rrelu))
+threshold_ = in_place(threshold, lambda memory, values, *_, **__: np.copyto(memory, values))
 methods(prelu, hardshrink)

@@ -3,8 +3,8 @@ import numpy as np
 
 from ..autograd.grad_mode import mode
 from ..autograd.op import binary, methods, op, operator, renamed, unary
-from ..autograd.promotion import (C_NAMES, OPERANDS, check_broadcast, in_float32, need_tensors, promoted, type_name,
-                                  write_out)
+from ..autograd.promotion import (C_NAMES, OPERANDS, check_broadcast, in_float32, need_tensors, promoted, stored_as,
+                                  type_name, write_out)
 from ..autograd.views import check_in_place, in_place, may_share
 from ..tensor import Tensor
 
@@ -75,15 +75,36 @@ def _rsub(input, other):
     return np.subtract(other, input)
 
 
-def _scaled(input, other, alpha):
-    """alpha * other, after torch's checks that alpha fits the operands."""
-    kinds = [x.array.dtype.kind for x in (input, other) if isinstance(x, Tensor)]
-    kinds += [np.asarray(x).dtype.kind for x in (input, other) if not isinstance(x, Tensor)]
-    if isinstance(alpha, bool) and kinds != ["b", "b"]:
+@op(name="add", input=lambda g: g, other=lambda g, alpha: g * conj(alpha))
+def _add_times(input, other, alpha):
+    return input + other * alpha
+
+
+@op(name="sub", input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
+def _sub_times(input, other, alpha):
+    return input - other * alpha
+
+
+_rsub_times = renamed(_sub_times, "rsub")
+
+
+def _scaled(primitive, name, input, other, alpha):
+    """`primitive` of two operands, the second times alpha, after torch's checks that alpha fits them."""
+    if isinstance(alpha, Tensor):
+        alpha = alpha.item()
+    if not isinstance(alpha, (bool, int, float, complex)):
+        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
+    input, other = promoted(input, other)
+    kind = input.array.dtype.kind
+    if isinstance(alpha, bool) and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, (float, complex)) and all(k in "biu" for k in kinds):
+    if isinstance(alpha, (float, complex)) and kind in "biu":
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    return mul(other, alpha) if isinstance(other, Tensor) else other * alpha
+    if isinstance(alpha, complex) and kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    if kind in "biu":
+        alpha = stored_as(alpha, input.array.dtype)
+    return ternary(lambda a, b: primitive(a, b, alpha), input, other)
 
 
 def add(input, other, *, alpha=1, out=None):
@@ -94,7 +115,7 @@ def add(input, other, *, alpha=1, out=None):
     tensor([21., 22.])
     """
     if alpha.__class__ is not int or alpha != 1:
-        other = _scaled(input, other, alpha)
+        return write_out(out, _scaled(_add_times, "add", input, other, alpha), input, other)
     return _add(input, other, out=out)
 
 
@@ -107,7 +128,7 @@ def sub(input, other, *, alpha=1, out=None):
     """
     _refuse_bools(input, other)
     if alpha.__class__ is not int or alpha != 1:
-        other = _scaled(input, other, alpha)
+        return write_out(out, _scaled(_sub_times, "sub", input, other, alpha), input, other)
     return _sub(input, other, out=out)
 
 
@@ -120,7 +141,7 @@ def rsub(input, other, *, alpha=1):
     """
     need_tensors("rsub", input=input)
     _refuse_bools(input, other)
-    return _rsub(input if alpha == 1 else _scaled(other, input, alpha), other)
+    return _rsub(input, other) if alpha == 1 else _scaled(_rsub_times, "rsub", other, input, alpha)
 
 
 @unary(lambda g: -g)
@@ -305,7 +326,7 @@ def alike(*tensors):
 
 
 def ternary(primitive, *operands):
-    """`primitive` of three operands (Tensors or Python numbers) that broadcast; bfloat16 in float32."""
+    """`primitive` of several operands (Tensors or Python numbers) that broadcast; bfloat16 in float32."""
     try:
         return primitive(*operands)
     except ValueError:
@@ -382,7 +403,10 @@ def updates(ufunc, function):
             return recorded(self, other, **options)
         array = self.array
         if mode.grad:
-            check_in_place(self)
+            try:
+                check_in_place(self)
+            except RuntimeError:
+                return recorded(self, other)   # says so, unless there is something worse
             tracked = self.tracked or (self.origin is not None and self.origin.base.tracked)
         else:
             tracked = False

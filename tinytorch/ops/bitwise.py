@@ -1,6 +1,7 @@
 """Logic and bits: logical_and bitwise_or shifts gcd lcm ... and the operators & | ^ ~ << >>."""
 import numpy as np
 
+from .. import dtypes as dt
 from ..autograd.grad_mode import no_grad
 from ..autograd.op import binary, operator, unary
 from ..autograd.views import in_place
@@ -111,7 +112,7 @@ def bitwise_not(input):
     tensor([-1, -6])
     """
     if input.dtype.kind not in "biu":
-        raise NotImplementedError("\"bitwise_not_cpu\" not implemented for floating and complex tensors")
+        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{dt.of(input).tensor_type[:-6]}'")
     return np.invert(input)
 
 

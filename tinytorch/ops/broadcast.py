@@ -1,5 +1,6 @@
 """Broadcasting as an operation: expand and the shapes that go together."""
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ..autograd.op import methods, single
 from ..tensor import Size
@@ -10,13 +11,13 @@ __all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
 
 @single(name="expand", view=True, input=lambda g: g)
 def _expand(input, size):
+    lead = len(size) - input.ndim
+    strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[lead:])]
+    for i in range(lead - 1, -1, -1):          # a new dimension of size 1 steps over all that follows it, as in torch
+        strides.insert(0, size[i + 1] * strides[0] if size[i] == 1 and strides else 0)
     if input.flags.c_contiguous and input.size and 0 not in size:
-        strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[len(size) - input.ndim:])]
-        return np.ndarray(size, input.dtype, input, 0, (0,) * (len(size) - input.ndim) + tuple(strides))
-    result = np.broadcast_to(input, size)
-    if input.flags.writeable:
-        result.flags.writeable = True          # an unexpanded part may be written to, as in torch
-    return result
+        return np.ndarray(size, input.dtype, input, 0, strides)
+    return as_strided(input, size, strides)
 
 
 def expand(self, *args, size=None, implicit=False):
@@ -109,7 +110,7 @@ def broadcast_tensors(*tensors):
     size = ()
     for tensor in tensors:
         size = common_shape(size, tensor.array.shape)
-    return tuple([expand(tensor, size) for tensor in tensors])
+    return tuple([tensor if tensor.array.shape == size else expand(tensor, size) for tensor in tensors])
 
 
 def common_shape(a, b):

@@ -164,13 +164,13 @@ def copy_values(self, src, non_blocking=False):
             [1., 2.]])
     """
     if isinstance(src, (bool, int, float, complex)):
-        src = wrap(stored_as(src, self.array.dtype))
+        src = wrap(np.asarray(src) if isinstance(src, complex) else stored_as(src, self.array.dtype))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     check_in_place(self, src)
     if src is not self and may_share(self.array, src.array):
         check_overlap(self, src)
-    return assign(self, _copy(self, to(src, self.dtype)))
+    return assign(self, _copy(self, to(src, self.dtype)), np.copyto if src is self else None)
 
 
 def _no_part(g):
@@ -200,23 +200,46 @@ def _fill(input, value):
 
 
 _fill_tensor, _zero = renamed(_fill, "fill.3"), renamed(_fill, "zero")
+_filled, _filled_tensor = renamed(_fill, "fill"), renamed(_fill, "fill.1")
+
+
+def fill(input, value):
+    """A copy of `input` with `value` (a number or a 0-dim tensor) everywhere.
+
+    >>> import tinytorch as torch
+    >>> torch.fill(torch.zeros(2), 3)
+    tensor([3., 3.])
+    """
+    _check_value(value, "fill", 2)
+    return _filled_with(input, value, _filled, _filled_tensor)
 
 
 def fill_(self, value):
     """Write `value` (a number or a 0-dim tensor) everywhere."""
+    _check_value(value, "fill_", 1)
     check_in_place(self, value)
-    if isinstance(value, Tensor) and value.array.ndim:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
-                           "dimensions.")
+    result = _filled_with(self, value, _fill, _fill_tensor)
+    return assign(self, result, None if isinstance(value, Tensor) else np.copyto)
+
+
+def _check_value(value, name, position):
+    if not isinstance(value, (Tensor, bool, int, float, complex, np.generic)):
+        raise TypeError(f"{name}(): argument 'value' (position {position}) must be Number, not {type(value).__name__}")
+
+
+def _filled_with(input, value, of_number, of_tensor):
     if isinstance(value, Tensor):
-        return assign(self, _fill_tensor(self, to(value, self.dtype)))
-    return assign(self, _fill(self, stored_as(value, self.array.dtype)), uniform=True)
+        if value.array.ndim:
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
+                               "dimensions.")
+        return of_tensor(input, to(value, input.dtype))
+    return of_number(input, stored_as(value, input.array.dtype))
 
 
 def zero_(self):
     """Write zeros everywhere."""
     check_in_place(self)
-    return assign(self, _zero(self, stored_as(0, self.array.dtype)), uniform=True)
+    return assign(self, _zero(self, stored_as(0, self.array.dtype)), np.copyto)
 
 
 for _name, _dtype in [("bool", dt.bool), ("byte", dt.uint8), ("char", dt.int8), ("short", dt.int16),

@@ -100,7 +100,7 @@ def _in_place(function):
     @functools.wraps(function)
     def compared(self, other):
         return number(self, other, function(self, other).to(self.dtype))
-    return in_place(compared)
+    return in_place(compared, common=False)
 
 
 for _comparison in (eq, ne, lt, le, gt, ge):

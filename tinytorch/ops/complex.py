@@ -120,13 +120,13 @@ def conj_physical(input, *, out=None):
     >>> torch.conj_physical(torch.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
-    return write_out(out, conjugate(input))
+    return write_out(out, conjugate(input), exact="Found dtype {Have} but expected {Want}")
 
 
 def _conj_physical_(self):
     """In-place form of `conj_physical`."""
     check_in_place(self)
-    return assign(self, conjugate(self))
+    return assign(self, conjugate(self), None if self.is_complex() else np.copyto)
 
 
 def resolve_conj(input):

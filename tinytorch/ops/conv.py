@@ -5,6 +5,7 @@ transposed convolution) and what its weight receives. The derivatives of each ar
 higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them.
 """
 import operator
+import warnings
 
 import numpy as np
 
@@ -104,18 +105,18 @@ def _check_tensors(function, n, input, weight, bias):
                            f"size: {list(input.array.shape)}")
 
 
-def _check_dtypes(input, weight, bias):
+def _check_dtypes(input, weight, bias, transposed=False):
     dtype = input.array.dtype
     if dtype is weight.array.dtype and (bias is None or bias.array.dtype is dtype) and dtype.kind != "b":
         return
     have, want = type_name(input), type_name(weight)
-    if have != want:
-        if "Complex" in have + want:
-            raise RuntimeError(f"Input type (CPU{have}Type) and weight type (torch.{want}Tensor) should be the same")
-        raise RuntimeError(f"expected scalar type {have} but found {want}")
-    if bias is not None and type_name(bias) != have:
+    if bias is not None and type_name(bias) != have and (have == want or not transposed):
         raise RuntimeError(f"Input type ({C_NAMES[have]}) and bias type ({C_NAMES[type_name(bias)]}) should be the "
                            "same")
+    if have != want:
+        if "Complex" in have + want and bias is None:
+            raise RuntimeError(f"Input type (CPU{have}Type) and weight type (torch.{want}Tensor) should be the same")
+        raise RuntimeError(f"expected scalar type {have} but found {want}")
     if have == "Bool":
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
 
@@ -128,7 +129,8 @@ def _check_settings(stride, padding, dilation, groups, output_padding):
     if min(stride) <= 0:
         raise RuntimeError("non-positive stride is not supported")
     if min(dilation) <= 0:
-        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
+        raise RuntimeError("dilation should be greater than zero, but got "
+                           f"{[1] * (len(dilation) == 1) + list(dilation)}")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
 
@@ -180,6 +182,9 @@ def _settings(function, n, shape, weight, bias, stride, padding, dilation, group
         pairs = _named_padding(padding, kernel, stride, dilation)
     else:
         pairs = tuple([(p, p) for p in _numbers(padding, "padding", n, dims, function)])
+    if len(shape) != len(weight):
+        raise RuntimeError(f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight "
+                           f"{list(weight)}, but got {len(shape)}-dimensional input of size {list(shape)} instead")
     _check_settings(stride, [p for p, _ in pairs], dilation, groups, (0,))
     _check_shapes(shape, weight, bias, groups, False)
     padded = [m + before + after for m, (before, after) in zip(size, pairs)]
@@ -187,7 +192,20 @@ def _settings(function, n, shape, weight, bias, stride, padding, dilation, group
     if any([m < s for m, s in zip(padded, span)]):
         raise RuntimeError(f"Calculated padded input size per channel: {_by(padded)}. Kernel size: {_by(span)}. Kernel "
                            "size can't be greater than actual input size")
+    if 0 in kernel:
+        sizes = (1,) * (n == 1) + kernel
+        got = f": {' x '.join(map(str, sizes))} (TxHxW)" if n == 3 else \
+            f" kernel_height: {sizes[0]} kernel_width: {sizes[1]}"
+        raise RuntimeError(f"kernel size should be greater than zero, but got{got}")
+    _check_filled(shape)
     return tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)]), stride, pairs, dilation, groups
+
+
+def _check_filled(shape):
+    """RuntimeError for examples of channels without elements."""
+    if 0 in shape[2:] and 0 not in shape[:2]:
+        shape = [*shape[:2], *(1,) * (len(shape) == 3), *shape[2:]]
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
 
 
 def _named_padding(padding, kernel, stride, dilation):
@@ -199,6 +217,9 @@ def _named_padding(padding, kernel, stride, dilation):
     if max(stride) != 1:
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, kernel)]
+    if any([total % 2 for total in totals]):
+        warnings.warn("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
+                      "of the input be created", stacklevel=2)
     return tuple([(total // 2, total - total // 2) for total in totals])
 
 
@@ -207,7 +228,7 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
     if input.array.ndim == n + 1:
         return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
                                    groups, dilation), 0)
-    _check_dtypes(input, weight, bias)
+    _check_dtypes(input, weight, bias, True)
     dims = weight.array.ndim - 2
     stride = _numbers(stride, "stride", n, dims, function)
     dilation = _numbers(dilation, "dilation", n, dims, function)
@@ -226,6 +247,7 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
     if min(size) <= 0:
         raise RuntimeError(f"Given input size per channel: {_by(input.array.shape[2:])}. Calculated output size per "
                            f"channel: {_by(size)}. Output size is too small")
+    _check_filled(input.array.shape)
     pairs = tuple([(p, p) for p in padding])
     if input.array.dtype == BFLOAT16:
         return in_float32(lambda *operands: _conv_input_grad(size, stride, pairs, dilation, groups, *operands),

@@ -7,11 +7,11 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.tensor_methods import check_can_require_grad
 from ..autograd.op import methods
-from ..autograd.promotion import scalar_as, stored_as, write_out
+from ..autograd.promotion import refill, scalar_as, stored_as
 from ..device import check_device
 from ..memory_format import check_layout, memory_order, preserve_format
 from ..tensor import Tensor, wrap
-from .data import array_of
+from .data import array_of, check_array
 from .shape import inverse
 
 __all__ = ["as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "from_numpy", "frombuffer",
@@ -135,10 +135,7 @@ def from_numpy(ndarray):
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    dt.of(ndarray)
-    if not ndarray.dtype.isnative:
-        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
-                         "byte orders is currently not supported.")
+    check_array(ndarray)
     if any(s < 0 for s in ndarray.strides):
         raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides "
                          "are not currently supported. (You can probably work around this by making a copy of your "
@@ -183,17 +180,17 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=Fals
 # ------------------------------------------------------------------ of one value
 def size_of(args, name):
     """The sizes of zeros(2, 3) or zeros((2, 3)) as a tuple of ints."""
-    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+    listed = len(args) == 1 and isinstance(args[0], (tuple, list))
+    if listed:
         args = args[0]
     for i, n in enumerate(args):
-        if n.__class__ is int:
-            continue
-        if isinstance(n, float) or not hasattr(n, "__index__"):
-            if isinstance(n, (tuple, list)):
+        if n.__class__ is not int and not _is_size(n, i):
+            given = type(n).__name__
+            if i:
                 raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
-                                "\"type must "
-                                f"be tuple of ints,but got {type(n).__name__}\"")
-            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
+                                f"\"type must be tuple of ints,but got {given}\"")
+            found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
+            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}")
     size = tuple([as_int(n) for n in args])
     if size and min(size) < 0:
         wrong = next(n for n in size if n < 0)
@@ -203,6 +200,25 @@ def size_of(args, name):
     if len(size) > 64:
         raise RuntimeError("only tensors with up to 64 dims are supported")
     return size
+
+
+def _is_size(n, place):
+    """Whether `n` counts as an int among sizes; True and False do, save in the first place."""
+    try:
+        as_int(n)
+    except TypeError:
+        return False
+    return place > 0 or not isinstance(n, bool)
+
+
+def _number_of(name, value):
+    """A fill value as a Python number. TypeError for what is none."""
+    number = value
+    if isinstance(value, np.generic) or isinstance(value, Tensor) and not value.array.ndim:
+        number = value.item()
+    if not isinstance(number, (int, float, complex)):
+        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    return number
 
 
 def empty_in(size, numpy_dtype, order):
@@ -220,6 +236,9 @@ def _filled(name, fill, doc):
         if layout is not None:
             check_layout(layout)
         shape = size_of(args if size is None else (size,), name)
+        if out is not None and dtype is not None and as_dtype(dtype, name) is not out.dtype:
+            raise RuntimeError(f"dtype {as_dtype(dtype, name).tensor_type[:-6]} does not match dtype of out parameter "
+                               f"({out.dtype.tensor_type[:-6]})")
         numpy_dtype = (as_dtype(dtype, name) or (dt.get_default_dtype() if out is None else out.dtype)).numpy
         if memory_format is not None:
             if memory_format is preserve_format:
@@ -228,7 +247,7 @@ def _filled(name, fill, doc):
             array[...] = fill(array.shape, numpy_dtype)
         else:
             array = fill(shape, numpy_dtype)
-        return write_out(out, finish(array, None, device, requires_grad))
+        return refill(out, finish(array, None, device, requires_grad))
     create.__name__ = create.__qualname__ = name
     create.__doc__ = doc
     return create
@@ -272,13 +291,13 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     check_layout(layout)
     if isinstance(size, int) or not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    value = _number_of("full", fill_value)
     if dtype is None and out is not None:
         dtype = out.dtype
     elif dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dt.of_scalar(value)
     array = _converted_constant(size_of((size,), "full"), value, as_dtype(dtype, "full"))
-    return write_out(out, finish(array, None, device, requires_grad))
+    return refill(out, finish(array, None, device, requires_grad))
 
 
 def _converted_constant(size, value, dtype):
@@ -343,7 +362,7 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     >>> torch.full_like(torch.tensor([1., 2.]), 3)
     tensor([3., 3.])
     """
-    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    value = _number_of("full_like", fill_value)
 
     def fill(array):
         array[...] = _converted_constant((), value, dt.of(array))
@@ -400,7 +419,8 @@ def _new(name, create):
 
 def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.full(size, fill_value)` in the dtype of `self`."""
-    return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    value = _number_of("new_full", fill_value)
+    return full(size, value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
 def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,

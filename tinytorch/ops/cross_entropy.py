@@ -2,7 +2,7 @@
 import warnings
 
 from ..autograd.op import op, renamed
-from ..autograd.promotion import type_name
+from ..autograd.promotion import need_tensors, type_name
 from ..kernels import softmax as kernels
 from .activation import floating
 from .softmax import _log_softmax, log_softmax
@@ -16,6 +16,9 @@ def reduction_of(reduction, size_average=None, reduce=None):
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
         warnings.warn("size_average and reduce args will be deprecated, please use "
                       f"reduction='{reduction}' instead.", stacklevel=3)
+    if reduction == "elementwise_mean":
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        return "mean"
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return reduction
@@ -39,7 +42,7 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
 _nll_loss_2d = renamed(_nll_loss, "nll_loss2d")
 
 
-@op(name="cross_entropy_loss", aux=True,
+@op(name="nll_loss", aux=True,
     joint=lambda g, wanted, input, target, weight, reduction, aux: (
         kernels.cross_entropy_backward(g, aux, reduction), None, None),
     twin=lambda input, target, weight, ignore_index, reduction: _nll_loss(
@@ -48,9 +51,14 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, keep):
     return kernels.cross_entropy(input, target, weight, ignore_index, reduction, keep)
 
 
+_cross_entropy_2d = renamed(_cross_entropy, "nll_loss2d")
+
+
 def _checked(input, target, weight):
     """Torch's complaints about sizes and types of class targets."""
     x, t = input.array, target.array
+    if x.ndim == 0:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
     if t.ndim == 0 and x.ndim == 1:
         return
     if x.ndim == 1 and t.size != 1:
@@ -61,6 +69,8 @@ def _checked(input, target, weight):
     if x.ndim == 2 and t.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if x.ndim > 2 and (x.shape[:1] + x.shape[2:]) != t.shape:
+        if x.ndim == t.ndim + 1 == 4:
+            raise RuntimeError(f"size mismatch (got input: {list(x.shape)} , target: {list(t.shape)}")
         raise RuntimeError(f"Expected target size {[len(x), *x.shape[2:]]}, got {list(t.shape)}")
 
 
@@ -76,6 +86,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     tensor(2.5000)
     """
     reduction = reduction_of(reduction, size_average, reduce)
+    need_tensors("nll_loss_nd", input=input, target=target)
     _checked(input, target, weight)
     return _batched(_nll_loss_2d if input.array.ndim > 2 else _nll_loss, input, target, weight, ignore_index, reduction)
 
@@ -87,6 +98,8 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
     if target.array.dtype.char not in "lqB":
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_name(target)}")
     if weight is not None:
+        if weight.array.shape != (classes,) and x.ndim == 4:
+            raise RuntimeError("weight tensor should be defined either for all or no classes")
         if weight.array.shape != (classes,):
             raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but "
                                f"got weight tensor of shape: {list(weight.array.shape)}")
@@ -109,13 +122,17 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     >>> import tinytorch as torch
     >>> scores = torch.tensor([[0., 0.], [100., 0.]], requires_grad=True)
     >>> torch.nn.functional.cross_entropy(scores, torch.tensor([0, 0]))
-    tensor(0.3466, grad_fn=<CrossEntropyLossBackward0>)
+    tensor(0.3466, grad_fn=<NllLossBackward0>)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    if not 0 <= label_smoothing <= 1:
+    if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    need_tensors("cross_entropy_loss", input=input, target=target)
     class_dim = 0 if input.array.ndim == 1 else 1
-    if input.array.shape == target.array.shape and target.array.dtype.kind == "f":
+    if input.array.shape == target.array.shape:
+        if target.array.dtype.kind != "f":
+            raise RuntimeError("Expected floating point type for target with class probabilities, got "
+                               f"{type_name(target)}")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _with_probabilities(input, target, weight, reduction, label_smoothing, class_dim)
@@ -124,8 +141,9 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if input.array.dtype.kind != "f":
         log_softmax(input, class_dim)          # says what is wrong with the type
     _checked(input, target, weight)
-    if not label_smoothing:
-        return _batched(_cross_entropy, input, target, weight, ignore_index, reduction)
+    if label_smoothing <= 0:
+        primitive = _cross_entropy if input.array.ndim < 3 else _cross_entropy_2d
+        return _batched(primitive, input, target, weight, ignore_index, reduction)
     return _smoothed(log_softmax(input, class_dim), target, weight, ignore_index, reduction, label_smoothing, class_dim)
 
 
@@ -137,7 +155,7 @@ def _weighted(log_p, weight, class_dim):
 
 def _with_probabilities(input, target, weight, reduction, label_smoothing, class_dim):
     classes = input.array.shape[class_dim]
-    if label_smoothing:
+    if label_smoothing > 0:
         target = target * (1 - label_smoothing) + label_smoothing / classes
     loss = -(_weighted(log_softmax(input, class_dim), weight, class_dim) * target)
     if reduction == "none":

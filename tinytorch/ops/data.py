@@ -2,14 +2,14 @@
 import numpy as np
 
 from .. import dtypes as dt
-from ..tensor import Tensor
+from ..tensor import Size, Tensor
 
 
 def array_of(data, dtype=None):
     """A new ndarray of `data`, of the given dtype or the one torch infers."""
     if isinstance(data, (np.ndarray, np.generic)):
         array = np.array(data)
-        dt.of(array)
+        check_array(array)
         return array if dtype is None else dt.cast(array, dtype.numpy)
     leaf = data
     while isinstance(leaf, (list, tuple)) and leaf:
@@ -35,6 +35,25 @@ def array_of(data, dtype=None):
     return _convert(array, dtype or found)
 
 
+def contents(data, numpy_dtype):
+    """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
+    value = data[0]
+    if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
+        from .create import size_of            # which imports this file
+        return np.empty(size_of(data, "new"), numpy_dtype)
+    if not isinstance(value, (str, bytes)) and not _is_sequence(value):
+        raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
+    return array_of(value, dt.BY_NUMPY[numpy_dtype])
+
+
+def check_array(array):
+    """TypeError for a dtype that torch lacks, ValueError for another machine's byte order."""
+    dt.of(array)
+    if not array.dtype.isnative:
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
+                         "byte orders is currently not supported.")
+
+
 def _convert(array, target):
     numpy_dtype = target.numpy
     if array.dtype == numpy_dtype:
@@ -45,14 +64,10 @@ def _convert(array, target):
         limits = np.iinfo(numpy_dtype)
         low = -limits.max - 1 if limits.min == 0 else limits.min        # -1 may be stored as the largest unsigned
         if array.dtype.kind == "f" and not np.isfinite(array).all() or array.max() > limits.max or array.min() < low:
-            raise RuntimeError(f"value cannot be converted to type {_C_NAMES.get(target.name, target.name)} without "
-                               "overflow")
+            raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
         if limits.min == 0 and array.dtype.kind == "f":
             array = array.astype(np.int64)
     return dt.cast(array, numpy_dtype)
-
-
-_C_NAMES = {"int32": "int32", "int64": "int64_t"}
 
 
 def _checked(data):
@@ -102,7 +117,7 @@ def _plain(x, shape, depth):
     return [_plain(item, shape, depth + 1) for item in x]
 
 
-def _infer(x, depth=0):
+def _infer(x, depth=0, first=True):
     """The dtype of nested numbers, NumPy scalars and arrays."""
     if isinstance(x, Tensor):
         return x.dtype
@@ -111,11 +126,15 @@ def _infer(x, depth=0):
     if isinstance(x, (bool, int, float, complex)):
         return dt.of_scalar(x)
     if isinstance(x, str):
-        raise ValueError("too many dimensions 'str'") if depth else TypeError("new(): invalid data type 'str'")
+        if depth and first:
+            raise ValueError("too many dimensions 'str'")
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(x, bytes):
+        raise TypeError("new(): invalid data type 'bytes'")
     if not _is_sequence(x):
         raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
     found = None
-    for item in x:
-        d = _infer(item, depth + 1)
+    for i, item in enumerate(x):
+        d = _infer(item, depth + 1, first and i == 0)
         found = d if found is None else dt.promote_types(found, d)
     return dt.get_default_dtype() if found is None else found

@@ -4,7 +4,7 @@ import numpy as np
 from .. import return_types
 from ..autograd.grad_mode import mode
 from ..autograd.op import methods, op
-from ..autograd.promotion import converted, type_name, write_out
+from ..autograd.promotion import EXACT, converted, type_name, write_out
 from ..tensor import Tensor, wrap
 from .linear import _matmul, mT
 from .reduce import check_tensor, like, raw, to_outs
@@ -82,7 +82,7 @@ def inv(A, *, out=None):
             [0.0000, 0.2500]])
     """
     _check("linalg.inv", A)
-    return write_out(out, _inv(A))
+    return write_out(out, _inv(A), exact=EXACT)
 
 
 def inverse(input, *, out=None):
@@ -123,7 +123,7 @@ def det(A, *, out=None):
     tensor(8.)
     """
     _check("linalg.det", A)
-    return write_out(out, _det(A))
+    return write_out(out, _det(A), exact=EXACT)
 
 
 def _slogdet_grad(g, wanted, input, ans):
@@ -213,11 +213,12 @@ def solve(A, B, *, left=True, out=None):
     a, b = A.array.shape, B.array.shape
     vectors = len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
     if not left:
-        return write_out(out, solve(A.transpose(-1, -2), B if vectors else B.transpose(-1, -2)).transpose(-1, -2))
+        return write_out(out, solve(A.transpose(-1, -2), B if vectors else B.transpose(-1, -2)).transpose(-1, -2),
+                         exact=EXACT)
     if b[-1 if vectors else -2] != a[-1]:
         raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B "
                            f"({a[-2]}x{a[-1]} and {b[-2] if len(b) > 1 else b[-1]}x{b[-1] if len(b) > 1 else 1})")
-    return write_out(out, _solve(vectors, A, B))
+    return write_out(out, _solve(vectors, A, B), exact=EXACT)
 
 
 # ------------------------------------------------------------------ cholesky, qr
@@ -263,7 +264,7 @@ def cholesky(input, upper=False, *, out=None):
     """
     _check("linalg.cholesky", input)
     L = _cholesky(input)
-    return write_out(out, mT(L) if upper else L)
+    return write_out(out, mT(L) if upper else L, exact=EXACT)
 
 
 def _qr_grad(g, wanted, input, ans):
@@ -425,7 +426,7 @@ def svdvals(A, *, driver=None, out=None):
     tensor([4., 3.])
     """
     _check("linalg.svdvals", A, square=False)
-    return write_out(out, _svd(A, False)[1])
+    return write_out(out, _svd(A, False)[1], exact=EXACT)
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
@@ -481,7 +482,7 @@ def eigvalsh(A, UPLO="L", *, out=None):
     >>> torch.linalg.eigvalsh(torch.tensor([[2., 0.], [0., 1.]]))
     tensor([1., 2.])
     """
-    return write_out(out, eigh(A, UPLO)[0])
+    return write_out(out, eigh(A, UPLO)[0], exact=EXACT)
 
 
 methods(inverse, det, slogdet, logdet, qr, svd, cholesky)

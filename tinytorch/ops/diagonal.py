@@ -3,7 +3,8 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import methods, op
-from ..autograd.promotion import write_out
+from ..autograd.promotion import EXACT, write_out
+from ..autograd.views import in_place
 from ..device import check_device
 from ..tensor import Tensor, check_dim, wrap
 from .shape import reshape
@@ -37,7 +38,7 @@ def _embed(g, shape, offset, dim1, dim2):
 def _triangle(name, keep):
     @op(name=name, input=lambda g, diagonal: primitive(g, diagonal))
     def primitive(input, diagonal):
-        return np.where(keep(input.shape[-2:], diagonal), input, np.zeros((), input.dtype))
+        return np.ascontiguousarray(np.where(keep(input.shape[-2:], diagonal), input, np.zeros((), input.dtype)))
     return primitive
 
 
@@ -71,7 +72,7 @@ def diag(input, diagonal=0, *, out=None):
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     result = diag_embed(input, diagonal) if ndim == 1 else _diagonal_copy(input, diagonal, 0, 1)
-    return write_out(out, result)
+    return write_out(out, result, exact=EXACT)
 
 
 def fill_diagonal_(self, fill_value, wrap=False):
@@ -148,7 +149,7 @@ def tril(input, diagonal=0, *, out=None):
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return write_out(out, _triangle_of("tril", _tril, input, diagonal))
+    return write_out(out, _triangle_of("tril", _tril, input, diagonal), exact=EXACT)
 
 
 def triu(input, diagonal=0, *, out=None):
@@ -159,7 +160,7 @@ def triu(input, diagonal=0, *, out=None):
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return write_out(out, _triangle_of("triu", _triu, input, diagonal))
+    return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT)
 
 
 def _indices(row, col, mask, dtype, device):
@@ -191,4 +192,9 @@ def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     return _indices(row, col, ~np.tri(max(row, 0), max(col, 0), offset - 1, bool), dtype, device)
 
 
-methods(diag, diag_embed, diagflat, diagonal, fill_diagonal_, inplace=(tril, triu))
+def _zero_expanded(memory, values, diagonal=0):
+    np.copyto(memory, 0, where=values == 0)    # a zero anywhere wins
+
+
+methods(diag, diag_embed, diagflat, diagonal, fill_diagonal_, tril, triu)
+Tensor.tril_, Tensor.triu_ = in_place(tril, _zero_expanded), in_place(triu, _zero_expanded)

@@ -4,7 +4,7 @@ import builtins
 import numpy as np
 
 from ..autograd.op import methods, op
-from ..autograd.promotion import converted, in_float32, promoted, type_name, write_out
+from ..autograd.promotion import EXACT, converted, in_float32, promoted, type_name, write_out
 from ..autograd.views import assign, check_in_place
 from ..tensor import check_dim
 from .reduce import _add, axes, check_tensor, kept_shape, like, masked, numpy_names, raw, spread
@@ -73,7 +73,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. "
                            f"Got {type_name(x)}")
     if x.array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda wide: vector_norm(wide, ord, dim, keepdim), x))
+        return write_out(out, in_float32(lambda wide: vector_norm(wide, ord, dim, keepdim), x), exact=EXACT)
     over = axes(dim, x.array.ndim)
     if not x.array.size and (ord < 0 or ord == float("inf")):
         if dim is None or builtins.any(not x.array.shape[d] for d in over):
@@ -81,7 +81,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
                                + ("tensor because the operation does not have an identity" if dim is None else
                                   f"dimension {over[0]} because this dimension is empty and the operation does not "
                                   "have an identity"))
-    return write_out(out, vector_norm_over(x, ord, over, keepdim))
+    return write_out(out, vector_norm_over(x, ord, over, keepdim), exact=EXACT)
 
 
 @numpy_names
@@ -158,7 +158,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
     size = vector_norm_over(input, p, tuple(d for d in range(array.ndim) if d != dim), True)
     large = size.array > maxnorm
     factor = masked(maxnorm / (size + 1e-7), large) + like(size, (~large).astype(size.array.dtype))
-    return write_out(out, input * factor)
+    return write_out(out, input * factor, exact=EXACT)
 
 
 def renorm_(self, p, dim, maxnorm):

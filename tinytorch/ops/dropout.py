@@ -20,13 +20,13 @@ from .softmax import softmax
 _SELU_LOW = 1.7580993408473766          # -(scale * alpha) of selu: where it saturates
 
 
-@op(name="mul", first=1, input=lambda g, noise: g * noise)
-def _times(noise, input):
+@op(name="mul", input=lambda g, noise: g * noise)
+def _times(input, noise):
     return input * noise
 
 
-@op(name="add", first=2, input=lambda g, noise: g * noise)
-def _times_plus(noise, shift, input):
+@op(name="add", input=lambda g, noise: g * noise)
+def _times_plus(input, noise, shift):
     result = input * noise
     result += shift
     return result
@@ -64,7 +64,9 @@ def _dropped(input, p, feature):
         return input * wrap(np.zeros((), array.dtype))
     step, rounded = _arithmetic(array)
     noise = _noise(array, p, feature) * rounded(step(1) / step(1 - p))
-    return _times(noise, input) if array.dtype != dt.BFLOAT16 else in_float32(lambda x: _times(noise, x), input)
+    if array.dtype == dt.BFLOAT16:
+        return in_float32(lambda x: _times(x, wrap(noise)), input)
+    return _times(input, wrap(noise))
 
 
 def _alpha_dropped(input, p, feature):
@@ -81,8 +83,8 @@ def _alpha_dropped(input, p, feature):
     kept = _noise(array, p, feature)
     noise, shifts = kept * rounded(step(a)), np.where(kept, shift(1), shift(0))
     if array.dtype == dt.BFLOAT16:
-        return in_float32(lambda x: _times(noise, x), input) + wrap(dt.to_bfloat16(shifts))
-    return _times_plus(noise, shifts, input)
+        return in_float32(lambda x: _times(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
+    return _times_plus(input, wrap(noise), shifts)
 
 
 def drop(input, p, train, inplace, alpha=False, feature=False):
@@ -224,7 +226,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     ndim = input.array.ndim
     if ndim not in (4, 5):
         _warn_of_rank("dropout3d", 3, ndim)
-    if ndim == 4:
+    if ndim != 5:
         return _unbatched(input, p, training, inplace)
     return drop(input, p, training, inplace, feature=True)
 

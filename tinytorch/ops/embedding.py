@@ -3,8 +3,9 @@ import numpy as np
 
 from ..autograd.grad_mode import mode
 from ..autograd.op import op
+from ..autograd.promotion import need_tensors
 from ..kernels import embedding as kernels
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 
 @op(name="embedding_dense_backward",
@@ -37,12 +38,14 @@ def _padding_row(padding_idx, weight):
 def _check_lookup(input, weight, sparse):
     if sparse and mode.grad and weight.tracked:
         raise NotImplementedError("tinytorch has no sparse gradients: use sparse=False")
+    if weight.array.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if not isinstance(input, Tensor):
+        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
     if input.array.dtype.char not in "ilq":
         found = "CPUBoolType" if input.array.dtype.kind == "b" else f"torch.{input.dtype.tensor_type}"
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
                            f"Int; but got {found} instead (while checking arguments for embedding)")
-    if weight.array.ndim != 2:
-        raise RuntimeError("'weight' must be 2-D")
 
 
 def _renorm(weight, input, max_norm, norm_type):
@@ -132,7 +135,7 @@ def _bags(input, offsets, include_last):
         raise RuntimeError(f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
                            f"position 0. However, got {starts[0]}")
     if starts.size and starts[-1] > input.size:
-        raise RuntimeError(f"offsets[-1] can not be greater than input's length({input.size}) but got offsets[-1] of "
+        raise RuntimeError(f"offsets[-1] can not be greater than input's length {input.size} but got offsets[-1] of "
                            f"{starts[-1]}")
     return (starts[:-1], len(starts) - 1) if include_last else (starts, len(starts))
 
@@ -147,6 +150,7 @@ def one_hot(tensor, num_classes=-1):
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
+    need_tensors("one_hot", input=tensor)
     index = tensor.array
     if index.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")

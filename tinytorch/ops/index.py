@@ -12,8 +12,9 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.op import op, single
 from ..autograd.promotion import stored_as, type_name
-from ..autograd.views import assign, check_in_place, check_inference, check_overlap, check_written, may_share
-from ..kernels.layout import dense_copy
+from ..autograd.views import (assign, check_in_place, check_inference, check_overlap, check_written, is_expanded,
+                              may_share, warn_expanded)
+from ..kernels.layout import picked_like
 from ..kernels.scatter import add_at
 from ..tensor import Tensor, wrap
 
@@ -25,15 +26,25 @@ _PLAIN = (int, type(None))
 
 
 # ------------------------------------------------------------------ primitives
-def _basic(name):
+def _basic(name, view=lambda array, index: array[index]):
     """A primitive f(input, index) for an index of numbers, slices and None that ends in Ellipsis: a view."""
     @single(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
     def primitive(input, index):
-        return input[index]
+        return view(input, index)
     return primitive
 
 
-_select, _slice, _new_axis, _alias = _basic("select"), _basic("slice"), _basic("unsqueeze"), _basic("alias")
+def _with_new_axes(array, index):
+    """array[index] with torch's strides for the dimensions that None makes: NumPy gives them 0."""
+    size, items, rest = [], [], list(array.shape)
+    for item in index[:-1]:
+        size.append(1 if item is None else rest.pop(0))
+        items.append(_ALL if item is None else item)
+    return array.reshape(size + rest)[(*items, ...)]
+
+
+_select, _slice, _alias = _basic("select"), _basic("slice"), _basic("alias")
+_select_new, _slice_new, _new_axis = [_basic(name, _with_new_axes) for name in ("select", "slice", "unsqueeze")]
 
 
 @op(name="slice_backward", g=lambda g, index: _slice(g, index))
@@ -45,8 +56,7 @@ def _put_in_zeros(g, shape, index):
 
 @single(name="index", aux=True, input=lambda g, shape, aux: _add_in_zeros(g, shape, aux))
 def _index(input, index, keep):
-    # The caller may write to his index tensor before backward: keep a copy.
-    return pick(input, index), tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index]) if keep else None
+    return pick(input, index), _kept_index(index) if keep else None
 
 
 @op(name="index_backward", g=lambda g, index: _index(g, index))
@@ -59,25 +69,27 @@ def _add_in_zeros(g, shape, index):
     return result
 
 
-@op(name="index_put", input=lambda g, index, accumulate: g if accumulate else _index_put(g, 0, index, False),
-    values=lambda g, index: _index(g, index))
-def _index_put(input, values, index, accumulate):
+@op(name="index_put", aux=True, input=lambda g, aux, accumulate: g if accumulate else _index_put(g, 0, aux, False),
+    values=lambda g, aux: _index(g, aux))
+def _index_put(input, values, index, accumulate, keep):
     result = np.array(input)
     put_values(result, values, index, accumulate)
-    return result
+    return result, _kept_index(index) if keep else None
+
+
+def _kept_index(index):
+    """An advanced index for backward: the caller may write to his index tensor before that."""
+    return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index])
 
 
 def pick(array, index):
     """array[index] for an advanced index, with torch's errors."""
     try:
-        if index[-1].dtype != bool and array.flags.c_contiguous and all([i is _ALL for i in index[:-1]]):
-            return array.take(index[-1], axis=len(index) - 1)
-        if 0 in array.strides:
-            array = dense_copy(array)
-        found = array[index]
-        steps = [s for s, n in zip(array.strides, array.shape) if n > 1]
-        # NumPy puts indexed dimensions first in memory.
-        return np.ascontiguousarray(found) if steps == sorted(steps, reverse=True) else found
+        last = index[-1]
+        if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
+                and all([i is _ALL for i in index[:-1]])):
+            return array.take(last, axis=len(index) - 1)
+        return picked_like(array[index], array, index)
     except IndexError as error:
         raise index_error(array.shape, index, error) from None
 
@@ -167,6 +179,8 @@ def parse(shape, index):
             count = item.ndim if item.dtype == bool else 1
             dim, made = dim + count, made + count
     advanced = _advanced(arrays) if arrays else None
+    if None in basic:
+        primitive = {_select: _select_new, _slice: _slice_new}.get(primitive, _new_axis)
     if advanced is not None and all(item is _ALL for item in basic):
         return None, primitive, advanced
     return (*basic, Ellipsis), primitive, advanced
@@ -318,14 +332,16 @@ def setitem(self, index, value):
         elif isinstance(value, Tensor) and value.array.ndim:
             target.copy_(_spread(value, target.array.shape))
         else:
+            check_written(target.array)
             target.fill_(value)
         return
     if self.version.__class__ is not list:
         check_inference(self)
     array = self.array if basic is None else self.array[basic]
+    if advanced is None and 0 in array.strides:
+        check_written(array)
+    source = value
     if isinstance(value, Tensor):
-        if advanced is None:
-            check_written(array)
         if may_share(array, value.array):
             check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value)
         if value.array.dtype == array.dtype:
@@ -335,12 +351,15 @@ def setitem(self, index, value):
     else:
         value = stored_as(value, array.dtype)
     if advanced is not None:
-        put_values(array, value, advanced)
+        if is_expanded(array):
+            _put_expanded(array, np.asarray(value, array.dtype), advanced)
+        else:
+            put_values(array, value, advanced)
     else:
         try:
             array[...] = value
         except ValueError:
-            _spread(wrap(value), array.shape)  # says what does not fit
+            _spread(source, array.shape)       # says what does not fit
             raise
     self.version[0] += 1
 
@@ -409,11 +428,22 @@ def index_put_(self, indices, values, accumulate=False):
     if not mode.grad or not (self.requires_grad or values.requires_grad):
         advanced = _parse_put(self.array.shape, indices)
         values = _fitting(self, values, advanced)
-        if self.array.flags.c_contiguous or not accumulate:
+        if self.array.flags.c_contiguous or not accumulate and 0 not in self.array.strides:
             put_values(self.array, values.array, advanced, accumulate)
             self.version[0] += 1
             return self
-    return assign(self, index_put(self, indices, values, accumulate))
+    return assign(self, index_put(self, indices, values, accumulate),
+                  lambda memory, _: _put_expanded(memory, values.array, _parse_put(memory.shape, indices), accumulate))
+
+
+def _put_expanded(memory, values, advanced, accumulate=False):
+    warn_expanded("index_put_", "tensor[indices] = tensor")
+    if values.size == 1 and not accumulate and len(advanced) == 1 and advanced[0].dtype == bool:
+        warn_expanded("masked_fill_", "tensor[mask] = scalar")     # torch does it with that
+    if accumulate:
+        np.add.at(memory, advanced, values)
+    else:
+        put_values(memory, values, advanced)
 
 
 def iterate(self):

@@ -24,15 +24,20 @@ def _parts(g, wanted, dim, lengths):
     return result
 
 
+def _in_order(result, parts):
+    """`result` in C order, as torch makes it, where NumPy follows the parts; both do so for images."""
+    return result if result.flags.c_contiguous or parts[0].ndim > 3 else np.ascontiguousarray(result)
+
+
 @op(name="cat", first=2, joint=lambda g, wanted, dim, lengths: _parts(g, wanted, dim, lengths))
 def _cat(dim, lengths, *tensors):
-    return np.concatenate(tensors, dim)
+    return _in_order(np.concatenate(tensors, dim), tensors)
 
 
 @op(name="stack", first=1, joint=lambda g, wanted, dim: [
     g[(_ALL,) * dim + (i,)] if want else None for i, want in enumerate(wanted)])
 def _stack(dim, *tensors):
-    return np.stack(tensors, dim)
+    return _in_order(np.stack(tensors, dim), tensors)
 
 
 def joined(dim, parts):

@@ -2,8 +2,9 @@
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.op import binary, methods, op
-from ..autograd.promotion import C_NAMES, check_broadcast, in_float32, type_name, write_out
+from ..autograd.op import binary, methods, op, renamed
+from ..autograd.promotion import EXACT, C_NAMES, check_broadcast, in_float32, need_tensors, type_name, write_out
+from ..autograd.views import resized
 from ..tensor import Tensor, wrap
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
@@ -76,7 +77,7 @@ def _mv(input, vec):
     return _dot(input, vec)
 
 
-@op(name="ger", input=lambda g, vec2: _mv(g, vec2.conjugate()), vec2=lambda g, input: _mv(g.T, input.conjugate()))
+@op(name="mul", input=lambda g, vec2: _mv(g, vec2.conjugate()), vec2=lambda g, input: _mv(g.T, input.conjugate()))
 def _outer(input, vec2):
     return np.multiply(input[:, None], vec2)
 
@@ -95,6 +96,10 @@ def _linear(input, weight, bias):
     return result if input.ndim == 2 else result.reshape(input.shape[:-1] + weight.shape[:1])
 
 
+# What torch makes of it for a matrix.
+_linear_addmm, _linear_mm = renamed(_linear, "addmm"), renamed(_linear, "mm")
+
+
 @op(name="addmm", first=2, input=lambda g, beta: g * beta.conjugate(),
     mat1=lambda g, mat2, alpha: _mm(g, mT(mat2)) * alpha.conjugate(),
     mat2=lambda g, mat1, alpha: _mm(mT(mat1), g) * alpha.conjugate())
@@ -108,14 +113,6 @@ def _addmm(beta, alpha, input, mat1, mat2):
 
 
 # ------------------------------------------------------------------ checks
-def check_tensors(name, **operands):
-    """TypeError in torch's words unless every operand is a Tensor."""
-    for position, (argument, value) in enumerate(operands.items(), 1):
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, "
-                            f"not {type(value).__name__}")
-
-
 def _check_matrices(a, b):
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
@@ -156,35 +153,35 @@ def matmul(input, other, *, out=None):
     tensor([3., 3.])
     """
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
-        check_tensors("matmul", input=input, other=other)
+        need_tensors("matmul", input=input, other=other)
     a, b = input.array, other.array
     if a.ndim == 2 == b.ndim:
-        return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other)
+        return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
     if a.dtype is not b.dtype or a.dtype.kind in "bV":
         if a.dtype == dt.BFLOAT16 and b.dtype == dt.BFLOAT16:
-            return write_out(out, in_float32(matmul, input, other))
+            return write_out(out, in_float32(matmul, input, other), exact=EXACT)
         if a.ndim == b.ndim == 1:
             return dot(input, other, out=out)
         _same_dtype(input, other)
     if b.ndim == 2 and a.ndim > 2:
-        return write_out(out, _mm(input, other))
+        return write_out(out, _mm(input, other), exact=EXACT)
     if not a.ndim or not b.ndim:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
                            f"{a.ndim}D and {b.ndim}D")
     if a.ndim == 1:
         if b.ndim == 1:
             return dot(input, other, out=out)
-        return write_out(out, matmul(input.unsqueeze(0), other).squeeze(-2))
+        return write_out(out, matmul(input.unsqueeze(0), other).squeeze(-2), exact=EXACT)
     if b.ndim == 1:
         if a.ndim == 2:
             return mv(input, other, out=out)
-        return write_out(out, matmul(input, other.unsqueeze(1)).squeeze(-1))
+        return write_out(out, matmul(input, other.unsqueeze(1)).squeeze(-1), exact=EXACT)
     check_broadcast(a.shape[:-2], b.shape[:-2])
     if a.shape[-1] != b.shape[-2]:
         n = max(count_of(a.shape[:-2]), count_of(b.shape[:-2]))
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] "
                            f"but got: [{n}, {b.shape[-2]}].")
-    return write_out(out, _matmul(input, other))
+    return write_out(out, _matmul(input, other), exact=EXACT)
 
 
 def mm(input, mat2, *, out=None):
@@ -195,7 +192,7 @@ def mm(input, mat2, *, out=None):
     tensor([[3., 3.],
             [3., 3.]])
     """
-    check_tensors("mm", input=input, mat2=mat2)
+    need_tensors("mm", input=input, mat2=mat2)
     if input.array.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if mat2.array.ndim != 2:
@@ -210,11 +207,11 @@ def bmm(input, mat2, *, out=None):
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
     tensor([3., 3.])
     """
-    check_tensors("bmm", input=input, mat2=mat2)
+    need_tensors("bmm", input=input, mat2=mat2)
     if input.array.dtype == dt.BFLOAT16:
-        return write_out(out, in_float32(bmm, input, mat2))
+        return write_out(out, in_float32(bmm, input, mat2), exact=EXACT)
     _check_batches(input, mat2)
-    return write_out(out, _matmul(input, mat2))
+    return write_out(out, _matmul(input, mat2), exact=EXACT)
 
 
 def mv(input, vec, *, out=None):
@@ -224,7 +221,7 @@ def mv(input, vec, *, out=None):
     >>> torch.mv(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    check_tensors("mv", input=input, vec=vec)
+    need_tensors("mv", input=input, vec=vec)
     a, b = input.array, vec.array
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
@@ -244,13 +241,14 @@ def dot(input, tensor, *, out=None):
     >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
     """
-    check_tensors("dot", input=input, tensor=tensor)
+    need_tensors("dot", input=input, tensor=tensor)
     _check_vectors(input, tensor)
     if input.array.dtype == dt.BFLOAT16:
-        return write_out(out, in_float32(dot, input, tensor))
+        return write_out(out, in_float32(dot, input, tensor),
+                         exact="result dtype {Have} does not match input dtype {Want}")
     if input.array.dtype == bool:
         raise NotImplementedError("\"dot\" not implemented for 'Bool'")
-    return write_out(out, _inner(input, tensor))
+    return write_out(out, _inner(input, tensor), exact="result dtype {Have} does not match input dtype {Want}")
 
 
 def vdot(input, other, *, out=None):
@@ -260,7 +258,7 @@ def vdot(input, other, *, out=None):
     >>> torch.vdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    check_tensors("vdot", input=input, other=other)
+    need_tensors("vdot", input=input, other=other)
     return dot(input.conjugate(), other, out=out)
 
 
@@ -272,7 +270,7 @@ def outer(input, vec2, *, out=None):
     tensor([[3, 4],
             [6, 8]])
     """
-    check_tensors("outer", input=input, vec2=vec2)
+    need_tensors("outer", input=input, vec2=vec2)
     for name, x in (("self", input), ("vec2", vec2)):
         if x.array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.array.ndim}-D")
@@ -295,8 +293,14 @@ def linear(input, weight, bias=None):
     >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.ones(3))
     tensor([[3., 3., 3.]])
     """
-    x, w = input.array, weight.array
-    if w.ndim != 2 or not x.ndim:
+    try:
+        x, w = input.array, weight.array
+    except AttributeError:
+        need_tensors("linear", input=input, weight=weight)
+        raise
+    if not x.ndim:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
+    if w.ndim != 2:
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
     if x.dtype is not w.dtype or x.dtype.kind in "bV":
@@ -312,6 +316,8 @@ def linear(input, weight, bias=None):
         _check_matrices(rows(x), w.T)
     if bias is not None:
         _check_bias(bias, x, w)
+    if x.ndim == 2:
+        return _linear_mm(input, weight, bias) if bias is None else _linear_addmm(input, weight, bias)
     return _linear(input, weight, bias)
 
 
@@ -358,20 +364,20 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     >>> torch.addmm(torch.ones(2), torch.ones(1, 3), torch.ones(3, 2), beta=2)
     tensor([[5., 5.]])
     """
-    check_tensors("addmm", input=input, mat1=mat1, mat2=mat2)
+    need_tensors("addmm", input=input, mat1=mat1, mat2=mat2)
     a, b = mat1.array, mat2.array
     for name, x in (("mat1", a), ("mat2", b)):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     if a.dtype == dt.BFLOAT16:
-        return write_out(out, _combined(input, mm(mat1, mat2), beta, alpha))
+        return write_out(out, _combined(input, mm(mat1, mat2), beta, alpha), exact=EXACT)
     if not input.array.dtype == a.dtype == b.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and {type_name(mat2)}")
     _same_dtype(mat1, mat2)
     _check_matrices(a, b)
     beta, alpha = _factors(input, beta, alpha)
     _check_expand(input.array.shape, (a.shape[0], b.shape[1]))
-    return write_out(out, _addmm(beta, alpha, input, mat1, mat2))
+    return write_out(out, _addmm(beta, alpha, input, mat1, mat2), exact=EXACT)
 
 
 def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
@@ -381,7 +387,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
     >>> torch.addmv(torch.ones(2), torch.ones(2, 3), torch.ones(3))
     tensor([4., 4.])
     """
-    return write_out(out, _combined(input, mv(mat, vec), beta, alpha))
+    return write_out(out, _combined(input, mv(mat, vec), beta, alpha), exact=EXACT)
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
@@ -409,7 +415,7 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 2), torch.ones(1, 2, 1))
     tensor([[[3.]]])
     """
-    return write_out(out, _combined(input, bmm(batch1, batch2), beta, alpha))
+    return write_out(out, _combined(input, bmm(batch1, batch2), beta, alpha), exact=EXACT)
 
 
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
@@ -419,7 +425,10 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     >>> torch.addbmm(torch.ones(1), torch.ones(3, 1, 2), torch.ones(3, 2, 1))
     tensor([[7.]])
     """
-    return write_out(out, _combined(input, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha))
+    result = _combined(input, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
+    if out is not None and out.array.shape != result.array.shape:
+        out.array = resized(out.array, result.array)           # here torch does so without a warning
+    return write_out(out, result, exact="self and mat2 must have the same dtype, but got {Have} and {Want}")
 
 
 def __matmul__(self, other):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..autograd.op import op
-from ..autograd.promotion import check_broadcast, promoted, type_name
+from ..autograd.promotion import check_broadcast, need_tensors, promoted, type_name
 from ..tensor import wrap
 from .activation import _hardtanh
 from .cross_entropy import reduction_of
@@ -154,7 +154,7 @@ def _bce(input, target):
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """-(target log(input) + (1 - target) log(1 - input)), each log no smaller than -100.
 
-    ValueError if the sizes differ, RuntimeError if `input` leaves [0, 1].
+    ValueError if the sizes differ, RuntimeError if `input` or `target` leaves [0, 1].
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5, 1.]), torch.tensor([1., 0.]))
@@ -168,6 +168,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise RuntimeError(f"Found dtype {type_name(target)} but expected {type_name(input)}")
     if input.array.size and not (input.array.min() >= 0 and input.array.max() <= 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
+    if target.array.size and not (target.array.min() >= 0 and target.array.max() <= 1):
+        raise RuntimeError("all elements of target should be between 0 and 1")
     loss = _bce(input, target)
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -197,6 +199,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     if target.array.dtype.kind in "biu":
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")
+    if input.array.dtype.kind in "biu":
+        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{type_name(input)}'")
     input, target = promoted(input, target)
     if pos_weight is None:
         loss = _bce_logits(input, target)
@@ -214,6 +218,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     >>> torch.nn.functional.kl_div(torch.tensor([[0., 0.]]), torch.tensor([[1., 0.]]), reduction="batchmean")
     tensor(0.)
     """
+    need_tensors("kl_div", input=input, target=target)
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
@@ -221,6 +226,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
                       "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
                       stacklevel=2)
     reduction = reduction_of("sum" if by_batch else reduction, size_average, reduce)
+    if input.array.dtype.kind in "biu" or target.array.dtype.kind in "biu":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         loss = target.exp() * (target - input)
     else:
@@ -363,6 +370,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     if input.array.ndim > 2 or input.array.ndim == 2 and index.shape != input.array.shape[:1]:
         raise RuntimeError(f"inconsistent target size, expected {list(input.array.shape[:-1])} but got "
                            f"{list(target.array.shape)}")
+    if weight is not None and weight.array.size != classes:
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     rows = input.reshape(-1, classes)

@@ -3,6 +3,7 @@ import numpy as np
 
 from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import stored_as, type_name, write_out
+from ..autograd.views import in_place, warn_expanded
 from ..tensor import Tensor, check_dim, wrap
 from .broadcast import common_shape, expand
 from .index import _index, _index_put
@@ -15,7 +16,7 @@ __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzer
 @op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0), value=lambda g, mask: _masked_fill(g, ~mask, 0))
 def _masked_fill(input, mask, value):
     shape = input.shape if mask.shape == input.shape else np.broadcast_shapes(input.shape, mask.shape)
-    result = np.array(input if shape == input.shape else np.broadcast_to(input, shape))
+    result = np.array(input if shape == input.shape else np.broadcast_to(input, shape), order="C")
     np.copyto(result, value, where=mask)
     return result
 
@@ -118,8 +119,10 @@ def nonzero(input, *, out=None, as_tuple=False):
     if as_tuple:
         return tuple([wrap(places) for places in np.atleast_1d(array).nonzero()])
     if not array.ndim:
-        return write_out(out, wrap(np.empty((int(array != 0), 0), np.int64)))
-    return write_out(out, wrap(np.stack(array.nonzero(), 1)))
+        return write_out(out, wrap(np.empty((int(array != 0), 0), np.int64)),
+                         exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
+    return write_out(out, wrap(np.array(array.nonzero()).T),
+                     exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
 
 
 def argwhere(input):
@@ -205,4 +208,10 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     return gather(expand(input, shape), dim, expand(indices, places), out=out)
 
 
-methods(argwhere, masked_select, nonzero, take, take_along_dim, inplace=(masked_fill, masked_scatter, put))
+def _fill_expanded(memory, values, mask, value):
+    warn_expanded("masked_fill_", "tensor[mask] = scalar")
+    np.copyto(memory, values, where=mask.array)
+
+
+methods(argwhere, masked_fill, masked_select, nonzero, take, take_along_dim, inplace=(masked_scatter, put))
+Tensor.masked_fill_ = in_place(masked_fill, _fill_expanded)

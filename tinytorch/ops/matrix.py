@@ -3,7 +3,7 @@ import numpy as np
 
 from .. import return_types
 from ..autograd.op import methods, op
-from ..autograd.promotion import converted, type_name, write_out
+from ..autograd.promotion import EXACT, converted, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .decompose import LinAlgError, _check, _eye, _gaps, _inv, _rowwise, eigvalsh, inv, solve, svdvals
 from .distance import vector_norm
@@ -159,7 +159,7 @@ def matrix_power(input, n, *, out=None):
         n //= 2
         if n:
             input = matmul(input, input)
-    return write_out(out, result.clone() if result is input else result)
+    return write_out(out, result.clone() if result is input else result, exact=EXACT)
 
 
 def multi_dot(tensors, *, out=None):
@@ -187,7 +187,8 @@ def multi_dot(tensors, *, out=None):
         return tensors[i] if i == j else matmul(product(i, split[i, j]), product(split[i, j] + 1, j))
     result = product(0, len(tensors) - 1)
     result = result.squeeze(0) if first else result
-    return write_out(out, result.squeeze(-1) if last else result)
+    return write_out(out, result.squeeze(-1) if last else result,
+                     exact="multi_dot(): expected out tensor to have dtype {want} but got {have}")
 
 
 def _cheapest(sizes):
@@ -385,7 +386,8 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
     if B.array.ndim < 2:
         raise RuntimeError("linalg.solve_triangular: The input tensor B must have at least 2 dimensions.")
     wide = np.broadcast_shapes(A.array.shape[:-2], B.array.shape[:-2])
-    return write_out(out, solve(A, B.expand(wide + B.array.shape[-2:]), left=left))
+    return write_out(out, solve(A, B.expand(wide + B.array.shape[-2:]), left=left),
+                     exact="expected scalar type {Want} but found {Have}")
 
 
 @op(name="gram", input=lambda g, input: _matmul(g + mT(g), input))
@@ -416,7 +418,8 @@ def vecdot(x, y, *, dim=-1, out=None):
     >>> torch.linalg.vecdot(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    return write_out(out, (x.conjugate() * y).sum(dim))
+    return write_out(out, (x.conjugate() * y).sum(dim),
+                     exact="linalg.vecdot: Expected out of dtype{Want} but found {Have}")
 
 
 methods(matrix_power, matrix_exp, pinverse, cholesky_solve, cholesky_inverse)

@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import op
-from ..autograd.promotion import type_name
+from ..autograd.promotion import need_tensors, type_name
 from ..kernels import norm as kernels
 from ..tensor import Size
 from .pad import pad
@@ -102,6 +102,7 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
             raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
     if input.array.dtype.kind not in "fV":
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{type_name(input)}'")
+    _check_types(input, weight, bias, running_mean, running_var)
     if input.array.itemsize == 2:
         return _in_float32(_by_batch, input, running_mean, running_var, weight, bias, training, momentum, eps)
     mean, var = (None if v is None else v.array for v in (running_mean, running_var))
@@ -111,6 +112,21 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
         if running is not None:
             running.version[0] += 1
     return _batch_norm(input, weight, bias, mean, var, momentum, eps)
+
+
+def _check_types(input, *parameters):
+    """RuntimeError unless all have one dtype, or the input is in half precision and the rest in single."""
+    given = [p for p in parameters if p is not None]
+    dtype = input.array.dtype
+    if all([p.array.dtype is dtype or p.array.dtype == dtype for p in given]):
+        return
+    if given[0].array.dtype == dtype and dtype.kind in "fV":
+        other = next(p for p in given if p.array.dtype != dtype)
+        raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
+    if given[0].array.dtype != dtype and any(p.array.dtype != np.float32 for p in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if given[0].array.dtype != dtype and (dtype.itemsize != 2 or dtype.kind not in "fV"):
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 def _in_float32(function, input, *args):
@@ -168,6 +184,9 @@ def _layer_norm(input, weight, bias, size, eps, center):
 
 
 def _check_normalized(input, normalized_shape, weight, bias, star):
+    if isinstance(normalized_shape, int):
+        name = "layer_norm" if star == "*, " else "rms_norm"
+        raise TypeError(f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
     shape, have = tuple(normalized_shape), input.array.shape
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
@@ -191,7 +210,9 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.]]), (2,))
     tensor([[-1.0000,  1.0000]])
     """
+    need_tensors("layer_norm", input=input)
     shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
+    _check_types(input, weight, bias)
     if input.array.dtype.kind not in "fV":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{type_name(input)}'")
     if input.array.itemsize == 2:
@@ -212,6 +233,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if input.array.dtype.kind == "c":
         squares = (input * input).mean(tuple(range(-len(shape), 0)), keepdim=True)
         return _affine(input * (squares + (dt.finfo(input.dtype).eps if eps is None else eps)) ** -0.5, weight, None)
+    if input.array.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{type_name(input)}'")
     if input.array.itemsize == 2:
         return _in_float32(rms_norm, input, shape, weight, eps)
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
@@ -239,6 +262,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
         if value is not None and value.array.shape != shape[1:2]:
             raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but "
                                f"got {name} of shape {list(value.array.shape)} and input of shape {list(shape)}")
+    _check_types(input, weight, bias)
     if input.array.dtype.kind not in "fV":
         raise NotImplementedError(f"\"GroupNormKernelImpl\" not implemented for '{type_name(input)}'")
     if input.array.itemsize == 2:

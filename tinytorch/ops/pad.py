@@ -2,6 +2,7 @@
 import numpy as np
 
 from ..autograd.op import op
+from ..autograd.promotion import need_tensors
 
 __all__ = ["constant_pad_nd"]
 
@@ -71,6 +72,12 @@ def pad(input, pad, mode="constant", value=None):
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (2, 1), mode="reflect")
     tensor([[3, 2, 1, 2, 3, 2]])
     """
+    need_tensors("pad", input=input)
+    if not isinstance(pad, (tuple, list)):
+        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
+    if len(pad) and isinstance(pad[0], (float, str)):
+        raise TypeError("pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
+                        f"{type(pad[0]).__name__} at pos 0")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     ndim = input.array.ndim
@@ -84,9 +91,13 @@ def pad(input, pad, mode="constant", value=None):
     if mode not in _INDEX:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) not in (2, 4, 6) or ndim - len(pad) // 2 not in (1, 2):
-        raise NotImplementedError(f"Padding size {len(pad)} is not supported for {ndim}D input tensor.")
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last "
+            "dimension)\n  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding "
+            "size = 6 (pads last 3 dimensions)")
     result = input
-    for axis, (before, after) in enumerate(_widths(pad, ndim)):
+    for axis, (before, after) in reversed(list(enumerate(_widths(pad, ndim)))):
         if before or after:
             result = _by_index(result, axis, _INDEX[mode](input.array.shape, axis, before, after))
     return input.clone() if result is input else result
@@ -95,8 +106,9 @@ def pad(input, pad, mode="constant", value=None):
 def _reflect(shape, axis, before, after):
     n = shape[axis]
     if before >= n or after >= n:
-        raise RuntimeError("Argument #4: Padding size should be less than the corresponding input dimension, but got: "
-                           f"padding ({before}, {after}) at dimension {axis} of input {list(shape)}")
+        argument = 2 + 2 * (len(shape) - axis)
+        raise RuntimeError(f"Argument #{argument}: Padding size should be less than the corresponding input dimension, "
+                           f"but got: padding ({before}, {after}) at dimension {axis} of input {list(shape)}")
     i = np.abs(np.arange(-before, n + after))
     return np.where(i >= n, 2 * (n - 1) - i, i)
 

@@ -12,7 +12,7 @@ from ..autograd.op import op, renamed
 from ..autograd.promotion import in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import pool as kernels
-from ..tensor import Tensor
+from ..tensor import Tensor, check_dim
 from .plan import planned
 
 __all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"]
@@ -110,7 +110,8 @@ def _numbers(value, function, name, n, optional=""):
     try:
         value = tuple([operator.index(v) for v in value])
     except TypeError:
-        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, "
+        position = 2 + ("kernel_size", "stride", "padding", "dilation").index(name)
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be tuple of ints, "
                         f"not {type(value[0]).__name__}") from None
     return value * n if len(value) == 1 else value
 
@@ -139,11 +140,16 @@ def _check_dims(function, n, shape):
         if not good:
             raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
                                f"'self' (while checking arguments for {function})")
+    elif not good and function == "avg_pool2d":
+        check_dim(-3, len(shape))              # IndexError
+        raise RuntimeError(f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                           f"{shape}")
     elif not good:
         raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
     if 0 in shape[-n - 1:]:
-        raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for "
-                           f"input, but got:{shape}")
+        named = "max_pool1d: " if function == "max_pool1d" else ""
+        raise RuntimeError(f"{named}Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size "
+                           f"for input, but got:{shape}")
 
 
 def _check_window_1d(kernel, stride, padding, dilation):

@@ -3,7 +3,8 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.op import binary, methods, op, operator
-from ..autograd.promotion import check_broadcast, converted, in_float32, need_tensors, result_dtype, write_out
+from ..autograd.promotion import (OPERANDS, check_broadcast, converted, in_float32, need_tensors, result_dtype,
+                                  type_name, write_out)
 from ..autograd.views import assign, check_in_place
 from ..return_types import frexp as FrexpResult
 from ..tensor import Tensor
@@ -77,17 +78,20 @@ def float_power(input, exponent, *, out=None):
     operands = [converted(x, d) if isinstance(x, Tensor) else d.type(x).item() for x in (input, exponent)]
     result = _pow(*operands)
     if out is not None and out.array.dtype != d:
-        raise RuntimeError(f"the output given to float_power has dtype {out.dtype} but the operation's result "
-                           f"requires dtype {dt.BY_NUMPY[d]}")
+        raise RuntimeError(f"the output given to float_power has dtype {type_name(out)} but the operation's result "
+                           f"requires dtype {dt.BY_NUMPY[d].tensor_type[:-6]}")
     return write_out(out, result)
 
 
 def _float_power_(self, exponent):
     """In-place form of `float_power`: RuntimeError unless the tensor is in double precision."""
+    if not isinstance(exponent, (Tensor, *OPERANDS)):
+        raise TypeError("float_power_(): argument 'exponent' (position 1) must be Tensor, not "
+                        f"{type(exponent).__name__}")
     d = dt.complex128 if result_dtype((self, exponent)).is_complex else dt.float64
     if self.dtype is not d:
-        raise RuntimeError(f"the base given to float_power_ has dtype {self.dtype} but the operation's result "
-                           f"requires dtype {d}")
+        raise RuntimeError(f"the base given to float_power_ has dtype {type_name(self)} but the operation's result "
+                           f"requires dtype {d.tensor_type[:-6]}")
     check_in_place(self)
     return assign(self, float_power(self, exponent))
 

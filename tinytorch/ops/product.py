@@ -2,12 +2,14 @@
 import numpy as np
 
 from ..autograd.op import methods, op
-from ..autograd.promotion import check_broadcast, converted, promoted, write_out
+from ..autograd.promotion import EXACT, check_broadcast, converted, need_tensors, promoted, write_out
 from ..tensor import Tensor, check_dim
-from .linear import check_tensors, count_of, matmul
+from .linear import count_of, matmul
 from .reduce import like, raw
 
 __all__ = ["cross", "inner", "kron", "tensordot", "trace"]
+
+_OUT_DTYPE = "tensordot: Expected the output tensor to have dtype {Want}, but got an output tensor with dtype {Have}"
 
 
 @op(name="trace", input=lambda g, shape: g * like(g, np.eye(*shape, dtype=raw(g).dtype)))
@@ -28,14 +30,14 @@ def inner(input, other, *, out=None):
     >>> torch.inner(torch.ones(2, 3), torch.ones(4, 3)).shape
     torch.Size([2, 4])
     """
-    check_tensors("inner", input=input, other=other)
+    need_tensors("inner", input=input, other=other)
     a, b = input.array.shape, other.array.shape
     if not a or not b:
-        return write_out(out, input * other)
+        return write_out(out, input * other, exact=_OUT_DTYPE)
     if a[-1] != b[-1]:
         raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
                            f"{list(a)} and {list(b)}")
-    return write_out(out, tensordot(input, other, ([-1], [-1])))
+    return write_out(out, tensordot(input, other, ([-1], [-1])), exact=_OUT_DTYPE)
 
 
 def kron(input, other, *, out=None):
@@ -45,7 +47,7 @@ def kron(input, other, *, out=None):
     >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
     tensor([ 1, 10,  2, 20])
     """
-    check_tensors("kron", input=input, other=other)
+    need_tensors("kron", input=input, other=other)
     ndim = max(input.array.ndim, other.array.ndim)
     a = (1,) * (ndim - input.array.ndim) + input.array.shape
     b = (1,) * (ndim - other.array.ndim) + other.array.shape
@@ -89,7 +91,7 @@ def tensordot(a, b, dims=2, out=None):
     count = count_of([a.array.shape[i] for i in first])
     left = a.permute(free_a + first).reshape(count_of(shape[:len(free_a)]), count)
     right = b.permute(second + free_b).reshape(count, count_of(shape[len(free_a):]))
-    return write_out(out, matmul(left, right).reshape(shape))
+    return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)
 
 
 def trace(input):
@@ -125,7 +127,7 @@ def cross(input, other, dim=None, *, out=None):
     if a[dim] != 3 or b[dim] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[dim]} and {b[dim]}")
     check_broadcast(a, b)
-    return write_out(out, _cross(dim, input, other))
+    return write_out(out, _cross(dim, input, other), exact=EXACT)
 
 
 methods(inner, kron, trace, cross)

@@ -9,11 +9,13 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.tensor_methods import check_can_require_grad
 from ..autograd.op import methods, op
-from ..autograd.promotion import check_broadcast, type_name, write_out
+from ..autograd.promotion import check_broadcast, check_written, refill, type_name, write_out
+from ..autograd.views import resized
 from ..device import check_device
 from ..kernels import random as samplers
 from ..kernels import rejection
 from ..tensor import Tensor, wrap
+from .create import as_dtype, size_of
 from .sampling import (as_integer, engine, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like)
 
 __all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",
@@ -23,27 +25,16 @@ __all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "mul
 # ------------------------------------------------------------------ new tensors
 def _shape(name, args, size):
     """The shape from f(2, 3), f((2, 3)) or f(size=(2, 3))."""
-    if size is not None:
-        args = size
-    elif len(args) == 1 and isinstance(args[0], (tuple, list)):
-        args = args[0]
-    elif not args:
+    if size is None and not args:
         raise TypeError(f"{name}() received an invalid combination of arguments - got ()")
-    for n in args:
-        if n.__class__ is not int:
-            if not hasattr(n, "__index__"):
-                raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
-            args = [int(n) for n in args]
-    for n in args:
-        if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(args)}")
-    return tuple(args)
+    return size_of(args if size is None else (size,), name)
 
 
 def _new(fill, arguments, shape, generator, out, dtype, default, device, requires_grad):
     """A tensor of `shape`, filled by fill(array, *arguments, generator); or `out`, resized and filled."""
     generator = engine(generator)
     check_device(device)
+    dtype = as_dtype(dtype, "rand")
     if out is None:
         result = wrap(np.empty(shape, (dtype or default or dt.get_default_dtype()).numpy))
         if requires_grad:
@@ -54,7 +45,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.tensor_type[:-6]} does not match dtype of out parameter ({type_name(out)})")
     if out.array.shape != shape:
-        out.array = np.empty(shape, out.array.dtype)
+        out.array = resized(out.array, np.empty(shape, out.array.dtype))
     fill(out.array, *arguments, generator)
     out.version[0] += 1
     return out
@@ -259,7 +250,9 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     tensor([0., 1., 1., 1.])
     """
     if p is None:
-        return write_out(out, _bernoulli_of(engine(generator), input))
+        if out is not None and out.array.shape == input.array.shape:
+            check_written(out.array)
+        return refill(out, _bernoulli_of(engine(generator), input))
     probability = p.array if isinstance(p, Tensor) else p
     result = wrap(fill_bernoulli(np.empty(input.array.shape, input.array.dtype), probability, engine(generator)))
     return write_out(out, result)
@@ -290,7 +283,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if not replacement and count > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
-    return write_out(out, wrap(samplers.categorical(weights, count, replacement, engine(generator))))
+    return refill(out, wrap(samplers.categorical(weights, count, replacement, engine(generator))))
 
 
 def _check_weights(weights, replaced):

@@ -6,7 +6,8 @@ from operator import index as as_int
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.promotion import result_dtype, write_out
+from ..autograd.promotion import refill, result_dtype
+from ..kernels.exact import fma32, fma64
 from ..tensor import Tensor, wrap
 from .create import as_dtype, finish
 
@@ -16,7 +17,29 @@ _range = range
 
 
 def _number(x):
-    return x.item() if isinstance(x, (Tensor, np.generic)) else x
+    return x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x.array.ndim else x
+
+
+def _check_numbers(name, *given):
+    """TypeError unless all are Python numbers."""
+    if not all(isinstance(x, (int, float, complex)) for x in given):
+        kinds = ", ".join(type(x).__name__ for x in given)
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds})")
+
+
+def _check_implemented(name, d):
+    if d is dt.bool or d.is_complex and name == "arange":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{d.tensor_type[:-6]}'")
+
+
+def _end(name, argument, x):
+    """An end of a range of numbers: a number or a tensor without dimensions."""
+    if isinstance(x, Tensor) and x.array.ndim:
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {argument} with "
+                           f"{x.array.ndim} dimension(s).")
+    x = _number(x)
+    _check_numbers(name, x)
+    return x
 
 
 def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -32,21 +55,35 @@ def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, 
     if len(args) == 1 and end is None:
         end, = args
     elif args:
+        if len(args) > 3:
+            raise TypeError(f"arange() takes from 1 to 3 positional arguments but {len(args)} were given")
         start, end, step = (*args, *(start, end, step)[len(args):])
     given = (start, end, step)
     start, end, step = map(_number, given)
+    if len(args) == 1 and not isinstance(end, (int, float, complex)):
+        raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
+    _check_numbers("arange", start, end, step)
+    for x in (start, end, step):
+        if isinstance(x, complex):
+            raise RuntimeError("value cannot be converted to type double without overflow")
     if dtype is None:
         dtype = out.dtype if out is not None else (
             dt.int64 if all(isinstance(v, int) for v in (start, end, step)) else
             _floating(given) if any(isinstance(v, Tensor) for v in given) else dt.get_default_dtype())
     dtype = as_dtype(dtype, "arange")
+    _check_implemented("arange", dtype)
     if dtype is dt.int64:
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
-        start, end, step = _whole(start), _whole(end), int(step)
+        start, end, step = _whole(start), _whole(end), _whole(step)
     _check_range(start, end, step)
     count = max(math.ceil((end - start) / step), 0)
-    return write_out(out, finish(_steps(start, step, count, dtype), None, device, requires_grad))
+    if out is not None and out.array.size not in (0, count):
+        warnings.warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
+                      f"which does not match the computed number of elements {count}. Note that this may occur as a "
+                      f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).",
+                      UserWarning, stacklevel=2)
+    return refill(out, finish(_steps(start, step, count, dtype), None, device, requires_grad), by_count=True)
 
 
 def _whole(x):
@@ -59,7 +96,7 @@ def _floating(given):
 
 
 def _check_range(start, end, step):
-    if step == 0:
+    if not (step > 0 or step < 0):             # NaN neither
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
@@ -70,7 +107,27 @@ def _check_range(start, end, step):
 def _steps(start, step, count, dtype):
     if dtype.category == 1:
         return (np.arange(count, dtype=np.int64) * int(step) + int(start)).astype(dtype.numpy)
-    return dt.cast(np.arange(count, dtype=np.float64) * step + start, dtype.numpy)
+    places = np.arange(count, dtype=np.float64)
+    if not dtype.is_floating_point:
+        return dt.cast(places * step + start, dtype.numpy)
+    result = fma64(places, step, start) if dtype is dt.float64 else dt.cast(places * step + start, dtype.numpy)
+    lanes = 32 // dtype.itemsize
+    whole = count - count % (2 * lanes)
+    if whole:
+        first = dt.cast(result[:whole:lanes, None], np.dtype(np.float64))
+        result[:whole] = dt.cast(_counted_on(first, step, lanes), dtype.numpy).reshape(-1)
+    return result
+
+
+def _counted_on(first, step, lanes):
+    """first + step * (0, ..., lanes - 1): so torch's vector code goes on from the first of its lanes."""
+    ways = step * np.arange(lanes, dtype=np.float64)
+    near = first + ways
+    if lanes == 4:                             # float64, rounded once; of the products only 3 * step is inexact
+        lost = (first - (near - (near - first))) + (ways - (near - first))
+        lost[:, 3] += fma64(np.full(1, 3.0), step, -ways[3])
+        near += lost
+    return near
 
 
 def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
@@ -89,7 +146,7 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     _check_range(start, end, step)
     count = int((end - start) / step) + 1
     array = _steps(start, step, count, dtype or dt.get_default_dtype())
-    return write_out(out, finish(array, None, device, requires_grad))
+    return refill(out, finish(array, None, device, requires_grad), by_count=True)
 
 
 def _spaced(start, end, steps, d, small):
@@ -106,8 +163,18 @@ def _spaced(start, end, steps, d, small):
     if steps == 1:
         return first.reshape(1)
     step = rounded(rounded(np.asarray(last - first)) / work.type(max(steps - 1, 1)))
-    way = rounded(step * np.arange(steps).astype(work))
-    return rounded(np.where(np.arange(steps) < steps // 2, first + way, last - way[::-1]))
+    places = np.arange(steps).astype(work)
+    if d.category == 2 and not small:
+        return np.where(places < steps // 2, _along(places, step, first), _along(places[::-1].copy(), -step, last))
+    way = rounded(step * places)
+    return rounded(np.where(places < steps // 2, first + way, last - way[::-1]))
+
+
+def _along(places, step, start):
+    """places * step + start, rounded once, as torch's kernel does."""
+    if places.dtype == np.float64:
+        return fma64(places, step, start)
+    return fma32(places, step, start, np.empty_like(places))
 
 
 def _steps_of(name, steps):
@@ -133,10 +200,11 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     >>> torch.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    start, end, steps = _number(start), _number(end), _steps_of("linspace", steps)
+    start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of("linspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
+    _check_implemented("linspace", d)
     array = dt.cast(_spaced(start, end, steps, d, d.itemsize == 2 and d.category == 2), d.numpy)
-    return write_out(out, finish(array, None, device, requires_grad))
+    return refill(out, finish(array, None, device, requires_grad), by_count=True)
 
 
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
@@ -146,11 +214,12 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    start, end, steps = _number(start), _number(end), _steps_of("logspace", steps)
+    start, end, steps = _end("logspace", "start", start), _end("logspace", "end", end), _steps_of("logspace", steps)
     d = _spaced_dtype(start, end, dtype, out)
+    _check_implemented("logspace", d)
     exponents = _spaced(start, end, steps, d, False)
     array = dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy)
-    return write_out(out, finish(array, None, device, requires_grad))
+    return refill(out, finish(array, None, device, requires_grad), by_count=True)
 
 
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
@@ -162,11 +231,13 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_g
             [0., 1.]])
     """
     m = n if m is None else m
-    for name, count in (("n", n), ("m", m)):
+    for position, (name, count) in enumerate((("n", n), ("m", m)), 1):
+        if isinstance(count, bool) or not hasattr(count, "__index__"):
+            raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
         if count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
     d = as_dtype(dtype, "eye") or (dt.get_default_dtype() if out is None else out.dtype)
-    return write_out(out, finish(dt.cast(np.eye(n, m, dtype=bool), d.numpy), None, device, requires_grad))
+    return refill(out, finish(dt.cast(np.eye(n, m, dtype=bool), d.numpy), None, device, requires_grad))
 
 
 def vander(x, N=None, *, increasing=False):

@@ -1,12 +1,13 @@
 """Reductions: sum mean prod max min amax argmax all any ... (statistics are in stats.py)."""
 import functools
+from operator import index as as_int
 
 import numpy as np
 
 from .. import dtypes as dt
 from .. import return_types
 from ..autograd.op import methods, op, renamed, single
-from ..autograd.promotion import check_out_dtype, converted, in_float32, type_name, write_out
+from ..autograd.promotion import EXACT, check_out_dtype, converted, in_float32, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 
 __all__ = ["all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod",
@@ -21,7 +22,7 @@ def axes(dim, ndim):
     if dim is None:
         return tuple(range(ndim))
     if not isinstance(dim, (tuple, list)):
-        dim = check_dim(dim.__index__(), ndim)
+        dim = check_dim(as_int(dim), ndim)
         return (dim,) if ndim else ()
     found = tuple(check_dim(d, ndim) for d in dim)
     if len(set(found)) != len(found):
@@ -93,7 +94,12 @@ def _number_of(array, dim):
 def _add(array, dim, keepdim, dtype=None):
     if array.dtype == np.float16:              # add up in float32, as torch does
         return np.add.reduce(array, axis=dim, dtype=np.float32, keepdims=keepdim).astype(np.float16)
-    return np.add.reduce(array, axis=dim, dtype=dtype, keepdims=keepdim)
+    return in_c_order(np.add.reduce(array, axis=dim, dtype=dtype, keepdims=keepdim))
+
+
+def in_c_order(result):
+    """What NumPy may have laid out as the input is, in C order: torch's reductions always are."""
+    return result if result.flags.c_contiguous else np.ascontiguousarray(result)
 
 
 @single(name="sum", input=lambda g, shape, dim: spread(g, shape, dim))
@@ -188,7 +194,7 @@ def _prod_grad(g, wanted, input, dim, keepdim):
 
 @op(name="prod", joint=_prod_grad, twin=_prod_tree)
 def _prod(input, dim, keepdim):
-    return np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim, dtype=input.dtype)
+    return in_c_order(np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim, dtype=input.dtype))
 
 
 _prod_over = renamed(_prod, "prod.1")
@@ -223,12 +229,12 @@ def _share(g, ans, input, dim):
 
 @op(name="amax", input=lambda g, ans, input, dim: _share(g, ans, input, dim))
 def _amax(input, dim, keepdim):
-    return np.maximum.reduce(input, axis=dim, keepdims=keepdim)
+    return in_c_order(np.maximum.reduce(input, axis=dim, keepdims=keepdim))
 
 
 @op(name="amin", input=lambda g, ans, input, dim: _share(g, ans, input, dim))
 def _amin(input, dim, keepdim):
-    return np.minimum.reduce(input, axis=dim, keepdims=keepdim)
+    return in_c_order(np.minimum.reduce(input, axis=dim, keepdims=keepdim))
 
 
 _max_of_all, _min_of_all = renamed(_amax, "max.1"), renamed(_amin, "min.1")
@@ -253,7 +259,7 @@ def picker(name, reduce=None):
         if not input.ndim:
             return input.copy()
         if reduce is not None:
-            return reduce(input, axis=dim, keepdims=keepdim)
+            return in_c_order(reduce(input, axis=dim, keepdims=keepdim))
         values = np.take_along_axis(input, index, dim)
         return values if keepdim else values.squeeze(dim)
     return take
@@ -264,15 +270,17 @@ pick = picker("gather")
 
 def extreme_at(take, result, input, index, dim, keepdim, out, apart=False):
     """The named tuple of the elements at `index` (one along axis `dim`, kept) and of the index itself."""
-    values = take(input, index, dim, keepdim)
-    return to_outs(result, (values, wrap(index if keepdim or not index.ndim else index.squeeze(dim))), out,
-                   input, apart=apart)
+    places = wrap(index)
+    values = take(input, places, dim, keepdim)
+    if not keepdim and index.ndim:
+        places.array = index.squeeze(dim)      # the same memory and version
+    return to_outs(result, (values, places), out, input, apart=apart)
 
 
 def to_outs(result, values, out, *inputs, apart=False):
     if out is None:
         return result(*values)
-    return result(*[write_out(o, value, *inputs, apart=apart) for o, value in zip(out, values)])
+    return result(*[write_out(o, value, *inputs, apart=apart, exact=EXACT) for o, value in zip(out, values)])
 
 
 def _index_of(function, array, dim):
@@ -349,7 +357,8 @@ def _extreme_over(name, reduce, input, dim, keepdim, out):
                            "Specify the reduction dim with the 'dim' argument.")
     dim = axes(dim, array.ndim)
     check_nonempty(name, array, dim)
-    return write_out(out, reduce(input, dim, keepdim))
+    return write_out(out, reduce(input, dim, keepdim), exact="Expected the dtype for input and out to match, but "
+                     "got {Want} for input's dtype and {Have} for out's dtype.")
 
 
 @numpy_names
@@ -407,11 +416,11 @@ def _arg(name, function, input, dim, keepdim, out):
         if not array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         index = np.asarray(function(array))
-        return write_out(out, wrap(index.reshape((1,) * array.ndim) if keepdim else index))
+        return write_out(out, wrap(index.reshape((1,) * array.ndim) if keepdim else index), exact=EXACT)
     dim = check_dim(dim, array.ndim)
     check_nonempty(name, array, (dim,) if array.ndim else ())
     index = np.asarray(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG)
-    return write_out(out, wrap(index))
+    return write_out(out, wrap(index), exact=EXACT)
 
 
 @numpy_names
@@ -441,7 +450,9 @@ def _truth(name, function, input, dim, keepdim, out):
     check_tensor(name, input)
     array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
     result = np.asarray(function.reduce(array, axis=axes(dim, array.ndim), keepdims=keepdim))
-    return write_out(out, wrap(result.astype(np.uint8) if array.dtype == np.uint8 else result.astype(bool)))
+    as_bytes = array.dtype == np.uint8 or out is not None and out.dtype is dt.uint8
+    return write_out(out, wrap(result.astype(np.uint8 if as_bytes else bool)),
+                     exact=f"{name} only supports bool tensor for result, got: {{Have}}")
 
 
 @numpy_names

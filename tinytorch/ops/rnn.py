@@ -242,10 +242,19 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
             outputs.append(output)
             for found, state in zip(finals, final):
                 found.append(state)
-        input = outputs[0] if directions == 1 else cat(outputs, -1)
+        input = _beside(outputs, batch_first and sizes is None)
         if dropout and train and k < num_layers - 1:
             input = drop(input, dropout, True)
     return (input, *[found[0] if total == 1 else cat(found) for found in finals])
+
+
+def _beside(outputs, batch_first):
+    """The outputs of both directions in one tensor, whose steps come first in memory."""
+    if len(outputs) == 1:
+        return outputs[0]
+    if not batch_first:
+        return cat(outputs, -1)
+    return cat([output.transpose(0, 1) for output in outputs], -1).transpose(0, 1)
 
 
 def _check_dtypes(input, states, params):

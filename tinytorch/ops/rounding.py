@@ -14,6 +14,9 @@ __all__ = ["abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip",
            "fmin", "frac", "heaviside", "maximum", "minimum", "nan_to_num", "nextafter", "round", "sgn",
            "sign", "signbit", "trunc"]
 
+#: The error for an `out` of another dtype than the input, in functions that convert nothing.
+_FOUND = "Found dtype {Have} but expected {Want}"
+
 
 def _refuse(name, array, kinds):
     if array.dtype.kind in kinds:
@@ -221,7 +224,7 @@ def round(input, *, decimals=0, out=None):
     call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
     if input.array.dtype.kind == "c":
         raise NotImplementedError("round is not supported for complex inputs")
-    return write_out(out, call(lambda x: (_round_to if decimals else _round)(x, decimals), input), input)
+    return write_out(out, call(lambda x: (_round_to if decimals else _round)(x, decimals), input), input, exact=_FOUND)
 
 
 # ------------------------------------------------------------------ limits
@@ -277,7 +280,7 @@ def _limited(primitives, input, min, max, out):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     kind = input.array.dtype.kind
     if kind == "f" and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
-        return write_out(out, of_numbers(input, min, max), input)
+        return write_out(out, of_numbers(input, min, max), input, exact=_FOUND)
     given = [x for x in (min, max) if x is not None]
     if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
         raise NotImplementedError("clamp is not supported for complex types")
@@ -294,7 +297,7 @@ def _limited(primitives, input, min, max, out):
         input, = promoted(input, d.type(0).item())[:1]
     if d.kind in "iu":
         min, max = (None if x is None else scalar_as(x, d) for x in (min, max))
-    return write_out(out, ternary(of_numbers, input, min, max), input)
+    return write_out(out, ternary(of_numbers, input, min, max), input, exact=_FOUND)
 
 
 _PLAIN = (int, float, type(None))
@@ -398,7 +401,8 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     limit = dt.finfo(dt.bfloat16).max if input.array.dtype.kind == "V" else None
     posinf = limit if posinf is None else posinf
     neginf = -limit if neginf is None and limit else neginf
-    return write_out(out, call(lambda x: _nan_to_num(x, 0.0 if nan is None else nan, posinf, neginf), input))
+    return write_out(out, call(lambda x: _nan_to_num(x, 0.0 if nan is None else nan, posinf, neginf), input),
+                     exact="nan_to_num: dtype of out: {Have} should be same as input: {Want}")
 
 
 absolute, fix, clip = abs, trunc, clamp

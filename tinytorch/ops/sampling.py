@@ -199,7 +199,7 @@ _RECORDED = {fill: _overwriting(name) for fill, name in (
 def _fill(self, fill, *arguments, generator):
     """Overwrite `self` by fill(array, *arguments, generator)."""
     array = self.array
-    if self.tracked or self.origin is not None:
+    if self.tracked or self.origin is not None or self.is_inference():
         check_in_place(self)
     check_written(array)
     recorded = _RECORDED[fill](self) if self.tracked and mode.grad else None     # of what it was

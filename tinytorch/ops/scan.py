@@ -33,7 +33,7 @@ def _cumsum(input, dim, backward):
         result = np.empty(input.shape, input.dtype)
         np.cumsum(np.flip(input, dim), axis=dim, out=np.flip(result, dim))
         return result
-    return np.cumsum(input, axis=dim, dtype=input.dtype)
+    return np.cumsum(np.ascontiguousarray(input), axis=dim, dtype=input.dtype)
 
 
 def _chain(g, factor):
@@ -72,7 +72,7 @@ def _cumprod_grad(g, wanted, input, dim):
 
 @op(name="cumprod", joint=_cumprod_grad, twin=lambda input, dim: _doubling(input, dim, lambda a, b: a * b))
 def _cumprod(input, dim):
-    return np.cumprod(input, axis=dim, dtype=input.dtype) if input.ndim else input.copy()
+    return np.cumprod(np.ascontiguousarray(input), axis=dim, dtype=input.dtype) if input.ndim else input.copy()
 
 
 def _logcumsumexp_grad(g, wanted, input, ans, dim):
@@ -145,8 +145,10 @@ def logcumsumexp(input, dim, *, out=None):
     if input.array.dtype.kind in "biu":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{type_name(input)}'")
     if input.array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda x: logcumsumexp(x, dim), input))
-    return write_out(out, _logcumsumexp(to_default(input), check_dim(dim, input.array.ndim)))
+        return write_out(out, in_float32(lambda x: logcumsumexp(x, dim), input),
+                         exact="expected scalar_type {Want} but found {Have}")
+    return write_out(out, _logcumsumexp(to_default(input), check_dim(dim, input.array.ndim)),
+                     exact="expected scalar_type {Want} but found {Have}")
 
 
 _take_max, _take_min = renamed(_gather, "cummax"), renamed(_gather, "cummin")
@@ -163,8 +165,8 @@ def _cumulative(name, accumulate, take, result, input, dim, out):
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays
     places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
-    index = np.maximum.accumulate(np.where(hits, places, 0), axis=dim)
-    return to_outs(result, (take(input, dim, wrap(index)), wrap(index)), out)
+    index = wrap(np.maximum.accumulate(np.where(hits, places, 0), axis=dim))
+    return to_outs(result, (take(input, dim, index), index), out)
 
 
 @numpy_names

@@ -2,13 +2,15 @@
 import numpy as np
 
 from ..autograd.op import methods, op, renamed
-from ..autograd.promotion import check_out_dtype, type_name, write_out
+from ..autograd.promotion import EXACT, check_out_dtype, type_name, write_out
+from ..autograd.views import in_place, warn_expanded
 from ..kernels.scatter import add_at, add_flat, along
 from ..tensor import Tensor, check_dim, wrap
 from .broadcast import expand
 from .cast import _to_copy
 from .index import _add_in_zeros
 from .shape import reshape
+from .views import as_strided
 
 __all__ = ["gather", "index_add", "index_copy", "index_fill", "index_reduce", "index_select", "scatter", "scatter_add",
            "scatter_reduce"]
@@ -303,9 +305,9 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
     if index is None:
         return write_out(out, input.clone())
     if reduce == "multiply":
-        return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True), input)
+        return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True), src, index, apart=True)
     put = _scatter_add if reduce == "add" else _scatter if isinstance(src, Tensor) else _scatter_number
-    return write_out(out, put(input, dim, index, src), input, index)
+    return write_out(out, put(input, dim, index, src), src, index, apart=True)
 
 
 def scatter_add(input, dim, index, src, *, out=None):
@@ -315,8 +317,11 @@ def scatter_add(input, dim, index, src, *, out=None):
     >>> torch.zeros(3).scatter_add(0, torch.tensor([1, 1]), torch.tensor([2., 3.]))
     tensor([0., 5., 0.])
     """
+    if not isinstance(src, Tensor):
+        raise TypeError(f"scatter_add(): argument 'src' (position 3) must be Tensor, not {type(src).__name__}")
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
-    return write_out(out, input.clone() if index is None else _scatter_add(input, dim, index, src), input)
+    result = input.clone() if index is None else _scatter_add(input, dim, index, src)
+    return write_out(out, result, src, index, apart=True, exact=EXACT)
 
 
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
@@ -335,7 +340,8 @@ def _reduced(primitive, input, dim, index, src, reduce, include_self=True, out=N
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
-    return write_out(out, input.clone() if index is None else primitive(input, dim, index, src, reduce, include_self))
+    result = input.clone() if index is None else primitive(input, dim, index, src, reduce, include_self)
+    return write_out(out, result, src, index, apart=True, exact=EXACT)
 
 
 def index_select(input, dim, index, *, out=None):
@@ -353,6 +359,8 @@ def index_select(input, dim, index, *, out=None):
     shape = input.array.shape
     dim = check_dim(dim, len(shape))
     array = index.array
+    if shape and array.size and not shape[dim]:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if _any_outside(array, shape[dim] if shape else 1):
         raise IndexError("index out of range in self")
     if not shape:
@@ -404,8 +412,8 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1)
     source = source if alpha == 1 else source * alpha
     if not input.array.ndim:
-        return write_out(out, _on_vector(_index_add, input, dim, index, source))
-    return write_out(out, _index_add(input, dim, index, source), input)
+        return write_out(out, _on_vector(_index_add, input, dim, index, source), exact=EXACT)
+    return write_out(out, _index_add(input, dim, index, source), source, index, apart=True, exact=EXACT)
 
 
 def index_copy(input, dim, index, source, *, out=None):
@@ -423,8 +431,8 @@ def index_copy(input, dim, index, source, *, out=None):
     dim = _slices(input, dim, index, source, "index_copy")
     _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1, IndexError)
     if not input.array.ndim:
-        return write_out(out, _on_vector(_index_copy, input, dim, index, source))
-    return write_out(out, _index_copy(input, dim, index, source), input)
+        return write_out(out, _on_vector(_index_copy, input, dim, index, source), exact=EXACT)
+    return write_out(out, _index_copy(input, dim, index, source), source, index, apart=True, exact=EXACT)
 
 
 def index_fill(input, dim, index, value):
@@ -445,6 +453,10 @@ def index_fill(input, dim, index, value):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     dim = check_dim(dim, input.array.ndim)
     n = input.array.shape[dim] if input.array.ndim else 1
+    if not n and index.array.size:             # torch finds no memory for what it is to fill, before it looks at that
+        size, stride = list(input.array.shape), list(input.stride())
+        size[dim], stride[dim] = index.array.size, 0
+        as_strided(input, size, stride)
     wrapped = np.where(index.array < 0, index.array + n, index.array)
     if wrapped.size and (wrapped.min() < 0 or wrapped.max() >= n):
         wrong = index.array.reshape(-1)[((wrapped < 0) | (wrapped >= n)).reshape(-1)][0]
@@ -468,11 +480,19 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     if not input.array.ndim:
         vector = _reduced(_index_reduce, reshape(input.clone(), 1), 0, reshape(index, 1), reshape(source, 1), reduce,
                           include_self)
-        return write_out(out, reshape(vector, ()))
+        return write_out(out, reshape(vector, ()), exact=EXACT)
     shape = source.array.shape
     places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(shape) - 1 - dim)), shape)
-    return write_out(out, _reduced(_index_reduce, input, dim, places, source, reduce, include_self))
+    result = _reduced(_index_reduce, input, dim, places, source, reduce, include_self)
+    return write_out(out, result, source, index, apart=True, exact=EXACT)
 
 
-methods(gather, index_select,
-        inplace=(index_add, index_copy, index_fill, index_reduce, scatter, scatter_add, scatter_reduce))
+def _fill_expanded(memory, values, dim, index, value):
+    warn_expanded("index_fill_", "tensor[mask] = scalar")
+    at = _at(dim % memory.ndim, index)
+    memory[at] = values[at]
+
+
+methods(gather, index_fill, index_select,
+        inplace=(index_add, index_copy, index_reduce, scatter, scatter_add, scatter_reduce))
+Tensor.index_fill_ = in_place(index_fill, _fill_expanded)

@@ -183,9 +183,9 @@ def flatten(input, start_dim=0, end_dim=-1):
     torch.Size([2, 12])
     """
     shape = input.array.shape
+    start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
     if not shape:
         return reshape(input, 1)
-    start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if start == end:

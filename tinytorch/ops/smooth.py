@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from ..autograd.op import op, renamed
-from ..autograd.promotion import type_name
+from ..autograd.promotion import need_tensors, type_name
 from ..autograd.views import in_place
 from ..kernels.erf import erf
 from ..tensor import check_dim
@@ -36,6 +36,7 @@ def silu(input, inplace=False):
     >>> torch.nn.functional.silu(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7311])
     """
+    need_tensors("silu", input=input)
     result = _silu(input) if input.array.dtype.kind == "c" else floating("silu_cpu", _silu, input)
     return written(result, input, inplace)
 
@@ -216,6 +217,7 @@ def gelu(input, approximate="none"):
     """
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
+    need_tensors("gelu", input=input)
     if input.array.ndim == 0:
         return gelu(input.reshape(1), approximate).reshape(())
     return floating("GeluKernelImpl", _gelu, input, approximate)

@@ -1,8 +1,9 @@
 """Softmax and log_softmax: one node each, which saves its output alone."""
 from ..autograd.op import methods, single
-from ..autograd.promotion import converted, in_float32, type_name, write_out
+from ..autograd.promotion import EXACT, converted, in_float32, type_name, write_out
 from ..kernels import softmax as kernels
 from ..tensor import Tensor, check_dim
+from .reduce import numpy_names
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -21,12 +22,12 @@ def _log_softmax_gradient(g, ans, dim):
 
 @single(name="softmax", input=_softmax_gradient)
 def _softmax(input, dim):
-    return kernels.softmax(input, dim)
+    return kernels.softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
 @single(name="log_softmax", input=_log_softmax_gradient)
 def _log_softmax(input, dim):
-    return kernels.log_softmax(input, dim)
+    return kernels.log_softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
 def _along(primitive, input, dim, dtype, out):
@@ -35,7 +36,7 @@ def _along(primitive, input, dim, dtype, out):
         input = converted(input, dtype.numpy)
     kind = input.array.dtype.kind
     if kind == "V":
-        return write_out(out, in_float32(lambda x: _along(primitive, x, dim, None, None), input))
+        return write_out(out, in_float32(lambda x: _along(primitive, x, dim, None, None), input), exact=EXACT)
     if kind != "f":
         last = "lastdim_" if dim == input.array.ndim - 1 else ""
         name = primitive.op.name
@@ -43,10 +44,11 @@ def _along(primitive, input, dim, dtype, out):
             last = ""
         raise NotImplementedError(f"\"{name}_{last}kernel_impl\" not implemented for '{type_name(input)}'")
     if input.array.ndim == 0:
-        return write_out(out, primitive(input.reshape(1), 0).reshape(()))
-    return write_out(out, primitive(input, dim))
+        return write_out(out, primitive(input.reshape(1), 0).sum(), exact=EXACT)
+    return write_out(out, primitive(input, dim), exact=EXACT)
 
 
+@numpy_names
 def softmax(input, dim, dtype=None, *, out=None):
     """exp(input) / sum(exp(input)) along `dim`, computed without overflow.
 
@@ -59,6 +61,7 @@ def softmax(input, dim, dtype=None, *, out=None):
     return _along(_softmax, input, dim, dtype, out)
 
 
+@numpy_names
 def log_softmax(input, dim, dtype=None, *, out=None):
     """log(softmax(input, dim)), computed without overflow and with small numbers kept.
 

@@ -4,7 +4,7 @@ import numpy as np
 from .. import dtypes as dt
 from .. import return_types
 from ..autograd.op import methods
-from ..autograd.promotion import C_NAMES, type_name, write_out
+from ..autograd.promotion import EXACT, C_NAMES, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .reduce import check_nonempty, check_tensor, extreme_at, numpy_names, picker, to_outs
 
@@ -41,8 +41,8 @@ def sort(input, dim=-1, descending=False, *, stable=True, out=None):
     dim = check_dim(dim, input.array.ndim)
     if input.array.dtype.kind == "c":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    index = _order(input.array, dim, descending)
-    return to_outs(return_types.sort, (_take_sort(input, index, dim), wrap(index)), out, input)
+    index = wrap(_order(input.array, dim, descending))
+    return to_outs(return_types.sort, (_take_sort(input, index, dim), index), out, input)
 
 
 @numpy_names
@@ -63,7 +63,7 @@ def msort(input, *, out=None):
     >>> torch.msort(torch.tensor([3, 1, 2]))
     tensor([1, 2, 3])
     """
-    return write_out(out, sort(input, 0)[0])
+    return write_out(out, sort(input, 0)[0], exact=EXACT)
 
 
 @numpy_names
@@ -87,7 +87,8 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     index = _top(dt.from_bfloat16(array) if array.dtype.kind == "V" else array, k, dim, largest)
     if not array.ndim and k == 0:
         return to_outs(return_types.topk, (input.reshape(1)[:0], wrap(np.zeros(0, np.int64))), out)
-    return to_outs(return_types.topk, (_take_top(input, index, dim), wrap(index)), out, input)
+    index = wrap(index)
+    return to_outs(return_types.topk, (_take_top(input, index, dim), index), out, input)
 
 
 def _top(array, k, dim, largest):

@@ -9,7 +9,8 @@ from ..autograd.promotion import in_float32, to_default, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .math import exp
 from .reduce import (_add, _mean, _number_of, _share, axes, check_nonempty, check_tensor, extreme_at, masked,
-                     numpy_names, picker, raw, spread)
+                     numpy_names, picker, raw, spread, sum)
+from .shape import sizes
 
 __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",
            "quantile", "std", "std_mean", "var", "var_mean"]
@@ -302,7 +303,8 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation, out):
         values = values + (ranked.gather(-1, wrap(high.astype(np.int64))) - values) * weight
     values = values.movedim(-1, 0)
     shape = kept if keepdim else values.array.shape[1:]
-    return write_out(out, values.reshape(at.shape + shape))
+    return write_out(out, values.reshape(at.shape + shape),
+                     exact="quantile() out tensor must be same dtype as the input tensor")
 
 
 @numpy_names
@@ -338,7 +340,7 @@ def bincount(input, weights=None, minlength=0):
     tensor([1, 0, 2, 0])
     """
     if input.array.dtype.kind not in "iu":
-        raise RuntimeError(f"\"bincount_cpu\" not implemented for '{type_name(input)}'")
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{type_name(input)}'")
     if input.array.ndim != 1 or input.array.size and input.array.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
@@ -373,7 +375,32 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if low > high:
         raise RuntimeError("max must be larger than min")
     counts = np.histogram(array[~np.isnan(array)].astype(np.float64), bins, (float(low), float(high)))[0]
-    return write_out(out, wrap(counts.astype(array.dtype)))
+    return write_out(out, wrap(counts.astype(array.dtype)),
+                     exact="torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+                           "{want} and hist {have}")
 
 
-methods(var, std, logsumexp, nansum, nanmean, median, nanmedian, mode, quantile, nanquantile, bincount, histc)
+def sum_to_size(self, *size):
+    """The sum over what broadcasting `size` to the shape of `self` would repeat: a tensor of that size.
+
+    RuntimeError if it does not broadcast so.
+
+    >>> import tinytorch as torch
+    >>> torch.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    if not size:
+        raise TypeError('sum_to_size() missing 1 required positional arguments: "size"')
+    size, shape = sizes(size), self.array.shape
+    if not size:
+        return sum(self)
+    lead = len(shape) - len(size)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(size, shape[lead:])):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    dims = [d for d, n in enumerate(shape) if d < lead or n != 1 and size[d - lead] == 1]
+    result = sum(self, dims, keepdim=True) if dims else self
+    return result.view(size) if lead else result
+
+
+methods(var, std, logsumexp, nansum, nanmean, median, nanmedian, mode, quantile, nanquantile, bincount, histc,
+        sum_to_size)

@@ -5,7 +5,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided as strided
 
 from ..autograd.grad_mode import mode
-from ..autograd.op import methods, op, renamed
+from ..autograd.op import methods, op, renamed, single
+from ..autograd.promotion import write_out
 from ..autograd.views import layouts, to_base
 from ..kernels import layout
 from ..tensor import Tensor, check_dim, root_of
@@ -204,7 +205,12 @@ def narrow(input, dim, start, length):
     return _slice(input, (_ALL,) * dim + (slice(start, start + length), ...))
 
 
-def narrow_copy(input, dim, start, length):
+@single(name="narrow_copy", input=lambda g: g)
+def _narrow_copy(input):
+    return np.array(input, order="C")
+
+
+def narrow_copy(input, dim, start, length, *, out=None):
     """A copy of `narrow`.
 
     >>> import tinytorch as torch
@@ -214,7 +220,7 @@ def narrow_copy(input, dim, start, length):
     if 0 < input.array.ndim <= dim:            # here torch has other words than everywhere else
         raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could "
                            "this error message be improved?  If so, please report an enhancement request to PyTorch.)")
-    return narrow(input, dim, start, length).clone()
+    return write_out(out, _narrow_copy(narrow(input, dim, start, length)), input)
 
 
 def unfold(self, dimension, size, step):

@@ -9,7 +9,7 @@ from ..tensor import Tensor, wrap
 __all__ = ["where"]
 
 
-@op(name="where", first=1, input=lambda g, condition: pick(condition, g, 0.0),
+@op(name="where", input=lambda g, condition: pick(condition, g, 0.0),
     other=lambda g, condition: pick(condition, 0.0, g))
 def _where(condition, input, other):
     return np.where(condition, input, other)
@@ -48,10 +48,12 @@ def where(condition, input=None, other=None, *, out=None):
             raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                                f"{dt.of(mask).name.capitalize()}")
         mask = mask != 0
+        condition = wrap(mask)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
         input, other = _operands(input, other)
     try:
-        return write_out(out, _where(mask, input, other), condition, input, other)
+        return write_out(out, _where(condition, input, other), condition, input, other,
+                         exact="Expected out type to be {Want} but got {Have}")
     except ValueError:
         check_broadcast(input.array.shape, other.array.shape)
         check_broadcast(mask.shape, np.broadcast_shapes(input.array.shape, other.array.shape))

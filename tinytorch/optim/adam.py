@@ -25,6 +25,7 @@ class Adam(ArrayOptimizer):
                  decoupled_weight_decay=False):
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        betas = betas[0], betas[1]
         for i, beta in enumerate(betas):
             if isinstance(beta, Tensor) and foreach and not capturable:
                 raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")

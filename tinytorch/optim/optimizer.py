@@ -103,9 +103,9 @@ class Optimizer:
                 if set_to_none:
                     p._grad = None
                 elif p._grad is not None:
-                    p._grad = p._grad.detach()
-                    p._grad.array[...] = 0
-                    p._grad.version[0] += 1
+                    grad = p._grad
+                    grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
+                    grad.zero_()
 
     def add_param_group(self, param_group):
         """Add a group of parameters with options of its own (dict with "params")."""

@@ -9,7 +9,8 @@ from ..autograd.tensor_methods import backward as run_backward
 from ..random import get_rng_state, set_rng_state
 from ..tensor import Tensor
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled"]
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled",
+           "set_checkpoint_early_stop"]
 
 
 class CheckpointError(RuntimeError):
@@ -37,6 +38,20 @@ class set_checkpoint_debug_enabled:
     def __exit__(self, *exc_info):
         global _debug
         _debug = self._before
+
+
+_early_stop = None
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable):
+    """Context manager: overrules the `early_stop` of `checkpoint`."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
 
 
 def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default",
@@ -74,7 +89,8 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
     first, second = context_fn()
-    frame = _Frame(function, args, kwargs, second, determinism_check == "default", early_stop, preserve_rng_state)
+    frame = _Frame(function, args, kwargs, second, determinism_check == "default",
+                   early_stop if _early_stop is None else _early_stop, preserve_rng_state)
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
 
@@ -200,7 +216,7 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, preser
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     functions = list(functions.children() if hasattr(functions, "children") else functions)
     size = len(functions) // segments
-    for start in range(0, size * (segments - 1), size) if size else ():
+    for start in range(0, size * (segments - 1), size):
         input = checkpoint(_chain(functions[start:start + size]), input, use_reentrant=use_reentrant,
                            preserve_rng_state=preserve_rng_state)
     return _chain(functions[size * (segments - 1):])(input)

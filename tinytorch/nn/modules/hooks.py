@@ -198,6 +198,8 @@ def _pass_through(hook, *tensors):
     return [array[...] for array in tensors]
 
 
+_pass_through.op.backward_name = "BackwardHookFunctionBackward"        # a Function of torch
+
 class _BackwardHook:
     """Runs a module's backward hooks: watches the gradients of its output and of its inputs."""
 

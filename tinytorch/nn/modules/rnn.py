@@ -392,6 +392,9 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input, hx=None):
+        if hx is not None and not isinstance(hx, (tuple, list)):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not "
+                            f"{type(hx).__name__}")
         input, hx, batched = self._batched(input, (None, None) if hx is None else hx, ("hx[0]", "hx[1]"))
         h, c = ops.lstm_cell(input, hx, *self._weights())
         return (h, c) if batched else (h.squeeze(0), c.squeeze(0))

@@ -1,0 +1,61 @@
+"""The tensors that the ctx of a Function keeps for its backward."""
+import weakref
+
+from ..tensor import Tensor, wrap
+from .grad_mode import mode
+from .node import SELECT, Node
+from .saved import Packed, modified, refuse_hooks
+
+
+def output_edge(node, k):
+    """Where the gradient of output `k` goes."""
+    return Node(SELECT, (node,), (k, None, None), (), node.shape[k]) if node.op.multi else node
+
+
+def refuse_none(pack, unpack):
+    raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+
+
+class KeptTensor:
+    """A tensor that a ctx keeps, with its version. Of an output it keeps the array: the tensor would keep its own
+    node alive."""
+
+    __slots__ = ("kept", "cell", "version", "source", "number")
+
+    def __init__(self, tensor, node, number):
+        self.cell, self.version, self.number = tensor.version, tensor.version[0], number
+        if number is not None:
+            self.kept, self.source = tensor.array, weakref.ref(node)
+        else:
+            self.kept, self.source = tensor, tensor.node
+        if mode.packing is not None:
+            self.pack(*mode.packing)
+
+    def pack(self, pack, unpack):
+        """Put what the user's functions make of it in the place of the tensor."""
+        kept = self.kept
+        refuse_hooks(False, kept.__class__ is Packed)
+        self.cell = None                       # what is packed is not watched
+        if isinstance(kept, Tensor) and kept.tracked and kept.node is None:
+            self.source = kept
+        self.kept = Packed(kept if isinstance(kept, Tensor) else wrap(kept), pack, unpack)
+
+    def tensor(self):
+        kept, source = self.kept, self.source
+        if self.number is not None:
+            source = source()
+        if self.cell is not None and self.cell[0] != self.version:
+            if isinstance(kept, Tensor):
+                source, kept = kept.grad_fn, kept.array
+            raise modified(self.cell, self.version, kept, source and source.name())
+        if isinstance(kept, Tensor):
+            return kept
+        array = kept.restored().array if kept.__class__ is Packed else kept
+        if isinstance(source, Tensor):
+            tensor = source.alias()
+            tensor.array = array
+            return tensor
+        tensor = wrap(array)
+        if source is not None:
+            tensor.node, tensor.tracked = source if self.number is None else output_edge(source, self.number), True
+        return tensor

@@ -1,0 +1,77 @@
+"""autograd.Function under the transforms: what is asked of one, and its `vmap`."""
+from typing import NamedTuple
+
+from ..autograd.function import Function
+from ..autograd.grad_mode import mode
+from ..tensor import Tensor
+from ..utils._pytree import broadcast_leaves, tree_flatten, tree_map, tree_unflatten
+
+_SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's `vmap` is told of the vmap that it runs under."""
+
+    batch_size: int
+    randomness: str
+
+
+def check_support(cls):
+    """RuntimeError for a Function that a transform of torch.func cannot take."""
+    if cls.setup_context is Function.setup_context:
+        raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
+                           f"...), it must override the setup_context staticmethod. {_SEE}")
+    own = cls.vmap is not Function.vmap
+    if mode.vmaps and own == cls.generate_vmap_rule:
+        has = ("it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please set "
+               "generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity." if own else
+               "it does not have vmap support. Please override and implement the vmap staticmethod or set "
+               "generate_vmap_rule=True.")
+        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but {has} {_SEE}")
+
+
+def has_own_vmap(cls, args):
+    """Whether the Function's own `vmap` is what computes this call."""
+    return mode.vmaps and cls.vmap is not Function.vmap and any(isinstance(x, Tensor) for x in tree_flatten(args)[0])
+
+
+def is_outside_of_transforms():
+    """Whether no other transform has begun within the innermost vmap."""
+    return mode.vmaps[-1][1] == mode.transforms
+
+
+def through_vmap(cls, *args):
+    """The output for the sample at hand, as `cls.vmap` computes it: samples go one by one, so it gets batches of one,
+    each tensor with a dimension of size 1 in front. RuntimeError if it does not return outputs and their dimensions.
+
+    What it does is no longer under this vmap."""
+    *outer, (randomness, _) = before = mode.vmaps
+    mode.vmaps = tuple(outer)
+    try:
+        batched = tree_map(lambda x: x.unsqueeze(0) if isinstance(x, Tensor) else x, args)
+        in_dims = tree_map(lambda x: 0 if isinstance(x, Tensor) else None, args)
+        result = cls.vmap(VmapInfo(1, randomness), in_dims, *batched)
+        return _sample(*_checked(result))
+    finally:
+        mode.vmaps = before
+
+
+def _checked(result):
+    if not isinstance(result, tuple) or len(result) != 2:
+        got = f"{len(result)} returns" if isinstance(result, tuple) else f"a {type(result)}"
+        raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
+                           f"structure compatible with the output. Got {got} instead")
+    return result
+
+
+def _sample(output, out_dims):
+    """The outputs of the batch of one without the dimension of the batch."""
+    leaves, spec = tree_flatten(output)
+    dims = broadcast_leaves(out_dims, spec)
+    if dims is None:
+        raise RuntimeError("The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) "
+                           f"tuple. Expected out_dims={out_dims} to be compatible with the structure of `output`. "
+                           f"out_dims has structure {tree_flatten(out_dims)[1]} but output has structure {spec}. "
+                           f"{_SEE}")
+    return tree_unflatten([x.select(dim, 0) if isinstance(x, Tensor) and dim is not None else x
+                           for x, dim in zip(leaves, dims)], spec)
