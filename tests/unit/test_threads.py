@@ -6,6 +6,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.kernels import threads
+from tinytorch.kernels.blas import thread_counts
 
 
 @pytest.fixture
@@ -13,7 +14,7 @@ def two_threads(monkeypatch):
     before = torch.get_num_threads()
     monkeypatch.setattr(threads._team, "cores", 2)
     torch.set_num_threads(2)
-    if not threads._team.blas_threads():
+    if not thread_counts():
         pytest.skip("NumPy's BLAS is not the OpenBLAS of its wheels: work is never split")
     yield
     torch.set_num_threads(before)
@@ -101,7 +102,7 @@ def test_error_of_a_helper_reaches_the_caller(two_threads):
 
 
 def test_blas_gets_its_threads_back(two_threads):
-    get, _ = threads._team.blas_threads()
+    get, _ = thread_counts()
     during = []
     threads.split(2, lambda first, last: during.append(get()))
     assert during == [1, 1] and get() == 2
@@ -120,7 +121,7 @@ def test_after_a_fork(two_threads):
 
 def test_no_more_threads_than_cores(two_threads, monkeypatch):
     torch.set_num_threads(64)
-    assert torch.get_num_threads() == 64 and threads._team.blas_threads()[0]() == 2
+    assert torch.get_num_threads() == 64 and thread_counts()[0]() == 2
     done = []
     threads.split(100, lambda first, last: done.append((first, last)))
     assert sorted(done) == [(0, 50), (50, 100)]

@@ -5,6 +5,7 @@ papers named, in torch's order of operations up to the folding of constants.
 """
 import numpy as np
 
+from .blas import add_scaled, blend
 from .threads import split
 
 #: Elements per piece: smaller ones cost more calls than the cache saves.
@@ -44,37 +45,27 @@ def decayed(g, p, weight_decay, maximize, out):
     return g
 
 
+def add_square(average, share, g, t):
+    """average = share * average + (1 - share) * g * g; `t` is scratch."""
+    np.multiply(g, g, out=t)
+    blend(average, share, t, 1 - share, t)
+
+
 def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize):
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
-    if buf is None and weight_decay == 0:
-        rate = np.array(-lr if maximize else lr, p.dtype)      # NumPy takes longer to multiply by a Python number
-        if p.size <= PIECE:
-            p -= g * rate
-            return
-
-        def descend(p, g, t):
-            np.multiply(g, rate, t)
-            p -= t
-        by_pieces(descend, (p, g))
-        return
-
-    def update(p, g, buf, out):
-        g = decayed(g, p, weight_decay, maximize, out)
+    def update(p, g, buf, t):
+        g = decayed(g, p, weight_decay, maximize, t)
         if buf is not None:
             if fresh:
                 buf[...] = g
             else:
-                buf *= momentum
-                buf += g if dampening == 0 else g * (1 - dampening)
-            if nesterov:
-                np.multiply(buf, momentum, out=(step := np.empty_like(buf)))
-                step += g
-                g = step
-            else:
-                g = buf
-        np.multiply(g, lr, out=out)
-        p -= out
-    by_pieces(update, (p, g, buf))
+                blend(buf, momentum, g, 1 - dampening)
+            g = g + momentum * buf if nesterov else buf
+        add_scaled(p, g, -lr, t)
+    if weight_decay != 0 or maximize or nesterov:
+        by_pieces(update, (p, g, buf))
+    else:                                      # a pass or two over all: there is nothing to keep in the cache
+        update(p, g, buf, None)
 
 
 def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
@@ -86,21 +77,15 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
         if decoupled and weight_decay != 0:
             p *= 1 - lr * weight_decay
         g = decayed(g, p, 0 if decoupled else weight_decay, maximize, out)
-        np.subtract(g, m, out=t)
-        t *= 1 - beta1
-        m += t
-        v *= beta2
-        np.multiply(g, g, out=t)
-        t *= 1 - beta2
-        v += t
+        blend(m, beta1, g, 1 - beta1, t)
+        add_square(v, beta2, g, t)
         if v_max is not None:
             np.maximum(v_max, v, out=v_max)
             v = v_max
         np.sqrt(v, out=t)
         t += eps * root
         np.divide(m, t, out=t)
-        t *= rate
-        p -= t
+        add_scaled(p, t, -rate, out)
     by_pieces(update, (p, g, m, v, v_max), 2)
 
 
@@ -108,14 +93,9 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
     """RMSprop (Hinton 2012); `mean`: the gradient's average if centered, `buf`: momentum, or None."""
     def update(p, g, square, mean, buf, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
-        square *= alpha
-        np.multiply(g, g, out=t)
-        t *= 1 - alpha
-        square += t
+        add_square(square, alpha, g, t)
         if mean is not None:
-            np.subtract(g, mean, out=t)
-            t *= 1 - alpha
-            mean += t
+            blend(mean, alpha, g, 1 - alpha, t)
             np.multiply(mean, mean, out=t)
             np.subtract(square, t, out=t)
             np.sqrt(t, out=t)
@@ -124,12 +104,9 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
         t += eps
         np.divide(g, t, out=t)
         if buf is not None:
-            buf *= momentum
-            buf += t
-            np.multiply(buf, lr, out=t)
-        else:
-            t *= lr
-        p -= t
+            blend(buf, momentum, t, 1, out)
+            t = buf
+        add_scaled(p, t, -lr, out)
     by_pieces(update, (p, g, square, mean, buf), 2)
 
 
@@ -142,8 +119,7 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize):
         np.sqrt(total, out=t)
         t += eps
         np.divide(g, t, out=t)
-        t *= lr
-        p -= t
+        add_scaled(p, t, -lr, out)
     by_pieces(update, (p, g, total), 2)
 
 
@@ -151,19 +127,12 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize):
     """Adadelta (Zeiler 2012); `delta2`: the running average of squared updates."""
     def update(p, g, square, delta2, t, out, d):
         g = decayed(g, p, weight_decay, maximize, out)
-        square *= rho
-        np.multiply(g, g, out=t)
-        t *= 1 - rho
-        square += t
+        add_square(square, rho, g, t)
         np.add(delta2, eps, out=d)
         np.add(square, eps, out=t)
         d /= t
         np.sqrt(d, out=d)
         d *= g
-        delta2 *= rho
-        np.multiply(d, d, out=t)
-        t *= 1 - rho
-        delta2 += t
-        d *= lr
-        p -= d
+        add_square(delta2, rho, d, t)
+        add_scaled(p, d, -lr, t)
     by_pieces(update, (p, g, square, delta2), 3)

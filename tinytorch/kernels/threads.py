@@ -10,14 +10,11 @@ a core from us meanwhile. Before the first split they are told to give up after 
 environment sets OPENBLAS_THREAD_TIMEOUT: a LeNet's training step on two cores took 47 ms with the former and 34 with
 the latter.
 """
-import ctypes
 import os
 import threading
-from pathlib import Path
 from queue import SimpleQueue
 
-import numpy as np
-
+from .blas import thread_counts
 
 #: More than this never share one piece of work: the interpreter goes from hand to hand, and two is what was measured.
 _MOST = 4
@@ -30,7 +27,6 @@ class _Team:
         self.cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.size = int(os.environ.get("OMP_NUM_THREADS") or self.cores)
         self.busy = threading.Lock()           # one split at a time: a second one, or one inside, runs unsplit
-        self.blas = None                       # (get, set) of OpenBLAS's thread count; False where there is none
         self.forget()
 
     def forget(self):
@@ -42,11 +38,6 @@ class _Team:
             threading.Thread(target=_help, args=(self.tasks,), daemon=True).start()
             self.helpers += 1
 
-    def blas_threads(self):
-        if self.blas is None:
-            self.blas = _openblas()
-        return self.blas
-
 
 def _help(tasks):
     while True:
@@ -57,30 +48,6 @@ def _help(tasks):
         except BaseException as error:         # for the caller to raise
             done.put(error)
         del work, done                         # what they hold must not wait for the next task
-
-
-def _openblas():
-    """(get, set) of the thread count of the OpenBLAS that NumPy has loaded, or False."""
-    try:
-        path = next(Path(np.__file__).parent.with_name("numpy.libs").glob("libscipy_openblas*"))
-        library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_NOLOAD)
-        ending = "64_" if "openblas64_" in path.name else ""
-        counts = (getattr(library, "scipy_openblas_get_num_threads" + ending),
-                  getattr(library, "scipy_openblas_set_num_threads" + ending))
-        _wait_less(library.openblas_read_env, library.blas_thread_shutdown_)
-        return counts
-    except (StopIteration, OSError, AttributeError):
-        return False
-
-
-def _wait_less(read_environment, stop_threads):
-    """See above. OpenBLAS starts its threads anew, with what it then knows, at the next large product."""
-    if "OPENBLAS_THREAD_TIMEOUT" in os.environ or threading.active_count() > 1:    # one of them may be in a product
-        return
-    os.environ["OPENBLAS_THREAD_TIMEOUT"] = "20"
-    read_environment()
-    stop_threads()
-    del os.environ["OPENBLAS_THREAD_TIMEOUT"]
 
 
 _team = _Team()
@@ -97,8 +64,8 @@ def set_number(n):
     """Let `n` threads work at once, those of OpenBLAS among them. More than there are cores would only wait for each
     other in loops."""
     _team.size = n
-    if _team.blas_threads():
-        _team.blas_threads()[1](min(n, _team.cores))
+    if thread_counts():
+        thread_counts()[1](min(n, _team.cores))
 
 
 def split(count, work):
@@ -107,10 +74,10 @@ def split(count, work):
     Only for work of a millisecond or more, in steps of a tenth of that.
     """
     parts = min(_team.size, _team.cores, count, _MOST)
-    if parts < 2 or not _team.blas_threads() or not _team.busy.acquire(blocking=False):
+    if parts < 2 or not thread_counts() or not _team.busy.acquire(blocking=False):
         work(0, count)
         return
-    get, set_ = _team.blas_threads()
+    get, set_ = thread_counts()
     before = get()
     set_(1)
     try:

@@ -1,0 +1,56 @@
+"""Scaled sums in one pass agree with NumPy's."""
+import numpy as np
+import pytest
+
+from tinytorch.kernels import blas
+
+SIZES = [0, 1, 100, blas._MANY, 100_003]
+
+
+@pytest.fixture(params=["as found", "without OpenBLAS"])
+def library(request, monkeypatch):
+    if request.param == "without OpenBLAS":
+        monkeypatch.setattr(blas, "_sums", dict)
+
+
+def vectors(n, dtype):
+    random = np.random.RandomState(n)
+    return random.randn(n).astype(dtype), random.randn(n).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("n", SIZES)
+def test_sums(library, n, dtype):
+    y, x = vectors(n, dtype)
+    before, close = x.copy(), dict(rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)
+    expected = y + np.asarray(0.3, dtype) * x
+    blas.add_scaled(y, x, 0.3)
+    np.testing.assert_allclose(y, expected, **close)
+    expected = np.asarray(0.9, dtype) * y + np.asarray(0.1, dtype) * x
+    blas.blend(y, 0.9, x, 0.1, np.empty_like(y))
+    np.testing.assert_allclose(y, expected, **close)
+    assert (x == before).all()
+
+
+def test_other_layouts(library):
+    y, x = (v.reshape(200, 100) for v in vectors(20_000, "float64"))
+    for left, right in ((y.T, x.T), (y[:, ::2], x[:, 1::2]), (y, np.broadcast_to(x[0], y.shape))):
+        expected = left + 0.5 * right
+        blas.add_scaled(left, right, 0.5)
+        np.testing.assert_allclose(left, expected, rtol=1e-14, atol=1e-14)
+
+
+def test_nan_times_nothing_is_nan(library):
+    for change in (lambda y, x: blas.add_scaled(y, x, 0.), lambda y, x: blas.blend(y, 1., x, 0.)):
+        y, x = np.zeros(20_000), np.full(20_000, np.nan)
+        change(y, x)
+        assert np.isnan(y).all()
+
+
+def test_read_only(library):
+    y, x = vectors(20_000, "float32")
+    y.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        blas.add_scaled(y, x, 2.)
+    y, x = x.copy(), y
+    blas.add_scaled(y, x, 2.)
