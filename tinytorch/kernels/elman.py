@@ -6,8 +6,7 @@ needs nothing but the outputs: the slope is 1 - h * h, and a step's h is the out
 """
 import numpy as np
 
-from .rnn import (block_width, carried, columns, gradient_of_state, in_blocks, packed, rows, start,
-                  weight_gradients)
+from .rnn import carried, columns, gradient_of_state, packed, rows, start, weight_gradients
 
 
 def rnn_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
@@ -31,12 +30,11 @@ def _joined_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh):
     out = np.empty((len(joined), hidden), x.dtype)
     h = start(hx, batch, hidden, x.dtype)
     used = columns(hx, n, hidden)
-    block = block_width(batch, joined.shape[1], hidden)
-    weights = in_blocks(packed(1, w_ih, (b_ih, b_hh), w_hh)[0], block)
+    weights = packed(1, w_ih, (b_ih, b_hh), w_hh)[0]
     for lo, hi in order:
         step, o = joined[lo:hi], out[lo:hi]
         step[:, n + 1:] = h[:hi - lo]
-        np.matmul(step[:, :used], weights[..., :used, :], out=in_blocks(o, block))
+        np.dot(step[:, :used], weights[:used], out=o)
         used = n + 1 + hidden
         _bend(nonlinearity, o)
         h = carried(o, h)
@@ -51,14 +49,12 @@ def _projected_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh):
     if b_ih is not None:
         out += b_ih + b_hh
     h = None if hx is None else hx.reshape(batch, hidden)
-    block = block_width(batch, hidden, hidden)
-    weights = in_blocks(w_hh.T, block) if block == hidden else in_blocks(np.ascontiguousarray(w_hh.T), block)
     recurrent = np.empty((batch, hidden), x.dtype)
     for lo, hi in order:
         o = out[lo:hi]
         if h is not None:
             part = recurrent[:hi - lo]
-            np.matmul(h[:hi - lo], weights, out=in_blocks(part, block))
+            np.dot(h[:hi - lo], w_hh.T, out=part)
             o += part
         _bend(nonlinearity, o)
         if h is None and hi - lo < batch:      # a packed batch in reverse: sequences yet to begin start from zeros
@@ -75,8 +71,6 @@ def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
     batch = min(order)[1]
     dh = gradient_of_state(g_h, batch, hidden, out.dtype)
     d = np.empty_like(out)
-    block = block_width(batch, hidden, hidden)
-    weights = in_blocks(w_hh, block)
     for k in range(len(order) - 1, -1, -1):
         lo, hi = order[k]
         now, o, dk = dh[:hi - lo], out[lo:hi], d[lo:hi]
@@ -89,7 +83,7 @@ def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
         else:
             np.multiply(now, o > 0, out=dk)
         if k or wanted[1]:
-            np.matmul(dk, weights, out=in_blocks(now, block))
+            np.dot(dk, w_hh, out=now)
     dx = np.dot(d, w_ih) if wanted[0] else None
     if joined is not None:
         return dx, dh, *weight_gradients(wanted[2:], joined, None, n, d)

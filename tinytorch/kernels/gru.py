@@ -5,7 +5,7 @@ apart (the reset gate multiplies the hidden one); the sigmoids are halved as in 
 """
 import numpy as np
 
-from .rnn import block_width, carried, gradient_of_state, in_blocks, packed, projected, rows, start
+from .rnn import carried, gradient_of_state, packed, projected, rows, start
 
 _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
 
@@ -68,17 +68,15 @@ def gru_forward(order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
     h = start(hx, batch, hidden, x.dtype)
     steps = []
     a = None
-    block = block_width(batch, joined.shape[1], hidden)
-    gates, new_hidden = in_blocks(gates, block), in_blocks(new_hidden, block)
     for lo, hi in order:
         size = hi - lo
         if keep or a is None or a.shape[1] != size:
             a = np.empty((4, size, hidden), x.dtype)
         step, o, before = joined[lo:hi], out[lo:hi], h[:size]
         step[:, n + 1:] = before
-        np.matmul(step, gates, out=in_blocks(a[:2], block))
+        np.matmul(step, gates, out=a[:2])
         np.dot(step[:, :n + 1], new_in, out=a[2])
-        np.matmul(step[:, n:], new_hidden, out=in_blocks(a[3], block))
+        np.matmul(step[:, n:], new_hidden, out=a[3])
         if inputs is not None:
             a[:3] += inputs[:, lo:hi]
         gru_step(a, before, o)
@@ -100,8 +98,6 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
     weights = np.concatenate((w_hh[2 * hidden:], w_hh[:2 * hidden]))
     work = np.empty((2, batch, hidden), w_hh.dtype)
     past = np.empty((batch, hidden), w_hh.dtype)
-    block = block_width(batch, 3 * hidden, hidden)
-    weights = in_blocks(weights, block)
     for k in range(len(order) - 1, -1, -1):
         lo, hi = order[k]
         size = hi - lo
@@ -112,7 +108,7 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
         gru_step_backward(steps[k], joined[lo:hi, n + 1:], now, step.reshape(size, 4, hidden).swapaxes(0, 1),
                           work[:, :size])
         if k or wanted[1]:
-            np.matmul(step[:, :3 * hidden], weights, out=in_blocks(past[:size], block))
+            np.dot(step[:, :3 * hidden], weights, out=past[:size])
             now += past[:size]
     d_in = d[:, hidden:]
     dx = np.dot(d_in, w_ih) if wanted[0] else None

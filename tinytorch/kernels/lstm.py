@@ -5,7 +5,7 @@ sigmoid(a) = tanh(a / 2) / 2 + 1/2: their weights are packed halved, one tanh do
 """
 import numpy as np
 
-from .rnn import (block_width, carried, columns, gradient_of_state, in_blocks, packed, projected, rows, start,
+from .rnn import (carried, columns, gradient_of_state, packed, projected, rows, start,
                   weight_gradients)
 
 _HALVED = {t: np.array([0.5, 0.5, 1, 0.5], t)[:, None, None] for t in ("f", "d")}
@@ -70,15 +70,13 @@ def lstm_forward(order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
     steps = []
     a = None
     used = columns(hx, n, width)
-    block = block_width(batch, joined.shape[1], hidden)
-    weights = in_blocks(weights, block)
     for lo, hi in order:
         size = hi - lo
         if keep or a is None or a.shape[1] != size:
             a, squashed = np.empty((4, size, hidden), x.dtype), np.empty((size, hidden), x.dtype)
         step, before = joined[lo:hi], c[:size]
         step[:, n + 1:] = h[:size]
-        np.matmul(step[:, :used], weights[..., :used, :], out=in_blocks(a, block))
+        np.matmul(step[:, :used], weights[..., :used, :], out=a)
         used = n + 1 + width
         if inputs is not None:
             a += inputs[:, lo:hi]
@@ -103,8 +101,6 @@ def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr):
     d = np.empty((len(joined), 4 * hidden), dtype)
     outputs = None if w_hr is None else np.empty((len(joined), width), dtype)
     work = np.empty((4, batch, hidden), dtype)
-    block = block_width(batch, 4 * hidden, width)
-    weights = in_blocks(w_hh, block)
     for k in range(len(order) - 1, -1, -1):
         lo, hi = order[k]
         size = hi - lo
@@ -117,7 +113,7 @@ def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr):
         lstm_step_backward(*steps[k], now if w_hr is None else np.dot(now, w_hr), dc[:size],
                            step.reshape(size, 4, hidden).swapaxes(0, 1), work[:, :size])
         if k or wanted[1]:
-            np.matmul(step, weights, out=in_blocks(now, block))
+            np.dot(step, w_hh, out=now)
     dx = np.dot(d, w_ih) if wanted[0] else None
     d_hr = np.dot(outputs.T, unprojected) if wanted[6] else None
     return dx, dh, dc, *weight_gradients(wanted[3:6], joined, wide, n, d), d_hr

@@ -9,16 +9,9 @@ packed once to match, the biases ride on the ones. An input wider than the hidde
 of the rows and projected for all steps beforehand. Backward gathers the gradients of the
 pre-activations of all steps, so that every weight gradient is one product too.
 """
-import os
 from itertools import accumulate
 
 import numpy as np
-
-#: OpenBLAS takes a faster way for products of up to a million multiplications (by a tenth), but on
-#: one thread: larger ones are cut up where there is no second thread to lose.
-_SMALL = 1_000_000
-_ONE_THREAD = "1" == (os.environ.get("OPENBLAS_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS")
-                      or str(os.cpu_count()))
 
 
 def spans(sizes, reverse):
@@ -72,21 +65,6 @@ def projected(wide, gates, w_ih, scale=None):
     if scale is not None:
         weights = weights * scale
     return np.matmul(wide, weights.swapaxes(1, 2))
-
-
-def block_width(rows, depth, width):
-    """How many columns of the right operand a step's product should take at a time."""
-    n = width
-    while _ONE_THREAD and n % 32 == 0 and rows * depth * n > _SMALL:
-        n //= 2
-    return n if rows * depth * n <= _SMALL else width
-
-
-def in_blocks(a, n):
-    """A view (..., blocks, rows, n) of a matrix (..., rows, columns); itself if it is one block."""
-    if n == a.shape[-1]:
-        return a
-    return a.reshape(a.shape[:-1] + (a.shape[-1] // n, n)).swapaxes(-2, -3)
 
 
 def start(state, batch, width, dtype):
