@@ -349,7 +349,8 @@ def _general(o, forward):
                     edges.append(arg.node or arg)
                     continue
             edges.append(None)
-        recording = bool(mask and differentiable and (usual.recording or mode.grad))
+        recorder = mask and differentiable and (usual.recording or mode.grad)
+        recording = bool(recorder)
         result = forward(*arrays, recording) if keep_flag else forward(*arrays)
         if not tensors:                        # a rule at work on plain arrays
             return result[0] if aux else result
@@ -358,13 +359,44 @@ def _general(o, forward):
             result, extra = result
         if multi:
             return _wrap_outputs(o, call, args, arrays, tensors, edges, mask, result, extra, recording)
-        tensor = wrap(result if result.__class__ is ndarray else np.asarray(result))
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
+        tensor = blank(Tensor)
+        tensor.array = result
+        tensor.version = version = [0] if fresh.cell is None else fresh.cell()
+        tensor.origin = None
         if view:
             track_view(tensor, args[first])
-        if recording:
-            tensor.node = node = Node(o, edges, _NOTHING, _NOTHING, tensor.array.shape)
-            tensor.tracked = True
-            _save(node, args, arrays, tensors, o.kept(mask), tensor, extra)
+            version = tensor.version
+        if not recording:
+            tensor.node = None
+            tensor.tracked = False
+            return tensor
+        kept = o.kept(mask)
+        versions = []
+        for i in tensors:
+            if i in kept:
+                cell = args[i].version
+                versions += (cell, cell[0])
+            else:
+                arrays[i] = None
+        if ANS in kept:
+            versions += (version, version[0])
+            arrays += (result, extra)
+        else:
+            arrays += (None, extra)
+        node = _new_node(Node)
+        node.op = o
+        node.edges = edges
+        node.saved = arrays
+        node.versions = versions or (_NOTHING if extra is None else _UNWATCHED)
+        node.order = next_order()
+        node.shape = result.shape
+        node.hooks = None
+        if recorder is not True:
+            recorder(node)
+        tensor.node = node
+        tensor.tracked = True
         return tensor
     return call
 
@@ -386,28 +418,22 @@ def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, r
     return outputs
 
 
-def _save(node, args, saved, tensors, kept, output, extra):
-    """Fill node.saved and node.versions with what the rules will read. `saved` comes with the arguments'
-    arrays; those at the places `tensors` came as Tensors."""
+def _save(node, args, saved, tensors, kept, outputs, extra):
+    """Fill the saved and versions of a many-output node with what the rules will read. `saved` comes with the
+    arguments' arrays; those at the places `tensors` came as Tensors."""
     versions = []
     for i in tensors:
         if i in kept:
-            version = args[i].version
-            versions += (version, version[0])
+            versions += (args[i].version, args[i].version[0])
         else:
             saved[i] = None
-    if ANS not in kept:
-        saved.append(None)
-    elif node.op.multi:
-        saved.append(tuple(t.array for t in output))
-        for t in output:
+    if ANS in kept:
+        saved.append(tuple(t.array for t in outputs))
+        for t in outputs:
             versions += (t.version, t.version[0])
     else:
-        saved.append(output.array)
-        versions += (output.version, output.version[0])
+        saved.append(None)
     saved.append(extra)
-    if extra is not None and not versions:
-        versions = _UNWATCHED
-    node.saved, node.versions = saved, tuple(versions)
+    node.saved, node.versions = saved, tuple(versions) or (_NOTHING if extra is None else _UNWATCHED)
     if mode.grad is not True:
         mode.grad(node)
