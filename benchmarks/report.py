@@ -1,10 +1,11 @@
 """Writes docs/benchmarks.md, its pictures, and the table of the README.
 
     python benchmarks/report.py [--rounds 3] [--seconds 1] [--from ONE.json DEFAULT.json]
-                                [--growth GROWTH.json] [--peers PEERS.json]
+                                [--growth GROWTH.json] [--peers PEERS.json] [--floors FLOORS.json]
 
-ONE and DEFAULT are what `compare.py --json` writes, with --threads 1 and without; left out, it runs them. GROWTH
-and PEERS are what growth.py and peers.py write; left out, docs/benchmarks.md goes without what they measured.
+ONE and DEFAULT are what `compare.py --json` writes, with --threads 1 and without; left out, it runs them. GROWTH,
+PEERS and FLOORS are what growth.py, peers.py and floors.py write; left out, docs/benchmarks.md goes without what
+they measured.
 """
 import argparse
 import json
@@ -153,6 +154,17 @@ def peers_picture(peers, path):
     figure.savefig(path)
 
 
+def floors_table(floors):
+    """Markdown: a row per workload, its matrix products alone beside its step, and its heaviest operations."""
+    lines = ["| | tinytorch | torch | ratio | products alone | / torch | results | heaviest operations |",
+             "|---|---|---|---|---|---|---|---|"]
+    for name, ours, theirs, floor, count, megabytes, heaviest in floors["rows"]:
+        said = ", ".join(f"{key} {share:.0%}" for key, _, share in heaviest)
+        lines.append(f"| {name} | {ours:.3g} ms | {theirs:.3g} ms | **{ours / theirs:.2f}** | {floor:.2g} ms ({count}) "
+                     f"| {floor / theirs:.2f} | {megabytes:.2g} MB | {said} |")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
@@ -160,6 +172,7 @@ def main():
     parser.add_argument("--from", dest="files", nargs=2, metavar="JSON")
     parser.add_argument("--growth", metavar="JSON")
     parser.add_argument("--peers", metavar="JSON")
+    parser.add_argument("--floors", metavar="JSON")
     args = parser.parse_args()
     if args.files:
         one, default = (json.loads(Path(f).read_text()) for f in args.files)
@@ -184,6 +197,12 @@ def main():
         text += ("\n## Beside JAX and tinygrad\n\nTraining steps from the same weights, by `benchmarks/peers.py`: JAX "
                  "under `jax.jit`, on one core; tinygrad under `TinyJit`, its kernels compiled by clang and not "
                  f"searched for (no BEAM). {measured(peers)}.\n\n{peers_table(peers)}\n\n![peers](peers.svg)\n")
+    if args.floors:
+        floors = json.loads(Path(args.floors).read_text())
+        text += ("\n## What a step cannot do without\n\nBy `benchmarks/floors.py`: the matrix products of a step alone, "
+                 "one after another (how many in brackets), as NumPy's BLAS does them; the bytes of the results of all "
+                 "operations; and the operations that take most of the time spent inside operations. "
+                 f"{measured(floors)}.\n\n{floors_table(floors)}\n")
     (docs / "benchmarks.md").write_text(text)
     readme = ROOT / "README.md"
     before, _, after = readme.read_text().split(MARK)

@@ -8,12 +8,14 @@
 It listens to Python's own call and return events for the functions that are ops and derivative rules,
 so that code that is not being profiled pays nothing. What it adds to each call is part of the times.
 """
+import inspect
 import json
 import sys
 import threading
 import time
 
 from .autograd.node import Op
+from .optim.optimizer import ArrayOptimizer
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "tensorboard_trace_handler"]
 
@@ -59,12 +61,13 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
 
 
 def _names():
-    """{code object: name} of every op's forward function and derivative rules."""
-    found = {}
+    """{code object: name} of every op's forward function and derivative rules, and of the optimisers' step. What
+    several ops share has the name of the first: indexing with a number shows as aten::slice."""
+    found = {inspect.unwrap(ArrayOptimizer.step).__code__: "Optimizer.step"}
     for o in Op.registry:
-        found[o.forward.__code__] = f"aten::{o.name}"
+        found.setdefault(o.forward.__code__, f"aten::{o.name}")
         for rule in o.rule_functions:
-            found[rule.__code__] = o.backward_name
+            found.setdefault(rule.__code__, o.backward_name)
     return found
 
 

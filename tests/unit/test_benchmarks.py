@@ -26,6 +26,13 @@ def test_every_workload_runs():
         _run(build(tinytorch))
 
 
+def test_products_of_every_model_are_known():
+    from floors import PRODUCTS, products_alone
+    from workloads import MODELS
+    assert set(PRODUCTS) == set(MODELS)
+    assert products_alone(PRODUCTS["MLP 4-16-16-1"][0], 0.01) > 0
+
+
 def test_each_curve_starts():
     from growth import CURVES
     for _, sizes, build in CURVES.values():
