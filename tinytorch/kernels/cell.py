@@ -9,7 +9,7 @@ from .lstm import lstm_step, lstm_step_backward
 
 
 def by_gate(a, gates):
-    return a.reshape(len(a), gates, -1).swapaxes(0, 1)
+    return a.reshape(len(a), gates, a.shape[1] // gates).swapaxes(0, 1)
 
 
 def affine(x, weight, bias):

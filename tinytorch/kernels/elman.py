@@ -108,5 +108,5 @@ def _recurrent_gradient(order, out, hx, d):
         (earlier, later, slice(len(d) - batch, None))
     result = np.dot(d[to].T, out[source])
     if hx is not None:
-        result += np.dot(d[first].T, hx.reshape(batch, -1))
+        result += np.dot(d[first].T, hx.reshape(batch, hx.shape[-1]))
     return result

@@ -1,6 +1,7 @@
 """Pooling of N-d images: windows are never gathered; the output is built up tap by tap, a tap being the
 strided slice of the input that one place of the kernel sees. Arrays are (M, *size), M images in all.
 """
+import math
 from functools import lru_cache
 from itertools import product
 
@@ -189,14 +190,17 @@ def scatter(indices, g, size):
 
 def gather(indices, values):
     """The elements of images `values` (M, *size) at flat positions `indices` (M, ...)."""
-    flat = values.reshape(len(values), -1)
-    return np.take_along_axis(flat, indices.reshape(len(indices), -1), 1).reshape(indices.shape)
+    return np.take_along_axis(_in_rows(values), _in_rows(indices), 1).reshape(indices.shape)
+
+
+def _in_rows(a):
+    return a.reshape(len(a), math.prod(a.shape[1:]))
 
 
 def put(indices, x, size):
     """Zero images of `size` with `x` (M, ...) written at flat positions `indices`."""
     result = np.zeros((len(x), int(np.prod(size))), x.dtype)
-    np.put_along_axis(result, indices.reshape(len(x), -1), x.reshape(len(x), -1), 1)
+    np.put_along_axis(result, _in_rows(indices), _in_rows(x), 1)
     return result.reshape((len(x),) + tuple(size))
 
 
