@@ -103,3 +103,13 @@ def test_errors_in_the_same_words(call):
             call(m, m.nn.functional)
         caught.append((info.type, str(info.value)))
     assert caught[0] == caught[1]
+
+
+@pytest.mark.parametrize("name", ("MaxPool2d", "AvgPool2d", "AdaptiveMaxPool2d", "AdaptiveAvgPool2d"))
+def test_no_images(name):
+    found = []
+    for m in BOTH:
+        x = m.ones(0, 1, 5, 5, requires_grad=True)
+        y = getattr(m.nn, name)(2)(x)
+        found.append((tuple(y.shape), tuple(m.autograd.grad(y.sum(), x)[0].shape)))
+    assert found[0] == found[1]

@@ -187,3 +187,16 @@ def test_half_precision(kind, dtype):
         assert all(y.dtype == d for y in found)
         return [y.float() for y in found]
     compare(program, 2e-2)
+
+
+@pytest.mark.parametrize("kind", ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"))
+@pytest.mark.parametrize("layers", (1, 2))
+def test_empty_batch(kind, layers):
+    """A batch of no sequences: outputs without rows, gradients of zeros."""
+    def program(t):
+        cell = kind.endswith("Cell")
+        model = getattr(t.nn, kind)(3, 4, *([] if cell else [layers]))
+        state = t.zeros(0, 4) if cell else t.zeros(layers, 0, 4)
+        found = flat(model(t.ones(*(0, 3) if cell else (5, 0, 3)), (state, state) if "LSTM" in kind else state))
+        return [*found, *t.autograd.grad(found[0].sum(), list(model.parameters()))]
+    compare(program, 1e-6)

@@ -156,7 +156,10 @@ def _step(node, g, edges, create_graph):
         grads = [as_tensor(d) for d in grads]
     if extras is not None and extras.post:
         grads = [d if d is None else _sum_to(d, shape_of(edge)) for d, edge in zip(grads, edges)]
-        grads = through_node_hooks(extras.post, grads, g if op.multi else (g,))
+        at = node.inputs()
+        changed = through_node_hooks(extras.post, [grads[i] for i in at], g if op.multi else (g,))
+        for i, d in zip(at, changed):
+            grads[i] = d
     return grads
 
 
@@ -180,9 +183,7 @@ def run_node(node, grads):
             results = _step(node, grads if op.multi else grads[0], node.edges, taped)
         finally:
             node.hooks = hooks
-    if op.joint is None:
-        results = [d for d, back in zip(results, op.backs) if back is not None]
-    results = tuple([as_tensor(d) for d in results])
+    results = tuple([as_tensor(results[i]) for i in node.inputs()])
     return results[0] if len(results) == 1 else results
 
 

@@ -14,7 +14,7 @@ from .forward_ad import check_size
 from .grad_mode import mode, no_grad
 from .hooks import as_tensor
 from .kept import KeptTensor, output_edge, refuse_none
-from .node import FREED, Node, Op
+from .node import FREED, Op, new_node
 from .saved import FREED_ERROR, SavedTensor
 from .views import FUNCTION, MULTI, View, check_in_place, rebase, refresh
 
@@ -202,7 +202,7 @@ def _check_marks(ctx, args, outputs):
 def _record(cls, ctx, args, edges, outputs, multi):
     """Make the node of this call; returns the outputs with their history."""
     shapes = tuple([o.array.shape if isinstance(o, Tensor) else None for o in outputs])
-    node = Node(cls._ops[multi], edges, (), (), shapes if multi else shapes[0])
+    node = new_node(cls._ops[multi], edges, (), (), shapes if multi else shapes[0])
     if mode.grad is not True:
         mode.grad(node)
     ctx._inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
@@ -358,7 +358,7 @@ def _linear(cls, ctx, grads, wanted):
     """In place of the gradients of the inputs, which forward mode differentiates with respect to `grads` to get the
     tangents of the outputs (see levels.py), tensors whose derivative is `jvp`."""
     edges = [None if g is None else g.node or g for g in grads]
-    node = Node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
+    node = new_node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
     results = [None] * len(wanted)
     for k, input in enumerate(ctx._inputs):
         if wanted[k]:
@@ -446,7 +446,8 @@ def _marked(result):
     if result is None:
         return None
     tensor = wrap(result.array)
-    tensor.node, tensor.tracked = Node(ERROR, (result.detach().requires_grad_(),), (), (), result.array.shape), True
+    tensor.node = new_node(ERROR, (result.detach().requires_grad_(),), (), (), result.array.shape)
+    tensor.tracked = True
     return tensor
 
 

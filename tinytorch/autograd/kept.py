@@ -3,13 +3,13 @@ import weakref
 
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
-from .node import SELECT, Node
+from .node import SELECT, new_node
 from .saved import Packed, modified, refuse_hooks
 
 
 def output_edge(node, k):
     """Where the gradient of output `k` goes."""
-    return Node(SELECT, (node,), (k, None, None), (), node.shape[k]) if node.op.multi else node
+    return new_node(SELECT, (node,), (k, None, None), (), node.shape[k]) if node.op.multi else node
 
 
 def refuse_none(pack, unpack):

@@ -16,7 +16,7 @@ import numpy as np
 from ..tensor import Tensor, blank, wrap
 from .engine import run_backward
 from .grad_mode import mode
-from .node import Node, Op
+from .node import Node, Op, new_node
 from .views import refresh
 
 
@@ -78,7 +78,7 @@ def stand_in(tensor, level, leaf=False):
         alias.node, alias.level = None, level
     else:
         edge = (tensor.node or tensor) if inner else None
-        alias.node = Node(STAND_IN, (edge,), (level, None, None), (), tensor.array.shape)
+        alias.node = new_node(STAND_IN, (edge,), (level, None, None), (), tensor.array.shape)
     return alias
 
 

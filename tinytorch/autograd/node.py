@@ -29,6 +29,7 @@ class Op:
     view      the output shares the input's memory
     rules     {argument: rule}; see op.py for what a rule may ask for
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
+    inputs    with a joint rule: how many arguments, from `first` on, can have a gradient (None: all)
     twin      the same function in ordinary ops, for higher derivatives of a joint rule
     """
 
@@ -37,7 +38,7 @@ class Op:
     registry = []                              # every op there is; the profiler reads it
 
     def __init__(self, forward, name=None, first=0, aux=False, multi=False, view=False,
-                 rules=None, joint=None, twin=None):
+                 rules=None, joint=None, twin=None, inputs=None):
         code = forward.__code__
         self.forward = forward
         self._set_name(name or forward.__name__.strip("_"))
@@ -45,7 +46,7 @@ class Op:
         self.keep_flag = self.params[-1:] == ("keep",)     # forward asks whether it is being recorded
         if self.keep_flag:
             self.params = self.params[:-1]
-        self.first, self.aux, self.multi, self.view, self.twin = first, aux, multi, view, twin
+        self.first, self.aux, self.multi, self.view, self.twin, self.inputs = first, aux, multi, view, twin, inputs
         # By tensor argument: function(g, saved, edge) -> gradient, and the places in `saved` it reads.
         self.backs = [None] * (len(self.params) - first)
         self.needs = [()] * len(self.backs)
@@ -187,30 +188,25 @@ class Node(_NodeHooks):
 
     __slots__ = ("op", "edges", "saved", "versions", "order", "shape", "hooks", "__weakref__")
 
-    def __init__(self, op, edges, saved, versions, shape):
-        self.op = op
-        self.edges = edges
-        self.saved = saved
-        self.versions = versions
-        self.order = next_order()
-        self.shape = shape
-        self.hooks = None
-
     def name(self):
         return self.op.backward_name
 
     def __repr__(self):
         return f"<{self.name().rpartition(':')[2]} object at {id(self):#x}>"
 
+    def inputs(self):
+        """The places among `edges` of the arguments that can have a gradient."""
+        op = self.op
+        if op.function is not None:
+            return [i for i, given in enumerate(self.saved[0]._inputs) if given is not None]
+        if op.joint is None:
+            return [i for i, back in enumerate(op.backs[:len(self.edges)]) if back is not None]
+        return range(len(self.edges) if op.inputs is None else op.inputs)
+
     @property
     def next_functions(self):
         """(node, output number) of each input; leaves appear as AccumulateGrad."""
-        edges = self.edges
-        if self.op.function is not None:       # nor is one that is no tensor
-            edges = [edge for edge, given in zip(edges, self.saved[0]._inputs) if given is not None]
-        elif self.op.joint is None:            # an argument without a rule is no input
-            edges = [edge for edge, back in zip(edges, self.op.backs) if back is not None]
-        return tuple(function_of(edge) for edge in edges)
+        return tuple(function_of(self.edges[i]) for i in self.inputs())
 
     def extras(self):
         if self.hooks is None:
@@ -233,6 +229,15 @@ class Node(_NodeHooks):
         mode, and what was saved stays."""
         from .engine import run_node
         return run_node(self, grads)
+
+
+def new_node(op, edges, saved, versions, shape):
+    """A Node with these attributes. (It has no __init__, because the wrappers of op.py make theirs quicker.)"""
+    node = Node()
+    node.op, node.edges, node.saved, node.versions, node.shape = op, edges, saved, versions, shape
+    node.order = next_order()
+    node.hooks = None
+    return node
 
 
 def shape_of(edge):
@@ -335,7 +340,7 @@ class GradientEdge(NamedTuple):
             return self.node.variable
         if not self.node.op.multi:
             return self.node
-        return Node(SELECT, (self.node,), (self.output_nr, None, None), (), self.node.shape[self.output_nr])
+        return new_node(SELECT, (self.node,), (self.output_nr, None, None), (), self.node.shape[self.output_nr])
 
     def shape(self):
         return shape_of(self.edge())

@@ -29,23 +29,22 @@ from numpy import ndarray
 
 from ..tensor import Tensor, blank, fresh, wrap
 from .grad_mode import mode, usual
-from .node import ANS, SELECT, Node, Op, next_order
+from .node import ANS, SELECT, Node, Op, new_node, next_order
 from .promotion import (OPERANDS, as_operand, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
                         unusual_unary, write_out)
 from .views import MULTI, in_place, refresh, track_view
 
-_new_node = Node.__new__
 _NOTHING = ()
 _UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
 
 
-def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=None, **rules):
+def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=None, inputs=None, **rules):
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, twin))
+        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, twin, inputs))
     return decorate
 
 
@@ -56,14 +55,14 @@ def single(name=None, aux=False, view=False, **rules):
     return decorate
 
 
-def unary(rule=None, name=None, to_float=False, method=True, inplace=True):
+def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts=False):
     """Decorator for `f(input, *, out=None)`, element by element.
 
-    `to_float`: integer and bool inputs are first converted to the default dtype. Makes the Tensor
-    method `f` and its in-place form `f_` too.
+    `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
+    than the result (with `to_float` it may). Makes the Tensor method `f` and its in-place form `f_` too.
     """
     def decorate(forward):
-        call = finish(_unary, Op(forward, name, rules=rule and {"input": rule}), to_float)
+        call = finish(_unary, Op(forward, name, rules=rule and {"input": rule}), to_float, casts)
         attach(call, method, inplace)
         return call
     return decorate
@@ -121,15 +120,16 @@ def methods(*functions, inplace=()):
 
 
 # ------------------------------------------------------------------ the wrappers (hot path)
-def _unary(o, forward, to_float):
+def _unary(o, forward, to_float, casts):
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
     differentiable = o.differentiable
+    exact = None if to_float or casts else "Found dtype {Have} but expected {Want}"
 
     def call(input, *, out=None):
         if not isinstance(input, Tensor):
             return forward(input) if input.__class__ is ndarray else on_arrays(o, input)
         if out is not None:
-            return write_out(out, call(input), input)
+            return write_out(out, call(input), input, exact=exact)
         array = input.array
         if to_float and array.dtype.kind not in "fc":
             return unusual_unary(o, call, input)
@@ -146,7 +146,7 @@ def _unary(o, forward, to_float):
         if input.origin is not None and differentiable:
             refresh(input)
         if differentiable and input.tracked and (recorder := usual.recording or mode.grad):
-            node = _new_node(Node)
+            node = Node()
             node.op = o
             source = input.node or input
             node.edges = (source,)
@@ -236,7 +236,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
         tensor.version = version = [0]
         tensor.origin = None
         if mask and differentiable and (recorder := usual.recording or mode.grad):
-            node = _new_node(Node)
+            node = Node()
             node.op = o
             if mask == 1:
                 node.edges = (input.node or input, None)
@@ -304,7 +304,7 @@ def _single(o, forward):
             tensor.version = version = [0]
             tensor.origin = None
         if record:
-            node = _new_node(Node)
+            node = Node()
             node.op = o
             node.edges = (input.node or input,)
             node.saved = (array if keeps_input else None, *attributes, result if keeps_output else None, extra)
@@ -385,7 +385,7 @@ def _general(o, forward):
             arrays += (result, extra)
         else:
             arrays += (None, extra)
-        node = _new_node(Node)
+        node = Node()
         node.op = o
         node.edges = edges
         node.saved = arrays
@@ -409,11 +409,11 @@ def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, r
         for output in outputs:
             track_view(output, args[o.first], MULTI)
     if recording:
-        node = Node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
+        node = new_node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
         _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
         for k, output in enumerate(outputs):
             if output.array.dtype.kind in "fcV":
-                output.node = Node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
+                output.node = new_node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
                 output.tracked = True
     return outputs
 

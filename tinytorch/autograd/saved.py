@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, unwatch, watch
-from .node import ANS, AUX, FREED, SELECT, Node, function_of
+from .node import ANS, AUX, FREED, SELECT, Node, function_of, new_node
 
 FREED_ERROR = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -118,7 +118,7 @@ def _saved_output(node, k, array):
     """Output `k` of a many-output node as a Tensor with its history."""
     t = wrap(array)
     if array.dtype.kind in "fcV":
-        t.node, t.tracked = Node(SELECT, (node,), (k, None, None), (), array.shape), True
+        t.node, t.tracked = new_node(SELECT, (node,), (k, None, None), (), array.shape), True
     return t
 
 

@@ -15,7 +15,7 @@ from ..kernels import layout
 from ..tensor import Tensor, root_of
 from .anomaly import note_write
 from .grad_mode import INFERENCE_WRITE, mode, no_grad
-from .node import ANS, NOWHERE, SELECT, Node, Op
+from .node import ANS, NOWHERE, SELECT, Op, new_node
 from .saved import PACKED, Packed, short_name
 
 
@@ -74,7 +74,7 @@ def become(self, result):
         node, shape = self.node, result.array.shape
         if node.op is OUTGROWN:
             node, = node.edges
-        self.node = node if node.shape == shape else Node(OUTGROWN, (node,), (None, None, None), (), shape)
+        self.node = node if node.shape == shape else new_node(OUTGROWN, (node,), (None, None, None), (), shape)
     return self
 
 
@@ -139,7 +139,7 @@ def refresh(tensor, always=False):
         # The view was made outside grad mode, or before its base required gradients: what is computed from it
         # requires gradients too, though they lead nowhere.
         if not (always or tensor.tracked):
-            tensor.node, tensor.tracked = Node(NOWHERE, (), (), (), tensor.array.shape), True
+            tensor.node, tensor.tracked = new_node(NOWHERE, (), (), (), tensor.array.shape), True
         return
     _check_view(tensor, "its base or another view of its base has been")
     if base.tracked or base.array.dtype == tensor.array.dtype:
@@ -154,7 +154,7 @@ def refresh(tensor, always=False):
 
 def _view_node(base, part, whole):
     edge = (base.node or base) if base.tracked else None
-    return Node(AS_STRIDED, (edge,), (None, part, whole, None, None), (), part[0])
+    return new_node(AS_STRIDED, (edge,), (None, part, whole, None, None), (), part[0])
 
 
 # ------------------------------------------------------------------ gradients by place in memory
@@ -382,7 +382,7 @@ def rebase(self, result):
         # What the view was before goes back to the base by place, whatever `as_strided` it came by; its hooks are
         # for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
-    fresh = Node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
+    fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
     if base.retains_grad and base.node is not None:
         move_retained(base, fresh)
     base.node, base.tracked = fresh, True

@@ -52,16 +52,16 @@ def thread_counts():
 @lru_cache(None)
 def _sums():
     """{dtype character: (axpy, axpby)}: none without OpenBLAS."""
-    found, functions = openblas(), {}
-    if found is not None:
-        library, ending = found
-        size = ctypes.c_int64 if ending else ctypes.c_int
-        for char, letter, real in (("f", "s", ctypes.c_float), ("d", "d", ctypes.c_double)):
-            axpy = getattr(library, f"scipy_cblas_{letter}axpy{ending}")
-            axpy.argtypes, axpy.restype = (size, real, _Address, size, _Address, size), None
-            axpby = getattr(library, f"scipy_cblas_{letter}axpby{ending}")
-            axpby.argtypes, axpby.restype = (size, real, _Address, size, real, _Address, size), None
-            functions[char] = axpy, axpby
+    if openblas() is None:
+        return {}
+    (library, ending), functions = openblas(), {}
+    size = ctypes.c_int64 if ending else ctypes.c_int
+    for char, letter, real in (("f", "s", ctypes.c_float), ("d", "d", ctypes.c_double)):
+        axpy = getattr(library, f"scipy_cblas_{letter}axpy{ending}")
+        axpby = getattr(library, f"scipy_cblas_{letter}axpby{ending}")
+        axpy.argtypes, axpy.restype = (size, real, _Address, size, _Address, size), None
+        axpby.argtypes, axpby.restype = (size, real, _Address, size, real, _Address, size), None
+        functions[char] = axpy, axpby
     return functions
 
 
@@ -73,7 +73,7 @@ def add_scaled(y, x, factor, work=None):
             return
         except TypeError:                      # not contiguous, or not to be written to
             pass
-    y += np.multiply(x, y.dtype.type(factor), out=work)
+    y += np.multiply(x, np.array(factor, y.dtype), work)       # NumPy takes longer to multiply by a Python number
 
 
 def blend(y, share, x, factor, work=None):
@@ -85,4 +85,4 @@ def blend(y, share, x, factor, work=None):
         except TypeError:
             pass
     y *= share
-    y += np.multiply(x, y.dtype.type(factor), out=work)
+    y += np.multiply(x, np.array(factor, y.dtype), work)

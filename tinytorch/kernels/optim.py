@@ -53,6 +53,9 @@ def add_square(average, share, g, t):
 
 def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize):
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
+    if buf is None and weight_decay == 0:
+        return add_scaled(p, g, lr if maximize else -lr)
+
     def update(p, g, buf, t):
         g = decayed(g, p, weight_decay, maximize, t)
         if buf is not None:

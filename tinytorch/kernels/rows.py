@@ -1,14 +1,21 @@
 """Sums and maxima along the last axis, where NumPy's own reductions are slow."""
+from functools import lru_cache
+
 import numpy as np
 
 _SHORT = 64          # rows below this length are faster turned into columns first
+
+
+@lru_cache(16)
+def _ones(n, char):
+    return np.ones(n, char)
 
 
 def row_sum(x):
     """Sum over the last axis (not kept): as a product with ones BLAS does it several times as fast."""
     if x.dtype.char not in "fd":
         return np.add.reduce(x, axis=-1)
-    return x.dot(np.ones(x.shape[-1], x.dtype))
+    return x.dot(_ones(x.shape[-1], x.dtype.char))
 
 
 def row_max(x):

@@ -54,7 +54,7 @@ def logical_xor(input, other):
     return np.logical_xor(input, other)
 
 
-@unary(inplace=False)
+@unary(inplace=False, casts=True)
 def logical_not(input):
     """Whether each element is zero.
 

@@ -42,7 +42,7 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
 _nll_loss_2d = renamed(_nll_loss, "nll_loss2d")
 
 
-@op(name="nll_loss", aux=True,
+@op(name="nll_loss", aux=True, inputs=1,
     joint=lambda g, wanted, input, target, weight, reduction, aux: (
         kernels.cross_entropy_backward(g, aux, reduction), None, None),
     twin=lambda input, target, weight, ignore_index, reduction: _nll_loss(

@@ -315,7 +315,7 @@ def _square_qr_grad(gQ, gR, Q, R):
     return _matmul(total, mT(_inv(R)))
 
 
-@op(name="linalg_qr", multi=True, joint=_qr_grad)
+@op(name="linalg_qr", multi=True, inputs=1, joint=_qr_grad)
 def _qr(input, mode):
     return tuple(np.linalg.qr(input, mode))
 
@@ -392,7 +392,7 @@ def _svd_grad(g, wanted, input, ans):
     return total,
 
 
-@op(name="linalg_svd", multi=True, joint=_svd_grad)
+@op(name="linalg_svd", multi=True, inputs=1, joint=_svd_grad)
 def _svd(input, full):
     try:
         return tuple(np.linalg.svd(input, full_matrices=full))
@@ -454,7 +454,7 @@ def _eigh_grad(g, wanted, ans):
     return _matmul(_matmul(V, middle), mT(V)),
 
 
-@op(name="linalg_eigh", multi=True, joint=_eigh_grad)
+@op(name="linalg_eigh", multi=True, inputs=1, joint=_eigh_grad)
 def _eigh(input, UPLO):
     try:
         return tuple(np.linalg.eigh(input, UPLO))

@@ -54,12 +54,12 @@ def _refuse_bools(array):
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
 def _mm(input, mat2):
     char = input.dtype.char
-    if char in "?V":
-        _refuse_bools(input)
-        raise TypeError("bfloat16 is multiplied in float32")
     try:
-        if input.ndim == 2 and char != "e":
+        if char in "fd" and input.ndim == 2:
             return input.dot(mat2)
+        if char in "?V":
+            _refuse_bools(input)
+            raise TypeError("bfloat16 is multiplied in float32")
         return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
     except ValueError:
         _check_matrices(rows(input), mat2)

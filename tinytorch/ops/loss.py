@@ -46,7 +46,7 @@ def _mse_gradient(g, wanted, input, target, reduction, aux):
     return d if wanted[0] else None, -d if wanted[1] else None
 
 
-@op(name="mse_loss", aux=True, joint=_mse_gradient,
+@op(name="mse_loss", aux=True, inputs=2, joint=_mse_gradient,
     twin=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
 def _mse_loss(input, target, reduction, keep):
     difference = np.asarray(input - target)
@@ -146,7 +146,7 @@ def _bce_gradient(g, wanted, input, target):
     return gx, gt
 
 
-@op(name="binary_cross_entropy", joint=_bce_gradient, twin=_bce_twin)
+@op(name="binary_cross_entropy", inputs=2, joint=_bce_gradient, twin=_bce_twin)
 def _bce(input, target):
     return -(target * np.maximum(np.log(input), -100) + (1 - target) * np.maximum(np.log1p(-input), -100))
 

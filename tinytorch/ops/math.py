@@ -292,7 +292,7 @@ def rad2deg(input):
     return input * (180 / math.pi)
 
 
-@unary(lambda g, input: g * conj(input) * 2, name="pow")
+@unary(lambda g, input: g * conj(input) * 2, name="pow", casts=True)
 def square(input):
     """input * input.
 

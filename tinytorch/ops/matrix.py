@@ -270,7 +270,7 @@ def _eig_grad(g, wanted, ans):
     return _matmul(_matmul(_inv(Vh), middle), Vh),
 
 
-@op(name="linalg_eig", multi=True, joint=_eig_grad)
+@op(name="linalg_eig", multi=True, inputs=1, joint=_eig_grad)
 def _eig(input, real):
     L, V = np.linalg.eig(input.real if real else input)
     return L.astype(input.dtype), V.astype(input.dtype)

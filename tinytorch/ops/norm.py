@@ -32,7 +32,7 @@ def _batch_norm_twin(input, weight, bias, running_mean, running_var, momentum, e
     return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
 
 
-@op(name="native_batch_norm", aux=True, twin=_batch_norm_twin,
+@op(name="native_batch_norm", aux=True, inputs=3, twin=_batch_norm_twin,
     joint=lambda g, wanted, input, weight, bias, aux: _shaped(
         kernels.batch_norm_backward(g, wanted, input, weight, aux[0], aux[2]), weight, bias))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
@@ -59,7 +59,7 @@ def _scale_shift_twin(input, weight, bias, mean, var, eps):
     return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
 
 
-@op(name="native_batch_norm", aux=True, twin=_scale_shift_twin,
+@op(name="native_batch_norm", aux=True, inputs=3, twin=_scale_shift_twin,
     joint=lambda g, wanted, input, weight, bias, aux: _shaped(
         kernels.scale_shift_backward(g, wanted, input, weight, *aux), weight, bias))
 def _scale_shift(input, weight, bias, mean, var, eps):
@@ -178,7 +178,7 @@ def _layer_norm_gradient(g, wanted, input, weight, bias, size, aux):
     return _shaped(kernels.layer_norm_backward(g, wanted, input, weight, math.prod(size), *aux), weight, bias)
 
 
-@op(name="native_layer_norm", aux=True, joint=_layer_norm_gradient, twin=_layer_norm_twin)
+@op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, twin=_layer_norm_twin)
 def _layer_norm(input, weight, bias, size, eps, center):
     return kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)
 

@@ -192,7 +192,7 @@ def _prod_grad(g, wanted, input, dim, keepdim):
     return g.reshape(kept_shape(input.shape, (dim,))) * others,
 
 
-@op(name="prod", joint=_prod_grad, twin=_prod_tree)
+@op(name="prod", inputs=1, joint=_prod_grad, twin=_prod_tree)
 def _prod(input, dim, keepdim):
     return in_c_order(np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim, dtype=input.dtype))
 

@@ -186,7 +186,7 @@ def _gelu_twin(input, approximate):
     return input * 0.5 * (1 + tanh(_TANH_SCALE * (input + _TANH_CUBE * input * input * input)))
 
 
-@op(name="gelu", aux=True, joint=_gelu_gradient, twin=_gelu_twin)
+@op(name="gelu", aux=True, inputs=1, joint=_gelu_gradient, twin=_gelu_twin)
 def _gelu(input, approximate, keep):
     input = np.atleast_1d(input)
     if approximate == "none":
