@@ -1,4 +1,4 @@
-"""A recurrent layer over parts of its batch at once, where threads allow: sequences do not see each other.
+"""A recurrent layer over parts of a large batch at once, where threads allow: sequences do not see each other.
 
 `forward` and `backward` are those of elman.py, lstm.py or gru.py.
 """
@@ -7,7 +7,8 @@ import numpy as np
 from .threads import number, split
 
 _HEAVY = 1 << 25          # multiplications of a pass that take a thread longer than it takes to share them
-_ROWS = 32                # sequences that fill a thread's products
+_LARGE = 20_000           # numbers of a step's state: with fewer, BLAS's own threads serve both cores better, because
+                          # handing over the interpreter takes as long as a pass over them
 
 
 class Parts(list):
@@ -20,7 +21,8 @@ def run_forward(forward, order, x, states, weights, keep):
     Of the `weights`, the second is the recurrent one.
     """
     batch = min(order)[1]
-    if x.ndim < 3 or batch < 2 * _ROWS or number() < 2 or len(x) * batch * weights[1].size < _HEAVY:
+    recurrent = weights[1]
+    if x.ndim < 3 or batch * recurrent.shape[1] < _LARGE or number() < 2 or len(x) * batch * recurrent.size < _HEAVY:
         return forward(order, x, *states, *weights, keep)
     steps, found, results = len(x), Parts(), {}
 
