@@ -199,9 +199,9 @@ def main():
                  f"searched for (no BEAM). {measured(peers)}.\n\n{peers_table(peers)}\n\n![peers](peers.svg)\n")
     if args.floors:
         floors = json.loads(Path(args.floors).read_text())
-        text += ("\n## What a step cannot do without\n\nBy `benchmarks/floors.py`: the matrix products of a step alone, "
-                 "one after another (how many in brackets), as NumPy's BLAS does them; the bytes of the results of all "
-                 "operations; and the operations that take most of the time spent inside operations. "
+        text += ("\n## What a step cannot do without\n\nBy `benchmarks/floors.py`: the matrix products of a step "
+                 "alone, one after another (how many in brackets), as NumPy's BLAS does them; the bytes of all results "
+                 "of operations; and the operations that take most of the time spent inside operations. "
                  f"{measured(floors)}.\n\n{floors_table(floors)}\n")
     (docs / "benchmarks.md").write_text(text)
     readme = ROOT / "README.md"
