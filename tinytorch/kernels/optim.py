@@ -8,8 +8,9 @@ import numpy as np
 from .blas import add_scaled, blend
 from .threads import split
 
-#: Elements per piece: smaller ones cost more calls than the cache saves.
-PIECE = 65536
+#: Elements per piece, at most: smaller ones cost more calls, and threads more waiting for each other, than the cache
+#: saves.
+PIECE = 1 << 17
 #: Elements that take a thread longer than it takes to share them.
 MANY = 1 << 18
 
@@ -22,13 +23,15 @@ def by_pieces(update, arrays, works=1):
         update(*arrays, *[np.empty_like(first) for _ in range(works)])
         return
     flat = [None if a is None else a.reshape(-1) for a in arrays]
+    count = -(-first.size // PIECE)
+    count += count % 2                         # the same work for each of two threads
+    piece = -(-first.size // count)
 
     def run(start, stop):
-        scratch = [np.empty(PIECE, first.dtype) for _ in range(works)]
-        for i in range(start * PIECE, min(stop * PIECE, first.size), PIECE):
-            n = min(PIECE, first.size - i)
+        scratch = [np.empty(piece, first.dtype) for _ in range(works)]
+        for i in range(start * piece, min(stop * piece, first.size), piece):
+            n = min(piece, first.size - i)
             update(*[None if a is None else a[i:i + n] for a in flat], *[work[:n] for work in scratch])
-    count = -(-first.size // PIECE)
     if first.size >= MANY:
         split(count, run)
     else:
