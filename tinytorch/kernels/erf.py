@@ -20,19 +20,20 @@ _TAIL = (
     -1.1225140354449658e-05, 5.707239573693257e-06, 2.980596055322769e-07, -8.218020654813044e-07,
     7.111912428010423e-08, 1.0683442926744586e-07, -1.6357383982124768e-08, -1.2544825403855518e-08,
     1.5712153638319064e-09, 9.655408225482863e-10)
-# artanh(erf(x)) / x in powers of x^2, |x| <= 4: in single precision erf is right to 2 units in the last place
+# artanh(erf(x)) / x in powers of x^2 up to 16: in single precision erf is right to 2 units in the last place
 _SINGLE = (1.128379225730896, 0.10276956856250763, -0.0001940045622177422, -0.0006167006213217974,
            8.575973333790898e-05, -5.134919319971232e-06, 7.298903881292063e-08, 3.217174082692509e-09)
 
 #: Elements worked on at a time: what a polynomial needs stays in the cache.
-_CHUNK = 32768
+_CHUNK = 1 << 16
 
 
 def _polynomial(coefficients, z, out):
-    out[...] = coefficients[-1]
-    for c in coefficients[-2::-1]:
-        out *= z
+    np.multiply(z, coefficients[-1], out=out)
+    for c in coefficients[-2:0:-1]:
         out += c
+        out *= z
+    out += coefficients[0]
     return out
 
 
@@ -46,15 +47,17 @@ def erf(x):
         return np.where(small, x * _erf_ratio(x), tail)
     flat = np.ascontiguousarray(x, np.float32).reshape(-1)
     result = np.empty_like(flat)
-    clipped, squares = np.empty((2, min(_CHUNK, flat.size)), np.float32)
-    for start in range(0, flat.size, _CHUNK):
-        part, out = flat[start:start + _CHUNK], result[start:start + _CHUNK]
-        c, z = clipped[:part.size], squares[:part.size]
-        part.clip(-4.0, 4.0, c)
-        np.multiply(c, c, z)
-        _polynomial(_SINGLE, z, out)
-        out *= c
-        np.tanh(out, out)
+    squares, most = np.empty((2, min(_CHUNK, flat.size)), np.float32)
+    most[...] = 16                             # an array: NumPy compares with a number one by one
+    with np.errstate(over="ignore"):           # far beyond 4
+        for start in range(0, flat.size, _CHUNK):
+            part, out = flat[start:start + _CHUNK], result[start:start + _CHUNK]
+            z = squares[:part.size]
+            np.multiply(part, part, z)
+            np.minimum(z, most[:part.size], out=z)
+            _polynomial(_SINGLE, z, out)
+            out *= part                        # beyond 4 ever larger: tanh makes it 1
+            np.tanh(out, out)
     return result.reshape(x.shape).astype(x.dtype, copy=False)
 
 
