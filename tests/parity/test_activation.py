@@ -148,3 +148,13 @@ def test_errors(f):
     with pytest.raises(theirs.type) as ours:
         f(tinytorch)
     assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
+
+
+@pytest.mark.parametrize("size", [3, 20_000])
+def test_relu_of_nan(size):
+    """The gradient goes through NaN as it comes."""
+    data = np.linspace(-1, 1, size, dtype=np.float32)
+    data[size // 3] = np.nan
+    ours, ours_gradient, theirs, gradient = both(lambda m, f, x: f.relu(x), "float32", data)
+    np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(ours_gradient, gradient)

@@ -40,6 +40,15 @@ def test_other_layouts(library):
         np.testing.assert_allclose(left, expected, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.parametrize("other", ["float16", "float64"])
+def test_other_dtype(library, other):
+    y, x = np.ones(20_000, "float32"), np.full(20_000, 0.5, other)
+    blas.add_scaled(y, x, -0.5)
+    assert y.dtype == np.float32 and (y == 0.75).all()
+    blas.blend(y, 2., x, 1., np.empty_like(y))
+    assert (y == 2).all()
+
+
 def test_nan_times_nothing_is_nan(library):
     for change in (lambda y, x: blas.add_scaled(y, x, 0.), lambda y, x: blas.blend(y, 1., x, 0.)):
         y, x = np.zeros(20_000), np.full(20_000, np.nan)

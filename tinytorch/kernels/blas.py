@@ -65,11 +65,17 @@ def _sums():
     return functions
 
 
+def _routines(y, x):
+    """(axpy, axpby) for these arrays, or None: for few elements, and where the dtypes differ or have none."""
+    return _sums().get(y.dtype.char) if y.size >= _MANY and x.dtype == y.dtype else None
+
+
 def add_scaled(y, x, factor, work=None):
-    """y += factor * x, for arrays of one shape and dtype; `work` is scratch of that shape."""
-    if y.size >= _MANY and y.dtype.char in _sums() and factor != 0:    # BLAS: 0 * NaN = 0
+    """y += factor * x, for arrays of one shape; `work` is scratch like y."""
+    found = _routines(y, x)
+    if found and factor != 0:                  # BLAS: 0 * NaN = 0
         try:
-            _sums()[y.dtype.char][0](y.size, factor, _address_of(x), 1, _address_of(y), 1)
+            found[0](y.size, factor, _address_of(x), 1, _address_of(y), 1)
             return
         except TypeError:                      # not contiguous, or not to be written to
             pass
@@ -77,10 +83,11 @@ def add_scaled(y, x, factor, work=None):
 
 
 def blend(y, share, x, factor, work=None):
-    """y = share * y + factor * x, for arrays of one shape and dtype; `work` is scratch of that shape."""
-    if y.size >= _MANY and y.dtype.char in _sums() and factor != 0 and share != 0:
+    """y = share * y + factor * x, for arrays of one shape; `work` is scratch like y."""
+    found = _routines(y, x)
+    if found and factor != 0 and share != 0:
         try:
-            _sums()[y.dtype.char][1](y.size, factor, _address_of(x), 1, share, _address_of(y), 1)
+            found[1](y.size, factor, _address_of(x), 1, share, _address_of(y), 1)
             return
         except TypeError:
             pass

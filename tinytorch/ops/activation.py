@@ -43,13 +43,10 @@ def real(name, array):
 _ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
 
 
-@unary(name="is_positive", method=False, inplace=False)
-def _is_positive(input):
-    # 1 or 0 in the input's dtype: a product with a bool array costs a small one twice the time. The sign of what is
-    # not negative is the same in one call, which takes longer for a large one.
-    if input.size < 2048:
-        return np.sign(input)
-    return np.greater(input, _ZERO[input.dtype]).astype(input.dtype)
+@unary(name="is_not_zero", method=False, inplace=False)
+def _is_not_zero(input):
+    # 1 (also for NaN) or 0 in the input's dtype: a product with a bool array costs a small one twice the time
+    return np.not_equal(input, _ZERO[input.dtype]).astype(input.dtype)
 
 
 def _clipped_in_rows(x, zero):
@@ -62,9 +59,9 @@ def _clipped_in_rows(x, zero):
     return result
 
 
-@unary(lambda g, ans: g * _is_positive(ans))
+@unary(lambda g, ans: g * _is_not_zero(ans))
 def relu(input):
-    """max(input, 0); its derivative at 0 is 0. RuntimeError for bool.
+    """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
     >>> import tinytorch as torch
     >>> torch.relu(torch.tensor([-1., 2.]))
