@@ -46,6 +46,27 @@ def test_values_and_gradients(f, shapes):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
+LAST = [
+    (lambda F, x, w, b: F.conv1d(x, w, b), (2, 9, 8), (3, 8, 3), (3,)),
+    (lambda F, x, w: F.conv1d(x, w, None, 1, 2, 2), (2, 9, 8), (3, 8, 3)),
+    (lambda F, x, w, b: F.conv1d(x, w, b, padding=4, dilation=3), (2, 3, 6), (1, 6, 4), (1,)),
+    (lambda F, x, w, b: F.conv1d(x, w, b, 2), (2, 9, 8), (3, 8, 3), (3,)),
+    (lambda F, x, w, b: F.conv1d(x, w, b), (2, 9, 4), (6, 4, 3), (6,)),
+    (lambda F, x, w, b: F.conv2d(x, w, b), (2, 5, 6, 4), (2, 4, 3, 2), (2,)),
+    (lambda F, x, w, b: F.conv2d(x, w, b, 1, (2, 1), (2, 1)), (2, 5, 6, 4), (1, 4, 3, 2), (1,)),
+    (lambda F, x, w: F.conv3d(x, w, padding=1), (1, 3, 4, 3, 4), (2, 4, 2, 3, 1)),
+]
+
+
+@pytest.mark.parametrize("f,shapes", [(c[0], c[1:]) for c in LAST], ids=range(len(LAST)))
+def test_values_and_gradients_with_channels_last_in_memory(f, shapes):
+    inputs = arrays(*shapes)
+    found = [derivatives(m, lambda F, x, *rest, m=m: f(F, m.movedim(x, -1, 1), *rest), inputs)
+             for m in (tinytorch, torch)]
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("make,shape", [
     (lambda nn: nn.Conv1d(4, 6, 3, 2, 1, 1, 2), (2, 4, 9)),
     (lambda nn: nn.Conv2d(3, 6, (3, 5), padding="same", padding_mode="reflect"), (2, 3, 8, 8)),

@@ -27,6 +27,25 @@ def test_lookup(options, index):
         np.testing.assert_allclose(ours, theirs, 1e-9, 1e-12)
 
 
+@pytest.mark.parametrize("rows,words,width", [(50, 40, 3), (50, 40, 4), (50, 120, 4), (5, 120, 4), (50, 40, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
+@pytest.mark.parametrize("padding_idx", [None, 3])
+def test_gradient_is_added_up_in_the_same_order(rows, words, width, dtype, padding_idx):
+    rng = np.random.default_rng(0)
+    values, index = rng.normal(size=(words, width)), rng.integers(0, rows, words)
+    index[:3] = 3
+    found = []
+    for m in (tinytorch, torch):
+        table = m.zeros(rows, width, dtype=getattr(m, dtype), requires_grad=True)
+        y = m.nn.functional.embedding(m.tensor(index), table, padding_idx)
+        y.backward(m.tensor(values).to(table.dtype))
+        found.append(table.grad.double().numpy())
+    if dtype in ("float32", "float64"):
+        np.testing.assert_array_equal(*found)
+    else:                                      # a sum of three or four, rounded after each
+        np.testing.assert_allclose(*found, rtol=2e-2, atol=2e-2)
+
+
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 @pytest.mark.parametrize("options", [{}, {"padding_idx": 1}, {"include_last_offset": True}, {"weights": True}])
 @pytest.mark.parametrize("flat", [True, False])

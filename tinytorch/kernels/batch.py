@@ -7,8 +7,10 @@ import numpy as np
 from .threads import number, split
 
 _HEAVY = 1 << 25          # multiplications of a pass that take a thread longer than it takes to share them
-_LARGE = 20_000           # numbers of a step's state: with fewer, BLAS's own threads serve both cores better, because
-                          # handing over the interpreter takes as long as a pass over them
+# With smaller steps BLAS's own threads serve both cores better: handing over the interpreter takes as long as a pass.
+_LARGE = 20_000           # numbers of a step's state that are much,
+_LONG = 5_500_000         # or multiplications of a step,
+_MANY = 64                # if they are those of many sequences: each part multiplies with all of the weights
 
 
 class Parts(list):
@@ -21,8 +23,7 @@ def run_forward(forward, order, x, states, weights, keep):
     Of the `weights`, the second is the recurrent one.
     """
     batch = min(order)[1]
-    recurrent = weights[1]
-    if x.ndim < 3 or batch * recurrent.shape[1] < _LARGE or number() < 2 or len(x) * batch * recurrent.size < _HEAVY:
+    if x.ndim < 3 or number() < 2 or not _heavy(len(x), batch, weights[1]):
         return forward(order, x, *states, *weights, keep)
     steps, found, results = len(x), Parts(), {}
 
@@ -38,6 +39,12 @@ def run_forward(forward, order, x, states, weights, keep):
         return *results[0], found[0][3]
     out, *finals = zip(*[results[first] for first, *_ in found])
     return _joined(out, found, steps), *[np.concatenate(final) for final in finals], found
+
+
+def _heavy(steps, batch, recurrent):
+    """Whether sharing is worth it, with those recurrent weights (gates * hidden, hidden)."""
+    step = batch * recurrent.size
+    return steps * step >= _HEAVY and (batch * recurrent.shape[1] >= _LARGE or step >= _LONG and batch >= _MANY)
 
 
 def run_backward(backward, g_out, g_states, wanted, order, saved, weights):

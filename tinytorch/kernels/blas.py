@@ -11,6 +11,9 @@ import numpy as np
 
 #: Elements that NumPy needs longer for than it takes to call BLAS.
 _MANY = 8192
+#: Elements that OpenBLAS's axpy leaves to one thread; and so many that two are quicker, though the one that is asleep
+#: must be woken and the results are then in two caches.
+_ALONE, _SHARED = 10_000, 1 << 18
 _Address = ctypes.POINTER(ctypes.c_byte)
 _address_of = ctypes.c_byte.from_buffer
 
@@ -74,8 +77,12 @@ def add_scaled(y, x, factor, work=None):
     """y += factor * x, for arrays of one shape; `work` is scratch like y."""
     found = _routines(y, x)
     if found and factor != 0:                  # BLAS: 0 * NaN = 0
+        n = y.size
+        piece = n if n >= _SHARED else _ALONE
         try:
-            found[0](y.size, factor, _address_of(x), 1, _address_of(y), 1)
+            for i in range(0, n, piece):
+                start = i * y.itemsize
+                found[0](min(piece, n - i), factor, _address_of(x, start), 1, _address_of(y, start), 1)
             return
         except TypeError:                      # not contiguous, or not to be written to
             pass

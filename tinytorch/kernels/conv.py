@@ -8,9 +8,12 @@ axis first, whose rows are short, then along the others, which copies long runs.
 Shapes: input (N, C, *size), weight (O, C / groups, *kernel), output (N, O, *out). `padding` holds a
 (before, after) pair for each axis; stride, dilation one number for each.
 """
+from math import prod
+
 import numpy as np
 from numpy import ndarray
 
+from . import few_outputs
 from .threads import split
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
@@ -82,21 +85,14 @@ def _as_matrices(weight, groups):
     n = weight.ndim
     if n > 3:
         weight = weight.transpose((0, 1, n - 1) + tuple(range(2, n - 1)))
-    return np.ascontiguousarray(weight).reshape(groups, weight.shape[0] // groups, _product(weight.shape[1:]))
-
-
-def _product(sizes):
-    n = 1
-    for size in sizes:
-        n *= size
-    return n
+    return np.ascontiguousarray(weight).reshape(groups, weight.shape[0] // groups, prod(weight.shape[1:]))
 
 
 def _column_blocks(x, kernel, out, stride, padding, dilation, groups):
     """Yield (first image, one past the last, their columns (n, groups, rows, outputs)). The memory of
     the columns is used again for the next block."""
     count, channels = x.shape[:2]
-    rows, length = channels // groups * _product(kernel), _product(out)
+    rows, length = channels // groups * prod(kernel), prod(out)
     direct = max(kernel) == 1 and max(stride) == 1        # the image is its own columns
     step = _images_at_a_time(count, groups * rows * length * x.itemsize)
     memory = None if direct else np.empty((step, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype)
@@ -113,10 +109,10 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups):
     """Convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None. Of the
     windows along each axis the first `out` are used."""
     kernel = weight.shape[2:]
-    if _few_outputs(len(weight), x.shape[1], kernel, stride, groups):
-        return _summed(x, weight, bias, out, padding, dilation)
+    if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups):
+        return few_outputs.forward(x, weight, bias, out, padding, dilation)
     result = np.empty((len(x), len(weight)) + out, x.dtype)
-    flat = result.reshape(len(x), groups, len(weight) // groups, _product(out))
+    flat = result.reshape(len(x), groups, len(weight) // groups, prod(out))
     if bias is not None:
         bias = bias.reshape(groups, len(weight) // groups, 1)
     weight = _as_matrices(weight, groups)
@@ -126,7 +122,7 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups):
             block = np.matmul(weight, columns, out=flat[start + first:start + last])
             if bias is not None:
                 block += bias
-    _shared(run, len(x), weight.size * _product(out))
+    _shared(run, len(x), weight.size * prod(out))
     return result
 
 
@@ -139,77 +135,39 @@ def _shared(run, count, multiplications):
         run(0, count)
 
 
-def _few_outputs(outputs, channels, kernel, stride, groups):
-    """Whether moving the outputs of each place of the kernel is cheaper than moving the inputs to it."""
-    return groups == 1 and max(stride) == 1 and 2 * outputs <= channels and max(kernel) > 1
-
-
-def _summed(x, weight, bias, out, padding, dilation):
-    """forward for few outputs and stride 1: every place of the kernel by itself, on all of the input, in one product
-    per image; then the places are added up, each moved to where it belongs. The input is not copied."""
-    kernel, outputs = weight.shape[2:], len(weight)
-    if any([lo or hi for lo, hi in padding]):
-        x = pad(x, padding)
-    size, places = x.shape[2:], _product(kernel)
-    taps = np.ascontiguousarray(weight.reshape(outputs, -1, places).transpose(2, 0, 1)).reshape(places * outputs, -1)
-    parts = np.matmul(taps, x.reshape(x.shape[:2] + (_product(size),))).reshape((len(x), places, outputs) + size)
-    result = np.empty((len(x), outputs) + out, x.dtype)
-    for k, place in enumerate(np.ndindex(kernel)):
-        window = tuple([slice(t * d, t * d + n) for t, d, n in zip(place, dilation, out)])
-        part = parts[(slice(None), k, slice(None)) + window]
-        if k == 0:
-            result[...] = part
-        else:
-            result += part
-    if bias is not None:
-        result += bias.reshape((outputs,) + (1,) * len(out))
-    return result
-
-
-def _weight_grad_by_place(x, grad, kernel, padding, dilation):
-    """weight_grad for few outputs and stride 1: one product per image and place of the kernel."""
-    if any([lo or hi for lo, hi in padding]):
-        x = pad(x, padding)
-    out, length = grad.shape[2:], _product(grad.shape[2:])
-    flat = np.ascontiguousarray(grad).reshape(grad.shape[:2] + (length,))
-    result = np.empty((grad.shape[1], x.shape[1]) + kernel, x.dtype)
-    for place in np.ndindex(kernel):
-        window = tuple([slice(t * d, t * d + n) for t, d, n in zip(place, dilation, out)])
-        part = x[(slice(None), slice(None)) + window].reshape(x.shape[:2] + (length,))
-        result[(slice(None), slice(None)) + place] = np.add.reduce(np.matmul(flat, part.swapaxes(1, 2)), axis=0)
-    return result
-
-
 def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
     """What the weight receives when the output receives `grad`."""
-    if _few_outputs(grad.shape[1], x.shape[1], kernel, stride, groups):
-        return _weight_grad_by_place(x, grad, kernel, padding, dilation)
+    if few_outputs.suits(grad.shape[1], x.shape[1], kernel, stride, groups):
+        return few_outputs.weight_grad(x, grad, kernel, padding, dilation)
     outputs, out = grad.shape[1] // groups, grad.shape[2:]
-    flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, _product(out)).swapaxes(2, 3)
+    flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, prod(out))
     channels = x.shape[1] // groups
     totals = []
 
     def run(start, stop):
         total = None
         for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
-            products = np.matmul(columns, flat[start + first:start + last])
+            products = np.matmul(flat[start + first:start + last], columns.swapaxes(2, 3))
             products = products[0] if last - first == 1 else np.add.reduce(products, axis=0)
             total = products if total is None else np.add(total, products, total)
         if total is None:                      # no images
-            total = np.zeros((groups, channels * _product(kernel), outputs), x.dtype)
+            total = np.zeros((groups, outputs, channels * prod(kernel)), x.dtype)
         totals.append((start, total))
-    _shared(run, len(x), groups * outputs * channels * _product(kernel) * _product(out))
+    _shared(run, len(x), groups * outputs * channels * prod(kernel) * prod(out))
     total = totals[0][1]
     if len(totals) > 1:                        # whichever thread came first
         total = np.add.reduce([total for _, total in sorted(totals, key=lambda pair: pair[0])], axis=0)
-    total = total.swapaxes(1, 2).reshape((groups * outputs, channels) + kernel[-1:] + kernel[:-1])
+    total = total.reshape((groups * outputs, channels) + kernel[-1:] + kernel[:-1])
     return np.ascontiguousarray(total.transpose((0, 1) + tuple(range(3, total.ndim)) + (2,)))
 
 
-def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
+def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, channels_last=False):
     """What the input, of spatial `size`, receives when the output receives `grad`: the transposed
-    convolution of `grad`. `bias` (C,) is added if it is not None."""
+    convolution of `grad`. `bias` (C,) is added if it is not None. `channels_last`: the memory order that
+    suits the caller best."""
     kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
+    if channels_last and bias is None and few_outputs.suits(outputs, channels, kernel, stride, groups):
+        return few_outputs.input_grad(grad, weight, size, padding, dilation)
     before = [d * (k - 1) - lo for d, k, (lo, _) in zip(dilation, kernel, padding)]
     after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
     if max(stride) == 1 and 2 * outputs <= channels and min(before) >= 0 and min(after) >= 0:
@@ -219,7 +177,7 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
         flipped = flipped.reshape((groups * channels, outputs) + kernel)
         return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)
     if len(kernel) > 1 and outputs > 1 and max(stride[:-1]) == 1 and min(before[:-1]) >= 0 and min(after[:-1]) >= 0 \
-            and 2 * _product(size[:-1]) <= 3 * _product(grad.shape[2:-1]):
+            and 2 * prod(size[:-1]) <= 3 * prod(grad.shape[2:-1]):
         return _gathered(grad, weight, bias, size, stride, padding, dilation, groups, list(zip(before, after))[:-1])
     return _scattered(grad, weight, bias, size, stride, padding, dilation, groups)
 
@@ -229,7 +187,7 @@ def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, aroun
     gathered, as in the forward; one product sums over them, and only the last axis is added up place by place."""
     kernel, out = weight.shape[2:], grad.shape[2:]
     count, outputs, channels = len(grad), len(weight) // groups, weight.shape[1]
-    rows, length = outputs * _product(kernel[:-1]), _product(size[:-1]) * out[-1]
+    rows, length = outputs * prod(kernel[:-1]), prod(size[:-1]) * out[-1]
     lo, hi = padding[-1]
     result = np.empty((count, groups * channels) + size, grad.dtype)
     weight = weight[(Ellipsis,) + (slice(None, None, -1),) * (len(kernel) - 1) + (slice(None),)]
@@ -270,8 +228,8 @@ def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
     """input_grad by way of the columns of the input: for each place of the last kernel axis, one matrix
     product for those of all the others, added up while it is in the cache."""
     kernel, out = weight.shape[2:], grad.shape[2:]
-    channels, length = weight.shape[1] * groups, _product(out)
-    rows = weight.shape[1] * _product(kernel[:-1])
+    channels, length = weight.shape[1] * groups, prod(out)
+    rows = weight.shape[1] * prod(kernel[:-1])
     count, padded = len(grad), any([lo or hi for lo, hi in padding])
     result = (np.empty if padded else np.zeros)((count, channels) + size, grad.dtype)
     flat = np.ascontiguousarray(grad).reshape(count, groups, len(weight) // groups, length)
@@ -307,13 +265,13 @@ def im2col(x, kernel, stride, padding, dilation):
     windows = ndarray(x.shape[:2] + kernel + out, x.dtype, x, 0,
                       x.strides[:2] + tuple([t * d for t, d in zip(steps, dilation)])
                       + tuple([t * s for t, s in zip(steps, stride)]))
-    return np.array(windows, order="C").reshape(len(x), x.shape[1] * _product(kernel), _product(out))
+    return np.array(windows, order="C").reshape(len(x), x.shape[1] * prod(kernel), prod(out))
 
 
 def col2im(columns, size, kernel, stride, padding, dilation):
     """The adjoint of im2col: columns added up into images (N, C, *size)."""
     out = output_size(size, kernel, stride, padding, dilation)
-    channels = columns.shape[1] // _product(kernel)
+    channels = columns.shape[1] // prod(kernel)
     columns = columns.reshape((len(columns), channels) + kernel + out)
     around = np.zeros(_around((len(columns), channels) + size, padding), columns.dtype)
     for tap in range(kernel[-1]):

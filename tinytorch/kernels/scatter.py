@@ -17,7 +17,7 @@ def add_flat(array, places, values):
     values = np.broadcast_to(values, places.shape).reshape(-1)
     if array.dtype == dt.BFLOAT16:
         wide = dt.from_bfloat16(array)
-        add_flat(wide, places, dt.from_bfloat16(values))
+        add_flat(wide, places.reshape(-1), dt.from_bfloat16(values))
         array[...] = dt.to_bfloat16(wide)
     elif array.dtype == bool:
         np.logical_or.at(array.reshape(-1), places.reshape(-1), values)

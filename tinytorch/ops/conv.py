@@ -2,7 +2,8 @@
 
 Three primitives, each linear in both of its tensors: the convolution, what its input receives (the
 transposed convolution) and what its weight receives. The derivatives of each are the other two, so
-higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them.
+higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them;
+`channels_last` says that the input's gradient had best be laid out like that, as the input is.
 """
 import operator
 import warnings
@@ -13,6 +14,7 @@ from ..autograd.op import op
 from ..autograd.promotion import C_NAMES, in_float32, type_name
 from ..dtypes import BFLOAT16
 from ..kernels import conv as kernels
+from ..kernels.few_outputs import channels_last
 from ..tensor import Tensor
 from .plan import planned
 from .reduce import _sum
@@ -31,33 +33,34 @@ def _wide(x):
     return x.astype(np.float32) if x is not None and x.dtype == np.float16 else x
 
 
-@op(name="convolution", first=5,
-    input=lambda g, shape, stride, padding, dilation, groups, weight:
-        _conv_input_grad(shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
+@op(name="convolution", first=6,
+    input=lambda g, shape, channels_last, stride, padding, dilation, groups, weight:
+        _conv_input_grad(channels_last, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
     weight=lambda g, shape, stride, padding, dilation, groups, input:
         _conv_weight_grad(shape[2:], stride, padding, dilation, groups, input.conjugate(), g),
     bias=_all_but_channels)
-def _conv(out, stride, padding, dilation, groups, input, weight, bias):
+def _conv(channels_last, out, stride, padding, dilation, groups, input, weight, bias):
     result = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups)
     return result if result.dtype == input.dtype else result.astype(input.dtype)
 
 
-@op(name="convolution", first=5,
+@op(name="convolution", first=6,
     input=lambda g, shape, stride, padding, dilation, groups, weight:
-        _conv(shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
+        _conv(False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
     weight=lambda g, shape, stride, padding, dilation, groups, input:
         _conv_weight_grad(shape[2:], stride, padding, dilation, groups, g, input.conjugate()),
     bias=_all_but_channels)
-def _conv_input_grad(size, stride, padding, dilation, groups, input, weight, bias):
-    result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups)
+def _conv_input_grad(channels_last, size, stride, padding, dilation, groups, input, weight, bias):
+    result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups,
+                                channels_last)
     return result if result.dtype == input.dtype else result.astype(input.dtype)
 
 
 @op(name="convolution", first=5,
     input=lambda g, shape, stride, padding, dilation, groups, grad:
-        _conv_input_grad(shape[2:], stride, padding, dilation, groups, grad.conjugate(), g, None),
+        _conv_input_grad(False, shape[2:], stride, padding, dilation, groups, grad.conjugate(), g, None),
     grad=lambda g, shape, stride, padding, dilation, groups, input:
-        _conv(shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
+        _conv(False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
 def _conv_weight_grad(kernel, stride, padding, dilation, groups, input, grad):
     result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups)
     return result if result.dtype == input.dtype else result.astype(input.dtype)
@@ -168,8 +171,8 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     settings = _settings(function, n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
                          stride, padding, dilation, groups)
     if input.array.dtype == BFLOAT16:
-        return in_float32(lambda *operands: _conv(*settings, *operands), input, weight, bias)
-    return _conv(*settings, input, weight, bias)
+        return in_float32(lambda *operands: _conv(False, *settings, *operands), input, weight, bias)
+    return _conv(channels_last(input.array), *settings, input, weight, bias)
 
 
 @planned
@@ -250,9 +253,9 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
     _check_filled(input.array.shape)
     pairs = tuple([(p, p) for p in padding])
     if input.array.dtype == BFLOAT16:
-        return in_float32(lambda *operands: _conv_input_grad(size, stride, pairs, dilation, groups, *operands),
+        return in_float32(lambda *operands: _conv_input_grad(False, size, stride, pairs, dilation, groups, *operands),
                           input, weight, bias)
-    return _conv_input_grad(size, stride, pairs, dilation, groups, input, weight, bias)
+    return _conv_input_grad(False, size, stride, pairs, dilation, groups, input, weight, bias)
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
