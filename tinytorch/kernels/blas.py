@@ -78,7 +78,7 @@ def add_scaled(y, x, factor, work=None):
     found = _routines(y, x)
     if found and factor != 0:                  # BLAS: 0 * NaN = 0
         n = y.size
-        piece = n if n >= _SHARED else _ALONE
+        piece = _ALONE if _ALONE < n < _SHARED and thread_counts()[0]() > 1 else n
         try:
             for i in range(0, n, piece):
                 start = i * y.itemsize

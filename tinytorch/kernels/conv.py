@@ -17,6 +17,7 @@ from . import few_outputs
 from .threads import split
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
+_KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block
 _SMALL = 1 << 15          # elements below which two steps cost more than they save
 _HEAVY = 1 << 25          # multiplications that take a thread longer than it takes to share them
 
@@ -88,13 +89,13 @@ def _as_matrices(weight, groups):
     return np.ascontiguousarray(weight).reshape(groups, weight.shape[0] // groups, prod(weight.shape[1:]))
 
 
-def _column_blocks(x, kernel, out, stride, padding, dilation, groups):
-    """Yield (first image, one past the last, their columns (n, groups, rows, outputs)). The memory of
-    the columns is used again for the next block."""
+def _column_blocks(x, kernel, out, stride, padding, dilation, groups, step=None):
+    """Yield (first image, one past the last, their columns (n, groups, rows, outputs)), `step` images at a time. The
+    memory of the columns is used again for the next block."""
     count, channels = x.shape[:2]
     rows, length = channels // groups * prod(kernel), prod(out)
-    direct = max(kernel) == 1 and max(stride) == 1        # the image is its own columns
-    step = _images_at_a_time(count, groups * rows * length * x.itemsize)
+    direct = _direct(kernel, stride)
+    step = step or _images_at_a_time(count, groups * rows * length * x.itemsize)
     memory = None if direct else np.empty((step, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype)
     for first in range(0, count, step):
         last = min(first + step, count)
@@ -105,25 +106,41 @@ def _column_blocks(x, kernel, out, stride, padding, dilation, groups):
         yield first, last, part.reshape(last - first, groups, rows, length)
 
 
-def forward(x, weight, bias, out, stride, padding, dilation, groups):
-    """Convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None. Of the
-    windows along each axis the first `out` are used."""
+def _direct(kernel, stride):
+    """Whether an image is its own columns."""
+    return max(kernel) == 1 and max(stride) == 1
+
+
+def _worth_keeping(x, weight, kernel, out, stride, groups):
+    """Whether the columns of all images are to be filled at once and left for backward."""
+    size = x.shape[0] * x.shape[1] * prod(kernel) * prod(out)
+    return 0 < size * x.itemsize <= _KEPT and size * len(weight) < _HEAVY * groups and not _direct(kernel, stride)
+
+
+def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False):
+    """(convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None; the columns if `keep`
+    and they are few, for `weight_grad`, else None). Of the windows along each axis the first `out` are used."""
     kernel = weight.shape[2:]
     if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups):
-        return few_outputs.forward(x, weight, bias, out, padding, dilation)
+        return few_outputs.forward(x, weight, bias, out, padding, dilation), None
+    keep = keep and _worth_keeping(x, weight, kernel, out, stride, groups)
     result = np.empty((len(x), len(weight)) + out, x.dtype)
     flat = result.reshape(len(x), groups, len(weight) // groups, prod(out))
     if bias is not None:
         bias = bias.reshape(groups, len(weight) // groups, 1)
     weight = _as_matrices(weight, groups)
 
-    def run(start, stop):
-        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
+    def run(start, stop, step=None):
+        columns = None
+        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups, step):
             block = np.matmul(weight, columns, out=flat[start + first:start + last])
             if bias is not None:
                 block += bias
+        return columns
+    if keep:
+        return result, run(0, len(x), len(x))
     _shared(run, len(x), weight.size * prod(out))
-    return result
+    return result, None
 
 
 def _shared(run, count, multiplications):
@@ -135,13 +152,22 @@ def _shared(run, count, multiplications):
         run(0, count)
 
 
-def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
-    """What the weight receives when the output receives `grad`."""
+def _as_weight(matrices, channels, kernel):
+    """Matrices (groups, O / groups, rows of a column) as a weight (O, C / groups, *kernel)."""
+    weight = matrices.reshape((-1, channels) + kernel[-1:] + kernel[:-1])
+    return np.ascontiguousarray(weight.transpose((0, 1) + tuple(range(3, weight.ndim)) + (2,)))
+
+
+def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None):
+    """What the weight receives when the output receives `grad`. `columns`: those of all images, if forward kept
+    them."""
     if few_outputs.suits(grad.shape[1], x.shape[1], kernel, stride, groups):
         return few_outputs.weight_grad(x, grad, kernel, padding, dilation)
     outputs, out = grad.shape[1] // groups, grad.shape[2:]
     flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, prod(out))
     channels = x.shape[1] // groups
+    if columns is not None:
+        return _as_weight(np.add.reduce(np.matmul(flat, columns.swapaxes(2, 3)), axis=0), channels, kernel)
     totals = []
 
     def run(start, stop):
@@ -157,8 +183,7 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
     total = totals[0][1]
     if len(totals) > 1:                        # whichever thread came first
         total = np.add.reduce([total for _, total in sorted(totals, key=lambda pair: pair[0])], axis=0)
-    total = total.reshape((groups * outputs, channels) + kernel[-1:] + kernel[:-1])
-    return np.ascontiguousarray(total.transpose((0, 1) + tuple(range(3, total.ndim)) + (2,)))
+    return _as_weight(total, channels, kernel)
 
 
 def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, channels_last=False):
@@ -175,7 +200,7 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, chan
         flipped = weight[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
         flipped = flipped.reshape((groups, outputs) + weight.shape[1:]).swapaxes(1, 2)
         flipped = flipped.reshape((groups * channels, outputs) + kernel)
-        return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)
+        return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)[0]
     if len(kernel) > 1 and outputs > 1 and max(stride[:-1]) == 1 and min(before[:-1]) >= 0 and min(after[:-1]) >= 0 \
             and 2 * prod(size[:-1]) <= 3 * prod(grad.shape[2:-1]):
         return _gathered(grad, weight, bias, size, stride, padding, dilation, groups, list(zip(before, after))[:-1])

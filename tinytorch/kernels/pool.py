@@ -1,15 +1,16 @@
 """Pooling of N-d images: windows are never gathered; the output is built up tap by tap, a tap being the
 strided slice of the input that one place of the kernel sees. Arrays are (M, *size), M images in all.
 """
-import math
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 import numpy as np
 
 from .threads import split
 
 _CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
+_SHORT = 64               # elements below which starting on a row takes as long as going over it
 _LARGE = 1 << 22          # bytes of input that take a thread longer than it takes to share them
 _EVERY = slice(None)
 
@@ -64,6 +65,9 @@ def _along(x, axis, combine, start, *settings):
     taps = [t for t in _axis_taps(*settings) if t is not None]
     out = settings[-1]
     lead = (_EVERY,) * axis
+    if len(taps) == 2 and axis < x.ndim - 1 and prod(x.shape[axis + 1:]) < _SHORT and x.size and x.flags.c_contiguous \
+            and all([to.stop - to.start == out for to, _ in taps]):
+        return _with_neighbour(x, axis, combine, taps[1][1].start - taps[0][1].start)[lead + taps[0][1:]]
     if len(taps) > 1 and all([to.stop - to.start == out for to, _ in taps[:2]]):
         result = combine(x[lead + taps[0][1:]], x[lead + taps[1][1:]])
         taps = taps[2:]
@@ -72,6 +76,15 @@ def _along(x, axis, combine, start, *settings):
     for to, source in taps:
         target = result[lead + (to,)]
         combine(target, x[lead + (source,)], out=target)
+    return result
+
+
+def _with_neighbour(x, axis, combine, distance):
+    """`combine` of every element and the one `distance` further along `axis`, in one run over all of the images: where
+    rows are short, that is quicker than only those that are wanted. What has no such neighbour is undefined."""
+    flat, shift = x.reshape(-1), distance * prod(x.shape[axis + 1:])
+    result = np.empty_like(x)
+    combine(flat[:-shift], flat[shift:], out=result.reshape(-1)[:-shift])
     return result
 
 
@@ -134,7 +147,7 @@ def _any_nan(array):
 def max_indices(x, ans, kernel, stride, padding, dilation):
     """Where in its image the maximum `ans` of each window is: the first of equals, the last NaN."""
     size, out = x.shape[1:], ans.shape[1:]
-    positions = np.arange(int(np.prod(size))).reshape((1,) + size)
+    positions = np.arange(prod(size)).reshape((1,) + size)
     result = np.zeros(ans.shape, np.int64)
     taps = _taps(size, out, kernel, stride, padding, dilation)
     for to, source in reversed(taps):
@@ -182,7 +195,7 @@ def max_pool_pick(x, ans, values, kernel, stride, padding, dilation):
 
 def scatter(indices, g, size):
     """`g` (M, ...) added up at flat positions `indices` of images of `size`."""
-    result = np.zeros((len(g), int(np.prod(size))), g.dtype)
+    result = np.zeros((len(g), prod(size)), g.dtype)
     rows = np.arange(len(g)).reshape((-1,) + (1,) * (g.ndim - 1))
     np.add.at(result, (rows, indices), g)
     return result.reshape((len(g),) + tuple(size))
@@ -194,12 +207,12 @@ def gather(indices, values):
 
 
 def _in_rows(a):
-    return a.reshape(len(a), math.prod(a.shape[1:]))
+    return a.reshape(len(a), prod(a.shape[1:]))
 
 
 def put(indices, x, size):
     """Zero images of `size` with `x` (M, ...) written at flat positions `indices`."""
-    result = np.zeros((len(x), int(np.prod(size))), x.dtype)
+    result = np.zeros((len(x), prod(size)), x.dtype)
     np.put_along_axis(result, _in_rows(indices), _in_rows(x), 1)
     return result.reshape((len(x),) + tuple(size))
 
@@ -216,7 +229,7 @@ def adaptive_indices(x, out):
     size = x.shape[1:]
     bounds = [_bounds(n, m) for n, m in zip(size, out)]
     lengths = [int((stop - start).max(initial=0)) for start, stop in bounds]
-    positions = np.arange(int(np.prod(size))).reshape(size)
+    positions = np.arange(prod(size)).reshape(size)
     best = chosen = None
     for offsets in np.ndindex(*lengths):
         # Windows shorter than the longest look at their last element again, which changes nothing.

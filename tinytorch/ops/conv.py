@@ -3,7 +3,8 @@
 Three primitives, each linear in both of its tensors: the convolution, what its input receives (the
 transposed convolution) and what its weight receives. The derivatives of each are the other two, so
 higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them;
-`channels_last` says that the input's gradient had best be laid out like that, as the input is.
+`channels_last` says that the input's gradient had best be laid out like that, as the input is; `columns`
+are the windows of the input, where the forward has kept them (no dtype but real ones; see kernels/conv.py).
 """
 import operator
 import warnings
@@ -33,22 +34,23 @@ def _wide(x):
     return x.astype(np.float32) if x is not None and x.dtype == np.float16 else x
 
 
-@op(name="convolution", first=6,
+@op(name="convolution", first=6, aux=True,
     input=lambda g, shape, channels_last, stride, padding, dilation, groups, weight:
         _conv_input_grad(channels_last, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
-    weight=lambda g, shape, stride, padding, dilation, groups, input:
-        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, input.conjugate(), g),
+    weight=lambda g, shape, stride, padding, dilation, groups, input, aux:
+        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
     bias=_all_but_channels)
-def _conv(channels_last, out, stride, padding, dilation, groups, input, weight, bias):
-    result = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups)
-    return result if result.dtype == input.dtype else result.astype(input.dtype)
+def _conv(channels_last, out, stride, padding, dilation, groups, input, weight, bias, keep):
+    result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
+                                      keep and input.dtype.kind == "f")
+    return result if result.dtype == input.dtype else result.astype(input.dtype), columns
 
 
 @op(name="convolution", first=6,
     input=lambda g, shape, stride, padding, dilation, groups, weight:
         _conv(False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
     weight=lambda g, shape, stride, padding, dilation, groups, input:
-        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, g, input.conjugate()),
+        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
     bias=_all_but_channels)
 def _conv_input_grad(channels_last, size, stride, padding, dilation, groups, input, weight, bias):
     result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups,
@@ -56,13 +58,13 @@ def _conv_input_grad(channels_last, size, stride, padding, dilation, groups, inp
     return result if result.dtype == input.dtype else result.astype(input.dtype)
 
 
-@op(name="convolution", first=5,
+@op(name="convolution", first=6,
     input=lambda g, shape, stride, padding, dilation, groups, grad:
         _conv_input_grad(False, shape[2:], stride, padding, dilation, groups, grad.conjugate(), g, None),
     grad=lambda g, shape, stride, padding, dilation, groups, input:
         _conv(False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
-def _conv_weight_grad(kernel, stride, padding, dilation, groups, input, grad):
-    result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups)
+def _conv_weight_grad(kernel, stride, padding, dilation, groups, columns, input, grad):
+    result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups, columns)
     return result if result.dtype == input.dtype else result.astype(input.dtype)
 
 
