@@ -89,57 +89,55 @@ def _as_matrices(weight, groups):
     return np.ascontiguousarray(weight).reshape(groups, weight.shape[0] // groups, prod(weight.shape[1:]))
 
 
-def _column_blocks(x, kernel, out, stride, padding, dilation, groups, step=None):
-    """Yield (first image, one past the last, their columns (n, groups, rows, outputs)), `step` images at a time. The
-    memory of the columns is used again for the next block."""
+def _columns(x, kernel, out, stride, padding, dilation, groups, memory=None):
+    """The columns of all images, (N, groups, rows, outputs): in `memory`, if there is enough of it."""
     count, channels = x.shape[:2]
-    rows, length = channels // groups * prod(kernel), prod(out)
-    direct = _direct(kernel, stride)
-    step = step or _images_at_a_time(count, groups * rows * length * x.itemsize)
-    memory = None if direct else np.empty((step, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype)
+    x = pad(x, padding)
+    if max(kernel) > 1 or max(stride) > 1:     # else an image is its own columns
+        columns = np.empty((count, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype) if memory is None \
+            else memory[:count]
+        _fill(columns, x, kernel, stride, dilation, out)
+        x = columns
+    return x.reshape(count, groups, channels // groups * prod(kernel), prod(out))
+
+
+def _column_blocks(x, kernel, out, *settings):
+    """Yield (first image, one past the last, their columns), as many at a time as fit the cache. The memory of the
+    columns is used again for the next block."""
+    count, channels = x.shape[:2]
+    step = _images_at_a_time(count, channels * prod(kernel) * prod(out) * x.itemsize)
+    memory = np.empty((step, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype)
     for first in range(0, count, step):
         last = min(first + step, count)
-        part = pad(x[first:last], padding)
-        if not direct:
-            _fill(memory[:last - first], part, kernel, stride, dilation, out)
-            part = memory[:last - first]
-        yield first, last, part.reshape(last - first, groups, rows, length)
-
-
-def _direct(kernel, stride):
-    """Whether an image is its own columns."""
-    return max(kernel) == 1 and max(stride) == 1
-
-
-def _worth_keeping(x, weight, kernel, out, stride, groups):
-    """Whether the columns of all images are to be filled at once and left for backward."""
-    size = x.shape[0] * x.shape[1] * prod(kernel) * prod(out)
-    return 0 < size * x.itemsize <= _KEPT and size * len(weight) < _HEAVY * groups and not _direct(kernel, stride)
+        yield first, last, _columns(x[first:last], kernel, out, *settings, memory)
 
 
 def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False):
     """(convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None; the columns if `keep`
     and they are few, for `weight_grad`, else None). Of the windows along each axis the first `out` are used."""
-    kernel = weight.shape[2:]
+    kernel, outputs = weight.shape[2:], len(weight) // groups
     if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups):
         return few_outputs.forward(x, weight, bias, out, padding, dilation), None
-    keep = keep and _worth_keeping(x, weight, kernel, out, stride, groups)
+    length = prod(out)
     result = np.empty((len(x), len(weight)) + out, x.dtype)
-    flat = result.reshape(len(x), groups, len(weight) // groups, prod(out))
+    flat = result.reshape(len(x), groups, outputs, length)
     if bias is not None:
-        bias = bias.reshape(groups, len(weight) // groups, 1)
+        bias = bias.reshape(groups, outputs, 1)
     weight = _as_matrices(weight, groups)
+    size = len(x) * x.shape[1] * prod(kernel) * length
+    if size * x.itemsize <= (_KEPT if keep else _CACHE) and size * outputs < _HEAVY:       # all at once
+        columns = _columns(x, kernel, out, stride, padding, dilation, groups)
+        np.matmul(weight, columns, out=flat)
+        if bias is not None:
+            flat += bias
+        return result, columns if keep else None
 
-    def run(start, stop, step=None):
-        columns = None
-        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups, step):
+    def run(start, stop):
+        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
             block = np.matmul(weight, columns, out=flat[start + first:start + last])
             if bias is not None:
                 block += bias
-        return columns
-    if keep:
-        return result, run(0, len(x), len(x))
-    _shared(run, len(x), weight.size * prod(out))
+    _shared(run, len(x), weight.size * length)
     return result, None
 
 

@@ -9,6 +9,7 @@ from .rnn import (carried, columns, gradient_of_state, packed, projected, rows, 
                   weight_gradients)
 
 _HALVED = {t: np.array([0.5, 0.5, 1, 0.5], t)[:, None, None] for t in ("f", "d")}
+_RAISED = {t: 1 - halved for t, halved in _HALVED.items()}
 
 
 def lstm_step(a, c, c_next, squashed, h):
@@ -17,9 +18,8 @@ def lstm_step(a, c, c_next, squashed, h):
     Writes: `a` the gates, `c_next` the cells, `squashed` their tanh, `h` the output.
     """
     np.tanh(a, out=a)
-    for s in (a[:2], a[3]):
-        s *= 0.5
-        s += 0.5
+    a *= _HALVED[a.dtype.char]
+    a += _RAISED[a.dtype.char]
     i, f, g, o = a
     np.multiply(f, c, out=c_next)
     np.multiply(i, g, out=squashed)

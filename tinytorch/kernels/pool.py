@@ -94,14 +94,13 @@ def _windowed(x, out, combine, start, *settings):
         for axis, along in enumerate(zip(x.shape[1:], *settings, out), 1):
             block = _along(block, axis, combine, start, *along)
         return block
-    parts = _chunks(x)
-    if len(parts) == 1:
+    if x.nbytes <= _CACHE:
         return combined(x)
     result = np.empty((len(x),) + out, x.dtype)
 
     def work(part):
         result[part] = combined(x[part])
-    _for_each(parts, work, x)
+    _for_each(_chunks(x), work, x)
     return result
 
 
