@@ -10,7 +10,7 @@ from .threads import split
 
 #: Elements per piece, at most: smaller ones cost more calls, and threads more waiting for each other, than the cache
 #: saves.
-PIECE = 1 << 17
+PIECE = 1 << 18
 #: Elements that take a thread longer than it takes to share them.
 MANY = 1 << 18
 
