@@ -156,6 +156,13 @@ def _as_weight(matrices, channels, kernel):
     return np.ascontiguousarray(weight.transpose((0, 1) + tuple(range(3, weight.ndim)) + (2,)))
 
 
+def _products(grad, columns):
+    """The product of each image's gradient (outputs, places) and columns (rows, places), the latter transposed."""
+    if grad.shape[2] * columns.shape[2] < 64:
+        return np.matmul(grad, columns.swapaxes(2, 3))
+    return np.matmul(columns, grad.swapaxes(2, 3)).swapaxes(2, 3)      # BLAS's quicker side, unless both are small
+
+
 def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None):
     """What the weight receives when the output receives `grad`. `columns`: those of all images, if forward kept
     them."""
@@ -165,13 +172,13 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None
     flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, prod(out))
     channels = x.shape[1] // groups
     if columns is not None:
-        return _as_weight(np.add.reduce(np.matmul(flat, columns.swapaxes(2, 3)), axis=0), channels, kernel)
+        return _as_weight(np.add.reduce(_products(flat, columns), axis=0), channels, kernel)
     totals = []
 
     def run(start, stop):
         total = None
         for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
-            products = np.matmul(flat[start + first:start + last], columns.swapaxes(2, 3))
+            products = _products(flat[start + first:start + last], columns)
             products = products[0] if last - first == 1 else np.add.reduce(products, axis=0)
             total = products if total is None else np.add(total, products, total)
         if total is None:                      # no images
