@@ -70,8 +70,9 @@ REASONS = {
         "At batch 1 a convolution or a pooling is ten to twenty NumPy calls, which cost some tenths of a microsecond "
         "each however small the image is.",
     "conv 3x3 on 16x16, batch 16":
-        "Every window is copied into a column for the matrix product, once for the output and once for the weight's "
-        "gradient: of the forward that is two thirds at 8 channels, a third at 32, a seventh at 128.",
+        "Every window is copied into a column for the matrix product, and once more for the weight's gradient where "
+        "all columns take more than 4 MB: of the forward that is two thirds at 8 channels, a third at 32, a seventh at "
+        "128.",
     "Embedding 50, sum, linear, SGD": _REPEATED,
     "Embedding 50, sum, linear, Adam": _REPEATED,
 }
