@@ -90,7 +90,7 @@ def _as_matrices(weight, groups):
 
 
 def _columns(x, kernel, out, stride, padding, dilation, groups, memory=None):
-    """The columns of all images, (N, groups, rows, outputs): in `memory`, if there is enough of it."""
+    """The columns of all images, (N, groups, rows, outputs): written to `memory`, if that is given."""
     count, channels = x.shape[:2]
     x = pad(x, padding)
     if max(kernel) > 1 or max(stride) > 1:     # else an image is its own columns
