@@ -124,3 +124,27 @@ def test_errors_in_the_same_words(call):
             call(m, m.nn.functional)
         caught.append((info.type, str(info.value).replace("{'valid', 'same'}", "{'same', 'valid'}")))
     assert caught[0] == caught[1]
+
+
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_gradients_when_the_input_is_written_to_meanwhile(kernel):
+    found = []
+    for m in BOTH:
+        w = m.arange(4. * kernel).reshape(4, 1, kernel).requires_grad_()
+        x = m.arange(10.).reshape(1, 1, 10)
+        with m.autograd.graph.allow_mutation_on_saved_tensors():
+            y = m.nn.functional.conv1d(x, w)
+            x.mul_(2)
+            y.sum().backward()
+        found.append(w.grad.numpy())
+    np.testing.assert_allclose(*found)
+
+
+@pytest.mark.parametrize("padding,dilation", [(5, 5), (9, 9), ((6, 1), (6, 1))])
+def test_places_of_the_kernel_that_only_see_padding(padding, dilation):
+    shape, weight = ((2, 4, 3, 3), (2, 4, 3, 3)) if isinstance(padding, tuple) else ((2, 4, 4), (2, 4, 3))
+    f = (lambda F, x, w: F.conv2d(x, w, None, 1, padding, dilation)) if isinstance(padding, tuple) else (
+        lambda F, x, w: F.conv1d(x, w, None, 1, padding, dilation))
+    inputs = arrays(shape, weight)
+    for ours, theirs in zip(derivatives(tinytorch, f, inputs), derivatives(torch, f, inputs)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)

@@ -89,11 +89,16 @@ def _as_matrices(weight, groups):
     return np.ascontiguousarray(weight).reshape(groups, weight.shape[0] // groups, prod(weight.shape[1:]))
 
 
+def _direct(kernel, stride):
+    """Whether an image is its own columns."""
+    return max(kernel) == 1 and max(stride) == 1
+
+
 def _columns(x, kernel, out, stride, padding, dilation, groups, memory=None):
     """The columns of all images, (N, groups, rows, outputs): written to `memory`, if that is given."""
     count, channels = x.shape[:2]
     x = pad(x, padding)
-    if max(kernel) > 1 or max(stride) > 1:     # else an image is its own columns
+    if not _direct(kernel, stride):
         columns = np.empty((count, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype) if memory is None \
             else memory[:count]
         _fill(columns, x, kernel, stride, dilation, out)
@@ -124,6 +129,7 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
     if bias is not None:
         bias = bias.reshape(groups, outputs, 1)
     weight = _as_matrices(weight, groups)
+    keep = keep and not _direct(kernel, stride)           # `x` is saved anyway
     size = len(x) * x.shape[1] * prod(kernel) * length
     if size * x.itemsize <= (_KEPT if keep else _CACHE) and size * outputs < _HEAVY:       # all at once
         columns = _columns(x, kernel, out, stride, padding, dilation, groups)

@@ -6,9 +6,12 @@ channels first, (N, C, *size), or last, (N, *size, C), which is what an embeddin
 convolution: then one product serves the whole batch, and the gradient of the input has its channels last too.
 """
 from functools import lru_cache
+from itertools import product
 from math import prod
 
 import numpy as np
+
+from .pool import axis_taps
 
 
 def suits(outputs, channels, kernel, stride, groups):
@@ -39,18 +42,12 @@ def _by_place(weight):
 
 @lru_cache(256)
 def _reaches(kernel, size, out, padding, dilation):
-    """For each place of the kernel: (outputs it adds to, the inputs it sees for them), as indices of images."""
-    found, images = [], (slice(None), slice(None))
-    for place in np.ndindex(kernel):
-        to, source = images, images
-        for k, n, m, (before, _), d in zip(place, size, out, padding, dilation):
-            ahead = k * d - before             # an output's input is that far ahead of it
-            first = max(-ahead, 0)
-            last = max(min(m, n - ahead), first)
-            to += (slice(first, last),)
-            source += (slice(first + ahead, last + ahead),)
-        found.append((to, source))
-    return found
+    """For each place of the kernel: (outputs it adds to, the inputs it sees for them), as indices of images (N, C,
+    *size), or None if it only ever sees padding."""
+    per_axis = [axis_taps(n, k, 1, before, d, m)
+                for n, k, (before, _), d, m in zip(size, kernel, padding, dilation, out)]
+    images = (slice(None), slice(None))
+    return [None if None in taps else tuple([images + slices for slices in zip(*taps)]) for taps in product(*per_axis)]
 
 
 def forward(x, weight, bias, out, padding, dilation):
@@ -64,7 +61,10 @@ def forward(x, weight, bias, out, padding, dilation):
         parts = parts.reshape((count, places, outputs) + size).swapaxes(0, 1)
     padded = any([before or after for before, after in padding])
     result = (np.zeros if padded else np.empty)((count, outputs) + out, x.dtype)
-    for k, (to, source) in enumerate(_reaches(weight.shape[2:], size, out, padding, dilation)):
+    for k, reach in enumerate(_reaches(weight.shape[2:], size, out, padding, dilation)):
+        if reach is None:
+            continue
+        to, source = reach
         if k or padded:
             result[to] += parts[k][source]
         else:
@@ -79,8 +79,9 @@ def _moved(grad, kernel, size, padding, dilation):
     (places * O, pixels of all images)."""
     count, outputs = grad.shape[:2]
     moved = np.zeros((prod(kernel), outputs, count) + size, grad.dtype)
-    for part, (to, source) in zip(moved.swapaxes(1, 2), _reaches(kernel, size, grad.shape[2:], padding, dilation)):
-        part[source] = grad[to]
+    for part, reach in zip(moved.swapaxes(1, 2), _reaches(kernel, size, grad.shape[2:], padding, dilation)):
+        if reach is not None:
+            part[reach[1]] = grad[reach[0]]
     return moved.reshape(prod(kernel) * outputs, count * prod(size))
 
 
@@ -91,10 +92,12 @@ def weight_grad(x, grad, kernel, padding, dilation):
         result = np.dot(_moved(grad, kernel, size, padding, dilation), _by_pixel(x))
         return np.ascontiguousarray(result.reshape(-1, outputs, channels).transpose(1, 2, 0)).reshape(
             (outputs, channels) + kernel)
-    result = np.empty((outputs, channels) + kernel, x.dtype)
+    result = np.zeros((outputs, channels) + kernel, x.dtype)
     every = (slice(None), slice(None))
-    for place, (to, source) in zip(np.ndindex(kernel), _reaches(kernel, size, grad.shape[2:], padding, dilation)):
-        seen, g = x[source], grad[to]
+    for place, reach in zip(np.ndindex(kernel), _reaches(kernel, size, grad.shape[2:], padding, dilation)):
+        if reach is None:
+            continue
+        g, seen = grad[reach[0]], x[reach[1]]
         length = prod(g.shape[2:])
         products = np.matmul(g.reshape(g.shape[:2] + (length,)),
                              seen.reshape(seen.shape[:2] + (length,)).swapaxes(1, 2))

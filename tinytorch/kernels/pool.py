@@ -16,7 +16,7 @@ _EVERY = slice(None)
 
 
 @lru_cache(1024)
-def _axis_taps(n, kernel, stride, before, dilation, out):
+def axis_taps(n, kernel, stride, before, dilation, out):
     """For each place of the kernel along one axis: (outputs it reaches, inputs it sees there) as slices,
     or None if it only ever sees padding."""
     taps = []
@@ -32,7 +32,7 @@ def _axis_taps(n, kernel, stride, before, dilation, out):
 @lru_cache(256)
 def _taps(size, out, kernel, stride, padding, dilation):
     """(outputs, inputs) index tuples of every place of the kernel, in row-major order."""
-    per_axis = [_axis_taps(*settings) for settings in zip(size, kernel, stride, padding, dilation, out)]
+    per_axis = [axis_taps(*settings) for settings in zip(size, kernel, stride, padding, dilation, out)]
     return [((_EVERY,) + tuple([t[0] for t in tap]), (_EVERY,) + tuple([t[1] for t in tap]))
             for tap in product(*per_axis) if None not in tap]
 
@@ -62,7 +62,7 @@ def lowest(dtype):
 
 def _along(x, axis, combine, start, *settings):
     """`combine` (np.maximum, np.add) over windows along one axis; `start` is its neutral element."""
-    taps = [t for t in _axis_taps(*settings) if t is not None]
+    taps = [t for t in axis_taps(*settings) if t is not None]
     out = settings[-1]
     lead = (_EVERY,) * axis
     if len(taps) == 2 and axis < x.ndim - 1 and prod(x.shape[axis + 1:]) < _SHORT and x.size and x.flags.c_contiguous \
@@ -131,7 +131,7 @@ def sum_pool_grad(g, size, kernel, stride, padding):
     for axis, (n, k, s, p) in enumerate(zip(size, kernel, stride, padding), 1):
         lead = (_EVERY,) * axis
         result = np.zeros(g.shape[:axis] + (n,) + g.shape[axis + 1:], g.dtype)
-        for tap in _axis_taps(n, k, s, p, 1, g.shape[axis]):
+        for tap in axis_taps(n, k, s, p, 1, g.shape[axis]):
             if tap is not None:
                 result[lead + tap[1:]] += g[lead + tap[:1]]
         g = result

@@ -3,8 +3,9 @@
 Three primitives, each linear in both of its tensors: the convolution, what its input receives (the
 transposed convolution) and what its weight receives. The derivatives of each are the other two, so
 higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them;
-`channels_last` says that the input's gradient had best be laid out like that, as the input is; `columns`
-are the windows of the input, where the forward has kept them (no dtype but real ones; see kernels/conv.py).
+`channels_last` says that the input's gradient had best be laid out like that, as the input is, `learns`
+that the weight's gradient may be asked for; `columns` are the windows of the input, where the forward has
+kept them for it (real dtypes only; see kernels/conv.py).
 """
 import operator
 import warnings
@@ -34,21 +35,21 @@ def _wide(x):
     return x.astype(np.float32) if x is not None and x.dtype == np.float16 else x
 
 
-@op(name="convolution", first=6, aux=True,
+@op(name="convolution", first=7, aux=True,
     input=lambda g, shape, channels_last, stride, padding, dilation, groups, weight:
         _conv_input_grad(channels_last, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
     weight=lambda g, shape, stride, padding, dilation, groups, input, aux:
         _conv_weight_grad(shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
     bias=_all_but_channels)
-def _conv(channels_last, out, stride, padding, dilation, groups, input, weight, bias, keep):
+def _conv(channels_last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
     result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
-                                      keep and input.dtype.kind == "f")
+                                      keep and learns and input.dtype.kind == "f")
     return result if result.dtype == input.dtype else result.astype(input.dtype), columns
 
 
 @op(name="convolution", first=6,
     input=lambda g, shape, stride, padding, dilation, groups, weight:
-        _conv(False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
+        _conv(False, False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
     weight=lambda g, shape, stride, padding, dilation, groups, input:
         _conv_weight_grad(shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
     bias=_all_but_channels)
@@ -62,7 +63,7 @@ def _conv_input_grad(channels_last, size, stride, padding, dilation, groups, inp
     input=lambda g, shape, stride, padding, dilation, groups, grad:
         _conv_input_grad(False, shape[2:], stride, padding, dilation, groups, grad.conjugate(), g, None),
     grad=lambda g, shape, stride, padding, dilation, groups, input:
-        _conv(False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
+        _conv(False, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
 def _conv_weight_grad(kernel, stride, padding, dilation, groups, columns, input, grad):
     result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups, columns)
     return result if result.dtype == input.dtype else result.astype(input.dtype)
@@ -173,8 +174,8 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     settings = _settings(function, n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
                          stride, padding, dilation, groups)
     if input.array.dtype == BFLOAT16:
-        return in_float32(lambda *operands: _conv(False, *settings, *operands), input, weight, bias)
-    return _conv(channels_last(input.array), *settings, input, weight, bias)
+        return in_float32(lambda *operands: _conv(False, weight.tracked, *settings, *operands), input, weight, bias)
+    return _conv(channels_last(input.array), weight.tracked, *settings, input, weight, bias)
 
 
 @planned
