@@ -1,6 +1,7 @@
 """Optimisers without torch: hooks, closures, groups, what is refused. Values: tests/parity/test_optim_db.py."""
 import copy
 import pickle
+import re
 
 import pytest
 
@@ -143,3 +144,60 @@ def test_refused_parameters():
 def test_capturable_needs_a_gpu():
     with pytest.raises(AssertionError, match="capturable=True"):
         torch.optim.Adam([weight()], capturable=True).step()
+
+
+# ------------------------------------------------------------------ state that does not fit
+STATES = [("SGD", {"momentum": 0.9}, "momentum_buffer"), ("Adam", {}, "exp_avg"), ("Adam", {}, "exp_avg_sq"),
+          ("Adam", {"amsgrad": True}, "max_exp_avg_sq"), ("AdamW", {}, "exp_avg"), ("RMSprop", {}, "square_avg"),
+          ("RMSprop", {"momentum": 0.5, "centered": True}, "grad_avg"), ("RMSprop", {"momentum": 0.5}, "momentum_buffer"),
+          ("Adagrad", {}, "sum"), ("Adadelta", {}, "square_avg"), ("Adadelta", {}, "acc_delta")]
+
+
+@pytest.mark.parametrize("n, shape, text", [
+    (20_000, (9_000,), "The size of tensor a (9000) must match the size of tensor b (20000) at non-singleton dimension 0"),
+    (20_000, (1,), "output with shape [1] doesn't match the broadcast shape [20000]"),
+    (20_000, (2, 10_000), "The size of tensor a (10000) must match the size of tensor b (20000)"),
+    (3, (2,), "The size of tensor a (2) must match the size of tensor b (3)"),
+    (3, (), "output with shape [] doesn't match the broadcast shape [3]")])
+@pytest.mark.parametrize("name, options, state", STATES)
+def test_state_of_another_shape_is_refused(name, options, state, n, shape, text):
+    """As from the state dict of another model: an error before anything is written, in parameters alone or bundled."""
+    params = [torch.zeros(n, requires_grad=True) for _ in range(2)]
+    optimizer = getattr(torch.optim, name)(params, **options)
+    for _ in range(3):
+        for p in params:
+            p.grad = torch.ones(n)
+        optimizer.step()
+    saved = optimizer.state_dict()
+    saved = {"state": {k: dict(v) for k, v in saved["state"].items()}, "param_groups": saved["param_groups"]}
+    saved["state"][0][state] = torch.zeros(shape)
+    before = [p.detach().clone() for p in params]
+    optimizer.load_state_dict(saved)
+    with pytest.raises(RuntimeError, match=re.escape(text)):
+        optimizer.step()
+    assert all(torch.equal(p, b) for p, b in zip(params, before, strict=True))
+
+
+def test_a_gradient_of_another_shape_is_refused():
+    for name in ("SGD", "Adam"):
+        for n in (20_000, 20):
+            p = torch.zeros(n, requires_grad=True)
+            p.grad = torch.ones(n)
+            p.data = torch.zeros(n + 10)
+            with pytest.raises(RuntimeError, match=rf"tensor a \({n + 10}\) must match the size of tensor b \({n}\)"):
+                getattr(torch.optim, name)([p]).step()
+            assert not p.detach().any()
+
+
+def test_a_gradient_that_is_resized_under_a_bundle_is_refused():
+    params = [torch.zeros(3, requires_grad=True) for _ in range(2)]
+    optimizer = torch.optim.Adam(params)
+    for _ in range(3):
+        for p in params:
+            p.grad = torch.ones(3)
+        optimizer.step()
+    before = [p.detach().clone() for p in params]
+    params[0].grad.data = torch.ones(1)
+    with pytest.raises(RuntimeError, match="shape"):
+        optimizer.step()
+    assert all(torch.equal(p, b) for p, b in zip(params, before, strict=True))

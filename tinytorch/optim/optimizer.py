@@ -10,6 +10,7 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad
 from ..autograd.hooks import RemovableHandle
+from ..autograd.promotion import check_broadcast
 from ..dtypes import float64, get_default_dtype
 from ..tensor import Tensor, wrap
 from .bundle import bundled
@@ -318,7 +319,9 @@ class ArrayOptimizer(Optimizer):
             for p in others:
                 grad = p._grad
                 if grad is not None:
-                    self._update(group, lr, p.array, grad.array, self._state_of(p, group))
+                    state = self._state_of(p, group)
+                    check_shapes(p.array, grad.array, state)
+                    self._update(group, lr, p.array, grad.array, state)
                     p.version[0] += 1
             if bundle is None and self.state:
                 self._bundle(group)
@@ -355,6 +358,22 @@ class ArrayOptimizer(Optimizer):
     def _update(self, group, lr, p, g, state):
         """Update array `p` in place from gradient `g`, and `state` with it."""
         raise NotImplementedError
+
+
+def check_shapes(p, g, state):
+    """RuntimeError, as the first sum of the update would raise it, unless the gradient and the state of array `p` have
+    its shape: a state dict may come from another model, and kernels go by the shape of `p` alone."""
+    shape = p.shape
+    if g.shape != shape:
+        _refuse_sum(shape, g.shape)
+    for name, value in state.items():
+        if name != "step" and isinstance(value, Tensor) and value.array.shape != shape:
+            _refuse_sum(value.array.shape, shape)
+
+
+def _refuse_sum(a, b):
+    check_broadcast(a, b)
+    raise RuntimeError(f"output with shape {list(a)} doesn't match the broadcast shape {list(np.broadcast_shapes(a, b))}")
 
 
 def real(array):
