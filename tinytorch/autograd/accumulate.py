@@ -1,5 +1,7 @@
 """Where a gradient ends: in the `.grad` of a leaf."""
+import os
 from sys import getrefcount
+from threading import RLock
 
 import numpy as np
 
@@ -23,6 +25,24 @@ def accumulate_with_hooks(leaf, g, create_graph):
     through_node_hooks(extras.post, (), (g,))
 
 
+#: One of these is held while a `.grad` is read and written, so that none of several threads' gradients is lost.
+_locks = [RLock() for _ in range(64)]
+
+
+def lock_of(leaf):
+    """The lock of a tensor's `.grad`."""
+    return _locks[id(leaf) >> 4 & 63]
+
+
+def _unlock():
+    """In a forked process: locks may have been held by threads that are not there."""
+    _locks[:] = [RLock() for _ in _locks]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
 def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place. `dtype` is what
     leaf.grad is to have, None for that of `g`."""
@@ -32,17 +52,52 @@ def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
         g = array = (array if dtype.kind == "c" else array.real).astype(dtype)
-    grad = leaf._grad
-    if create_graph:
-        g = g if isinstance(g, Tensor) else wrap(array)
-        leaf._grad = wrap(np.empty_like(leaf.array, dtype)).copy_(g) if grad is None else grad + g
-    elif grad is None:
-        # References: the caller's `g`, ours, `array`, the call itself. Any more, or a view: it is shared.
-        if array.base is not None or getrefcount(array) > 4 or array.strides != leaf.array.strides and mode.layouts:
-            fresh = np.empty_like(leaf.array, dtype)
-            fresh[...] = array
-            array = fresh
-        leaf._grad = wrap(array)
-    else:
-        np.add(grad.array, array, out=grad.array)
-        grad.version[0] += 1
+    with lock_of(leaf):
+        grad = leaf._grad
+        if create_graph:
+            g = g if isinstance(g, Tensor) else wrap(array)
+            leaf._grad = wrap(np.empty_like(leaf.array, dtype)).copy_(g) if grad is None else grad + g
+        elif grad is None:
+            # References: the caller's `g`, ours, `array`, the call itself. Any more, a view, a tensor's: it is shared.
+            if array is not g or array.base is not None or getrefcount(array) > _alone \
+                    or array.strides != leaf.array.strides and mode.layouts:
+                fresh = np.empty_like(leaf.array, dtype)
+                fresh[...] = array
+                array = fresh
+            leaf._grad = wrap(array)
+        else:
+            np.add(grad.array, array, out=grad.array)
+            grad.version[0] += 1
+
+
+# ------------------------------------------------------------------ whether a gradient is held by somebody else
+class _Leaf:
+    """As much of a leaf as accumulate_grad wants."""
+
+    def __init__(self):
+        self.array, self.tracked, self._grad = np.zeros(1), True, None
+
+
+def _taken_over(shared):
+    """Whether a gradient, handed on as the engine does it, becomes a leaf's own; `shared`: somebody else holds it."""
+    leaf, pending = _Leaf(), {0: np.ones(1)}
+    address = id(pending[0])
+    keep = pending[0] if shared else None      # noqa: F841
+    g = pending.pop(0)
+    accumulate_grad(leaf, g, False)
+    return id(leaf._grad.array) == address
+
+
+def _references_alone():
+    """The references that accumulate_grad counts to a gradient that nobody else holds: 4, but versions of Python differ
+    in whether they count those of a call. 0 where counting does not tell, so that every gradient is copied."""
+    global _alone
+    for _alone in range(1, 9):                 # noqa: F824
+        if _taken_over(False):
+            break
+    # Often enough for the interpreter to have replaced its instructions by quicker ones, which may count otherwise.
+    return _alone if all([_taken_over(False) and not _taken_over(True) for _ in range(32)]) else 0
+
+
+_alone = 0
+_alone = _references_alone()

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .accumulate import accumulate_grad, accumulate_with_hooks
+from .accumulate import accumulate_grad, accumulate_with_hooks, lock_of
 from .anomaly import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
@@ -195,7 +195,8 @@ def _run_tensor_hooks(extras, g):
         tensor = reference()
         if tensor is not None:
             mine = g.clone() if isinstance(g, Tensor) else wrap(np.array(g))
-            tensor._grad = mine if tensor._grad is None else tensor._grad + mine
+            with lock_of(tensor):
+                tensor._grad = mine if tensor._grad is None else tensor._grad + mine
     return g
 
 
