@@ -6,6 +6,7 @@ weights, shuffles and dropout masks as the real torch, and states can be exchang
 """
 import contextlib
 import os
+import threading
 
 import numpy as np
 
@@ -23,39 +24,31 @@ _STEP24, _STEP53 = np.float32(2.0 ** -24), 2.0 ** -53
 _32 = np.uint64(32)
 
 
-class Generator:
-    """A stream of random numbers with a state of its own. `device` can only be the CPU.
+class Stream:
+    """The numbers that a Generator draws: engine and samplers' building blocks. `with stream:` keeps other threads out;
+    whoever draws holds it, so that no two get the same numbers."""
 
-    >>> import tinytorch as torch
-    >>> g = torch.Generator().manual_seed(0)
-    >>> torch.rand(2, generator=g)
-    tensor([0.4963, 0.7682])
-    """
-
-    def __init__(self, device="cpu"):
-        self.device = check_device(device)
+    def __init__(self, seed):
+        self.lock = threading.RLock()
         self._engine = None                    # made at the first draw: importing numpy.random takes a while
-        self.manual_seed(_DEFAULT_SEED)
+        self.restart(seed)
 
-    # -------------------------------------------------------------- seeding
-    def manual_seed(self, seed):
-        """Restart the stream from `seed` and return the generator.
+    def __enter__(self):
+        self.lock.acquire()
+        return self
 
-        Only the low 32 bits reach the engine. ValueError outside [-2**63, 2**64 - 1].
-        """
-        if not hasattr(seed, "__index__"):
-            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
-        seed = int(seed)
-        if not -(1 << 63) <= seed <= _LOW64:
-            raise ValueError("Overflow when unpacking long long")
-        self._seed = seed & _LOW64
+    def __exit__(self, *exc_info):
+        self.lock.release()
+
+    def restart(self, seed):
+        """Begin anew. Only the low 32 bits of `seed` reach the engine."""
+        self.seed = seed
         self.cached_normal = None              # second half of the last Box-Muller pair
         if self._engine is None:
             self._words = self._start
         else:
-            self._seeder.seed(self._seed & 0xFFFFFFFF)
+            self._seeder.seed(seed & 0xFFFFFFFF)
         self._idle = (1, 0)                    # torch's (left, next) of a state nothing was drawn from yet
-        return self
 
     def _start(self, n, output=True):
         """The first draw: make the engine."""
@@ -65,29 +58,19 @@ class Generator:
     def _make_engine(self):
         self._engine = np.random.MT19937(0)
         self._seeder = np.random.RandomState(self._engine)
-        self._seeder.seed(self._seed & 0xFFFFFFFF)
+        self._seeder.seed(self.seed & 0xFFFFFFFF)
         self._words = self._engine.random_raw
 
-    def seed(self):
-        """Restart from a seed taken from the operating system, and return that seed."""
-        seed = random_seed()
-        self.manual_seed(seed)
-        return seed
-
-    def initial_seed(self):
-        """The seed that the stream was last started from."""
-        return self._seed
-
     # -------------------------------------------------------------- state
-    def get_state(self):
-        """The whole state as a uint8 tensor of 5056 elements, in PyTorch's layout."""
+    def state(self):
+        """A uint8 array of 5056 elements, in PyTorch's layout."""
         if self._engine is None:
             self._make_engine()
         state = self._engine.state["state"]
         position = int(state["pos"])
         left, following = self._idle if self._idle is not None else (_WORDS + 1 - position, position)
         out = np.zeros(_STATE_BYTES, np.uint8)
-        out[0:8].view(np.uint64)[0] = self._seed
+        out[0:8].view(np.uint64)[0] = self.seed
         out[8:12].view(np.int32)[0] = left
         out[12:16].view(np.int32)[0] = 1
         out[16:24].view(np.uint64)[0] = following
@@ -95,22 +78,14 @@ class Generator:
         if self.cached_normal is not None:
             out[5024:5032].view(np.float64)[0] = self.cached_normal
             out[5040:5044].view(np.int32)[0] = 1
-        return wrap(out)
+        return out
 
-    def set_state(self, new_state):
-        """Continue from a state that `get_state` gave, here or in PyTorch.
-
-        TypeError if it is no uint8 tensor, RuntimeError if it is not a valid state.
-        """
-        if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        if new_state.array.dtype != np.uint8:
-            raise TypeError("RNG state must be a torch.ByteTensor")
-        state = np.ascontiguousarray(new_state.array)
+    def resume(self, state):
+        """Continue from what `state` gave. RuntimeError if it is no such state."""
         if state.size != _STATE_BYTES:
             raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG state "
                                f"size to be {state.size}")
-        state = state.reshape(-1)
+        state = np.ascontiguousarray(state).reshape(-1)
         left, seeded = state[8:16].view(np.int32).tolist()
         following = int(state[16:24].view(np.uint64)[0]) & 0xFFFFFFFF
         if not (seeded and 0 < left <= _WORDS and following <= _WORDS):
@@ -119,27 +94,12 @@ class Generator:
             raise NotImplementedError("tinytorch cannot continue from a state whose counters no generator reaches")
         if self._engine is None:
             self._make_engine()
-        self._seed = int(state[0:8].view(np.uint64)[0])
+        self.seed = int(state[0:8].view(np.uint64)[0])
         key = state[24:5016].view(np.uint64).astype(np.uint32)
         self._engine.state = {"bit_generator": "MT19937",
                               "state": {"key": key, "pos": _WORDS if left == 1 else following}}
         self._idle = (left, following)
         self.cached_normal = float(state[5024:5032].view(np.float64)[0]) if state[5040:5044].view(np.int32)[0] else None
-        return self
-
-    def clone_state(self):
-        """A new generator in the same state."""
-        return Generator().set_state(self.get_state())
-
-    def __getstate__(self):
-        return self.get_state().array
-
-    def __setstate__(self, state):
-        self.__init__()
-        self.set_state(wrap(state))
-
-    def __repr__(self):
-        return f"<torch._C.Generator object at {id(self):#x}>"
 
     # -------------------------------------------------------------- draws (for the kernels)
     def words(self, n):
@@ -179,13 +139,6 @@ class Generator:
         x *= _STEP53
         return x
 
-    def exchange(self, other):
-        """Swap streams with another generator."""
-        for generator in (self, other):          # _start, until then in place of the engine, is bound to its generator
-            if generator._engine is None:
-                generator._make_engine()
-        self.__dict__, other.__dict__ = other.__dict__, self.__dict__
-
     def mark(self):
         """The current position, for `rewind`."""
         if self._engine is None:
@@ -200,12 +153,124 @@ class Generator:
             self._words(words, output=False)
 
 
+class Generator:
+    """A stream of random numbers with a state of its own. `device` can only be the CPU.
+
+    Threads may share it: each draw of a tensor is one piece of the stream.
+
+    >>> import tinytorch as torch
+    >>> g = torch.Generator().manual_seed(0)
+    >>> torch.rand(2, generator=g)
+    tensor([0.4963, 0.7682])
+    """
+
+    def __init__(self, device="cpu"):
+        self.device = check_device(device)
+        self._stream = Stream(_DEFAULT_SEED)
+
+    @property
+    def stream(self):
+        """What it draws from."""
+        return self._stream
+
+    def manual_seed(self, seed):
+        """Restart the stream from `seed` and return the generator.
+
+        Only the low 32 bits reach the engine. ValueError outside [-2**63, 2**64 - 1].
+        """
+        if not hasattr(seed, "__index__"):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        seed = int(seed)
+        if not -(1 << 63) <= seed <= _LOW64:
+            raise ValueError("Overflow when unpacking long long")
+        with self.stream as stream:
+            stream.restart(seed & _LOW64)
+        return self
+
+    def seed(self):
+        """Restart from a seed taken from the operating system, and return that seed."""
+        seed = random_seed()
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self):
+        """The seed that the stream was last started from."""
+        return self.stream.seed
+
+    def get_state(self):
+        """The whole state as a uint8 tensor of 5056 elements, in PyTorch's layout."""
+        with self.stream as stream:
+            return wrap(stream.state())
+
+    def set_state(self, new_state):
+        """Continue from a state that `get_state` gave, here or in PyTorch.
+
+        TypeError if it is no uint8 tensor, RuntimeError if it is not a valid state.
+        """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        if new_state.array.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        with self.stream as stream:
+            stream.resume(new_state.array)
+        return self
+
+    def clone_state(self):
+        """A new generator in the same state."""
+        return Generator().set_state(self.get_state())
+
+    def __reduce__(self):
+        return Generator, (), self.get_state().array
+
+    def __setstate__(self, state):
+        self.set_state(wrap(state))
+
+    def __repr__(self):
+        return f"<torch._C.Generator object at {id(self):#x}>"
+
+
+_here = threading.local()
+
+
+class _DefaultGenerator(Generator):
+    """The generator of all that are given none. Threads share its stream, but where one has put another in its place:
+    a DataLoader's worker has its own, and vmap may refuse to draw."""
+
+    @property
+    def stream(self):
+        return getattr(_here, "stream", None) or self._stream
+
+
+def exchange_stream(stream):
+    """Have this thread's default generator draw from `stream` (None: what threads share). Returns what it drew from."""
+    before, _here.stream = getattr(_here, "stream", None), stream
+    return before
+
+
+def stream_of(generator):
+    """The stream to draw from, for an argument `generator` (None: the default one). TypeError if it is none."""
+    if generator is None:
+        return default_generator.stream
+    if not isinstance(generator, Generator):
+        raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
+    return generator.stream
+
+
 def random_seed():
     """A seed of 53 bits from the operating system."""
     return int.from_bytes(os.urandom(8), "little") & ((1 << 53) - 1)
 
 
-default_generator = Generator().manual_seed(random_seed())
+default_generator = _DefaultGenerator().manual_seed(random_seed())
+
+
+def _unlock():
+    """In a forked process: the lock may have been held by a thread that is not there."""
+    default_generator._stream.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 def manual_seed(seed):

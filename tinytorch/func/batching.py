@@ -10,7 +10,7 @@ import functools
 from ..autograd.grad_mode import mode
 from ..ops.create import empty, zeros
 from ..ops.join import stack
-from ..random import default_generator
+from ..random import Stream, default_generator, exchange_stream
 from ..tensor import Tensor
 from ..utils._pytree import broadcast_leaves, tree_flatten, tree_map, tree_unflatten
 
@@ -69,23 +69,29 @@ def _at_work(randomness):
 @contextlib.contextmanager
 def draws(randomness):
     """What random operations do inside; yields a function to call before each sample after the first."""
-    g = default_generator
     if randomness == "different":
         yield lambda: None
     elif randomness == "same":
-        state = g.get_state()
-        yield lambda: g.set_state(state)
+        state = default_generator.get_state()
+        yield lambda: default_generator.set_state(state)
     else:
-        before, g._words = (g._words, g._idle), _refuse
+        before = exchange_stream(_Refusing(default_generator.stream))
         try:
             yield lambda: None
         finally:
-            g._words, g._idle = before
+            exchange_stream(before)
 
 
-def _refuse(n, output=True):
-    raise RuntimeError("vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-                       "'different' randomness flags on vmap or perform the randomness operation out of vmap")
+class _Refusing(Stream):
+    """A stream that can be seeded and asked for its state, but not drawn from."""
+
+    def __init__(self, stream):
+        self.__dict__ = stream.__dict__
+
+    def words(self, n):
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap")
 
 
 def _name(func):

@@ -1,7 +1,7 @@
 """PyTorch's CPU normal numbers on ndarrays, bit for bit.
 
 Two algorithms, chosen as PyTorch chooses: fewer than 16 numbers, or an array that is not contiguous, are
-made one by one in float64 (and the second of a pair is cached in the generator); anything else in
+made one by one in float64 (and the second of a pair is cached in the stream); anything else in
 blocks of 16, for float32 by the vectorised polynomials of PyTorch's AVX2 build, every rounding included.
 """
 import math
@@ -16,23 +16,23 @@ _CHUNK = 16384                          # pairs per pass: the work arrays stay i
 _SHORT = 16                             # up to so many pairs, plain Python is faster
 
 
-def normal(out, mean, std, generator):
+def normal(out, mean, std, stream):
     """Fill `out` with normal numbers; complex ones have independent parts of std / sqrt(2)."""
     n, dtype = out.size, out.dtype
     if n == 0:
         return out
     if dtype.kind == "c":
         parts = np.empty((*out.shape, 2), f32 if dtype == np.complex64 else f64)
-        out[...] = normal(parts, mean, std / math.sqrt(2), generator).view(dtype)[..., 0]
+        out[...] = normal(parts, mean, std / math.sqrt(2), stream).view(dtype)[..., 0]
         return out
     if n < 16 or not out.flags.c_contiguous:
-        return store(out, rounded(scaled(one_by_one(n, generator), mean, std), dtype))
+        return store(out, rounded(scaled(one_by_one(n, stream), mean, std), dtype))
     tail = n % 16
     body = n - tail
     # A ragged tail is drawn but then overwritten: its block of 16 is drawn anew from its own first
     # number. The 16-bit types do not draw the ragged numbers the first time.
     half = dtype == f16 or dtype == dt.BFLOAT16
-    draw = generator.uniform64 if dtype == f64 else generator.uniform32
+    draw = stream.uniform64 if dtype == f64 else stream.uniform32
     u = draw((body if half else n) + (16 if tail else 0))
     if tail and not half:
         u = np.concatenate((u[:body], u[n:]))
@@ -49,27 +49,27 @@ def normal(out, mean, std, generator):
     return out
 
 
-def log_normal(out, mean, std, generator):
+def log_normal(out, mean, std, stream):
     """exp of normal numbers."""
     if out.size:
-        store(out, rounded(libm.exp(scaled(one_by_one(out.size, generator), mean, std)), out.dtype))
+        store(out, rounded(libm.exp(scaled(one_by_one(out.size, stream), mean, std)), out.dtype))
     return out
 
 
 # ------------------------------------------------------------------ float64, one by one
-def one_by_one(n, generator):
-    """n standard normal numbers in float64; an odd one out stays in the generator's cache."""
+def one_by_one(n, stream):
+    """n standard normal numbers in float64; an odd one out stays in the stream's cache."""
     z = np.empty(n)
     start = 0
-    if n and generator.cached_normal is not None:
-        z[0] = generator.cached_normal
-        generator.cached_normal = None
+    if n and stream.cached_normal is not None:
+        z[0] = stream.cached_normal
+        stream.cached_normal = None
         start = 1
     missing = n - start
     if not missing:
         return z
     pairs = (missing + 1) // 2
-    u = generator.uniform64(2 * pairs)
+    u = stream.uniform64(2 * pairs)
     if pairs <= _SHORT:
         both = []
         for a, b in zip(u[0::2].tolist(), u[1::2].tolist()):
@@ -82,7 +82,7 @@ def one_by_one(n, generator):
         np.multiply(radius, libm.sin(angle), out=both[1::2])
     z[start:] = both[:missing]
     if missing % 2:
-        generator.cached_normal = float(both[missing])
+        stream.cached_normal = float(both[missing])
     return z
 
 

@@ -1,7 +1,7 @@
 """PyTorch's CPU samplers on ndarrays, bit for bit: uniform, integers, permutations, bernoulli, transforms.
 
-Each function fills its first argument from a Generator, in the order in which PyTorch's kernels visit
-it (memory order), and returns it. bfloat16 arrays are drawn as float32 and rounded.
+Each function fills its first argument from a Stream (tinytorch/random.py), which its caller holds, in the order in
+which PyTorch's kernels visit it (memory order), and returns it. bfloat16 arrays are drawn as float32 and rounded.
 """
 import math
 
@@ -79,15 +79,15 @@ def rounded(values, dtype):
 
 
 # ------------------------------------------------------------------ uniform
-def uniform(out, low, high, generator):
+def uniform(out, low, high, stream):
     """Numbers in [low, high)."""
     n = out.size
     if n == 0:
         return out
     if out.dtype == f64:
-        return store(out, _uniform64(n, float(low), float(high), generator))
+        return store(out, _uniform64(n, float(low), float(high), stream))
     low32, high32 = np.float32(low), np.float32(high)
-    x = generator.uniform32(n) if low == 0 and high == 1 else _uniform32(n, low32, high32, generator)
+    x = stream.uniform32(n) if low == 0 and high == 1 else _uniform32(n, low32, high32, stream)
     if out.dtype == f32:
         return store(out, x)
     if out.dtype == dt.BFLOAT16:
@@ -103,17 +103,17 @@ def uniform(out, low, high, generator):
 _TOP24 = 1 - 2.0 ** -24                 # the largest number that uniform32 gives
 
 
-def _uniform32(n, low, high, generator):
+def _uniform32(n, low, high, stream):
     """fma(u, high - low, low) for n numbers u of 24 bits."""
     start, width = float(low), float(high - low)
     top = max(abs(start), abs(start + width))
     if top > 2.0 ** 53 * min(math.ulp(width) * 2.0 ** 5, math.ulp(start) * 2.0 ** 29):
-        x = generator.uniform32(n)
+        x = stream.uniform32(n)
         fma32(x, width, start, out=x)
     else:                                                    # in float64 nothing is rounded, so the cast rounds once
         x = np.empty(n, np.float32)
         for i in range(0, n, _CHUNK):
-            wide = generator.bits24(min(n - i, _CHUNK)).astype(np.float64)
+            wide = stream.bits24(min(n - i, _CHUNK)).astype(np.float64)
             wide *= width * 2.0 ** -24
             wide += start
             x[i:i + _CHUNK] = wide
@@ -122,8 +122,8 @@ def _uniform32(n, low, high, generator):
     return x
 
 
-def _uniform64(n, low, high, generator):
-    x = generator.uniform64(n)
+def _uniform64(n, low, high, stream):
+    x = stream.uniform64(n)
     width = high - low
     if low == 0.0:
         if width != 1.0:
@@ -145,19 +145,19 @@ def _exclude(x, high, low):
 
 
 # ------------------------------------------------------------------ integers
-def whole_range(out, generator):
+def whole_range(out, stream):
     """random_(): every value of an integer dtype from 0 on; for a floating one the integers it holds exactly."""
     n, dtype = out.size, out.dtype
     if n == 0:
         return out
     if dtype == np.int64:
-        values = generator.double_words(n) & np.uint64(_INT64_MAX)
+        values = stream.double_words(n) & np.uint64(_INT64_MAX)
     elif dtype == f64:
-        values = generator.double_words(n) % np.uint64((1 << 53) + 1)
+        values = stream.double_words(n) % np.uint64((1 << 53) + 1)
     elif dtype in DIGITS:
-        values = generator.words(n) % np.uint64((1 << DIGITS[dtype]) + 1)
+        values = stream.words(n) % np.uint64((1 << DIGITS[dtype]) + 1)
     else:
-        values = generator.words(n) & np.uint64(1 if dtype.kind == "b" else np.iinfo(dtype).max)
+        values = stream.words(n) & np.uint64(1 if dtype.kind == "b" else np.iinfo(dtype).max)
     return store(out, from_integers(values.view(np.int64), dtype))
 
 
@@ -170,7 +170,7 @@ def from_integers(values, dtype):
     return values.astype(dtype)
 
 
-def integers(out, low, high, generator):
+def integers(out, low, high, stream):
     """Integers from low to high - 1; to the largest of the dtype if `high` is None."""
     n, dtype = out.size, out.dtype
     digits = DIGITS.get(dtype)
@@ -182,9 +182,9 @@ def integers(out, low, high, generator):
         return out
     if high is None:
         if low == -(1 << 63):
-            return store(out, from_integers(generator.double_words(n).view(np.int64), dtype))
+            return store(out, from_integers(stream.double_words(n).view(np.int64), dtype))
         high = 1 + (1 << digits if digits else 1 if dtype.kind == "b" else min(np.iinfo(dtype).max, _INT64_MAX))
-    return store(out, from_integers(_modulo(generator, n, high - low, low), dtype))
+    return store(out, from_integers(_modulo(stream, n, high - low, low), dtype))
 
 
 def _rounding_inwards(value, direction, bound, digits, dtype):
@@ -197,15 +197,15 @@ def _rounding_inwards(value, direction, bound, digits, dtype):
     return there + direction * (1 << (abs(value).bit_length() - digits))
 
 
-def _modulo(generator, n, width, low):
+def _modulo(stream, n, width, low):
     """n integers in [low, low + width): one word each for a width under 2**28, else two."""
     if width >= 1 << 28:
-        values = generator.double_words(n)
+        values = stream.double_words(n)
         if width < 1 << 64:
             values %= np.uint64(width)
         values = values.view(np.int64)
     else:
-        words = generator.words(n).astype(np.uint32)
+        words = stream.words(n).astype(np.uint32)
         quotient = words // np.uint32(width)                 # NumPy vectorises this but not %
         quotient *= np.uint32(width)
         words -= quotient
@@ -220,14 +220,14 @@ _ONE_WORD_STEPS = 214748364             # shorter permutations draw one word a s
 _LOOP_STEPS = 400                       # shorter ones are faster in a Python loop
 
 
-def permutation(n, generator):
+def permutation(n, stream):
     """0 .. n-1 shuffled (int64)."""
     if n >= _ONE_WORD_STEPS:
         raise NotImplementedError(f"randperm of {n} elements: tinytorch permutes fewer than {_ONE_WORD_STEPS}")
     if n < 2:
         return np.arange(n)
     steps = np.arange(n - 1, dtype=np.uint32)
-    targets = generator.words(n - 1).astype(np.uint32)
+    targets = stream.words(n - 1).astype(np.uint32)
     targets %= np.uint32(n) - steps
     targets += steps
     if n >= _LOOP_STEPS:
@@ -270,19 +270,19 @@ def _swapped(targets, n):
 
 
 # ------------------------------------------------------------------ bernoulli
-def bernoulli(out, p, generator):
+def bernoulli(out, p, stream):
     """1 with probability p (a number), else 0: the low 53 bits of two words, times 2**-53, are compared with p."""
     if out.size:
-        drawn = generator.bits53(out.size) < np.uint64(math.ceil(p * 2.0 ** 53))
+        drawn = stream.bits53(out.size) < np.uint64(math.ceil(p * 2.0 ** 53))
         store(out, dt.to_bfloat16(drawn.astype(np.float32)) if out.dtype == dt.BFLOAT16 else drawn)
     return out
 
 
-def bernoulli_each(out, p, generator):
+def bernoulli_each(out, p, stream):
     """1 with the probability given for each element by array p, which broadcasts to out."""
     if out.size == 0:
         return out
-    draw = generator.uniform64 if p.dtype == f64 else generator.uniform32
+    draw = stream.uniform64 if p.dtype == f64 else stream.uniform32
     if p.dtype == dt.BFLOAT16:
         p = dt.from_bfloat16(p)
     order = memory_order(out)
@@ -293,25 +293,25 @@ def bernoulli_each(out, p, generator):
     return out
 
 
-def rrelu_slopes(array, lower, upper, generator):
+def rrelu_slopes(array, lower, upper, stream):
     """1 for positive elements; for each other one, in C order, a number from [lower, upper). float32 for bfloat16."""
     if array.dtype == dt.BFLOAT16:
         array = dt.from_bfloat16(array)
     lower, upper = float(array.dtype.type(lower)), float(array.dtype.type(upper))
     slopes = np.ones(array.shape, array.dtype)
     drawn = array <= 0
-    slopes[drawn] = generator.uniform64(np.count_nonzero(drawn)) * (upper - lower) + lower
+    slopes[drawn] = stream.uniform64(np.count_nonzero(drawn)) * (upper - lower) + lower
     return slopes
 
 
 # ------------------------------------------------------------------ transforms of one uniform number
-def _transformed(out, function, generator):
+def _transformed(out, function, stream):
     if out.size:
-        store(out, rounded(function(generator.uniform64(out.size)), out.dtype))
+        store(out, rounded(function(stream.uniform64(out.size)), out.dtype))
     return out
 
 
-def exponential(out, rate, generator):
+def exponential(out, rate, stream):
     """-log(1 - u) / rate."""
     scale = -1.0 / rate
 
@@ -321,25 +321,25 @@ def exponential(out, rate, generator):
             doubtful = slice(None) if out.dtype == f64 else near_tie(values)
             values[doubtful] = scale * libm.log1p(-u[doubtful])
         return values
-    return _transformed(out, function, generator)
+    return _transformed(out, function, stream)
 
 
-def geometric(out, p, generator):
+def geometric(out, p, stream):
     """How many trials of probability p until the first success."""
     denominator = math.log1p(-p)
-    return _transformed(out, lambda u: np.ceil(libm.log(u) / denominator), generator)
+    return _transformed(out, lambda u: np.ceil(libm.log(u) / denominator), stream)
 
 
-def cauchy(out, median, sigma, generator):
+def cauchy(out, median, sigma, stream):
     """median + sigma * tan(pi (u - 1/2))."""
     def function(u):
         t = libm.tan(math.pi * (u - 0.5))
         return t * sigma + 0.0 if median == 0 else fma64(t, sigma, median)
-    return _transformed(out, function, generator)
+    return _transformed(out, function, stream)
 
 
 # ------------------------------------------------------------------ multinomial
-def categorical(p, count, replacement, generator):
+def categorical(p, count, replacement, stream):
     """`count` category numbers for each row of weights p (1-D or 2-D), int64."""
     if p.dtype == dt.BFLOAT16:
         p = dt.from_bfloat16(p)
@@ -350,14 +350,14 @@ def categorical(p, count, replacement, generator):
     else:
         narrow = None
     if not replacement or count == 1:
-        race = exponential(empty_like(p), 1.0, generator)
+        race = exponential(empty_like(p), 1.0, stream)
         race = p / race if narrow is None else narrow(p / narrow(race))
         if count == 1:
             return race.argmax(-1)[..., None]
         return np.argsort(-race, axis=-1, kind="stable")[..., :count]
     rows = p.reshape(-1, p.shape[-1])
     out = np.empty((rows.shape[0], count), np.int64)
-    u = generator.uniform64(out.size).reshape(out.shape)
+    u = stream.uniform64(out.size).reshape(out.shape)
     for row, drawn, result in zip(rows, u, out):
         sums = np.add.accumulate(row)
         sums /= sums[-1]

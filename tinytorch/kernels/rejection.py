@@ -11,36 +11,36 @@ import numpy as np
 from .normal import normal_pair
 
 
-class Stream:
+class OneByOne:
     """Uniform and normal float64 numbers one at a time; on exit, what was drawn ahead is put back."""
 
     _BLOCK = 1024
 
-    def __init__(self, generator):
-        self.generator = generator
+    def __init__(self, stream):
+        self.stream = stream
 
     def __enter__(self):
-        self.mark = self.generator.mark()
+        self.mark = self.stream.mark()
         self.block, self.position, self.used = [], 0, 0
         return self
 
     def uniform(self):
         if self.position == len(self.block):
-            self.block, self.position = self.generator.uniform64(self._BLOCK).tolist(), 0
+            self.block, self.position = self.stream.uniform64(self._BLOCK).tolist(), 0
         self.position += 1
         self.used += 1
         return self.block[self.position - 1]
 
     def normal(self):
-        z = self.generator.cached_normal
+        z = self.stream.cached_normal
         if z is not None:
-            self.generator.cached_normal = None
+            self.stream.cached_normal = None
             return z
-        z, self.generator.cached_normal = normal_pair(self.uniform(), self.uniform())
+        z, self.stream.cached_normal = normal_pair(self.uniform(), self.uniform())
         return z
 
     def __exit__(self, *exc_info):
-        self.generator.rewind(self.mark, 2 * self.used)
+        self.stream.rewind(self.mark, 2 * self.used)
 
 
 def _rounding(dtype):
@@ -56,20 +56,20 @@ def _as_array(values, like):
 
 
 # ------------------------------------------------------------------ Poisson
-def poisson(rate, generator):
+def poisson(rate, stream):
     """Counts of rate `rate` (an array), in its dtype and in C order."""
-    with Stream(generator) as stream:
-        counts = [_poisson(r, stream) for r in _floats(rate)]
+    with OneByOne(stream) as numbers:
+        counts = [_poisson(r, numbers) for r in _floats(rate)]
     return _as_array(counts, rate)
 
 
-def _poisson(rate, stream):
+def _poisson(rate, numbers):
     if rate == 0:
         return 0
     if rate < 10:                                            # multiply uniforms down to exp(-rate)
         limit, count, product = math.exp(-rate), 0, 1.0
         while True:
-            product *= stream.uniform()
+            product *= numbers.uniform()
             if product <= limit:
                 return count
             count += 1
@@ -80,8 +80,8 @@ def _poisson(rate, stream):
     log_inverse_alpha = math.log(1.1239 + 1.1328 / (b - 3.4))
     quick = 0.9277 - 3.6224 / (b - 2)
     while True:
-        u = stream.uniform() - 0.5
-        v = stream.uniform()
+        u = numbers.uniform() - 0.5
+        v = numbers.uniform()
         us = 0.5 - abs(u)
         count = math.floor((2 * a / us + b) * u + rate + 0.43)
         if us >= 0.07 and v <= quick:
@@ -94,19 +94,19 @@ def _poisson(rate, stream):
 
 
 # ------------------------------------------------------------------ gamma, Dirichlet
-def standard_gamma(shape, generator):
+def standard_gamma(shape, stream):
     """Gamma numbers of rate 1, of the shapes in array `shape`, in its dtype."""
     r = _rounding(shape.dtype)
-    with Stream(generator) as stream:
-        values = [_gamma(a, stream, r) for a in _floats(shape)]
+    with OneByOne(stream) as numbers:
+        values = [_gamma(a, numbers, r) for a in _floats(shape)]
     return np.maximum(_as_array(values, shape), np.finfo(shape.dtype).tiny)
 
 
-def dirichlet(concentration, generator):
+def dirichlet(concentration, stream):
     """Rows of non-negative numbers that sum to 1; the last dimension is the categories."""
     smallest = np.finfo(np.float64).tiny
-    with Stream(generator) as stream:
-        values = [max(smallest, _gamma(a, stream, float)) for a in _floats(concentration)]
+    with OneByOne(stream) as numbers:
+        values = [max(smallest, _gamma(a, numbers, float)) for a in _floats(concentration)]
     values = np.array(values).reshape(concentration.shape)
     values = (values / values.sum(-1, keepdims=True)).astype(concentration.dtype)
     one = values.dtype.type(1)
@@ -117,23 +117,23 @@ _THIRD = float(np.float32(1) / np.float32(3))
 _SQUEEZE = float(np.float32(0.0331))
 
 
-def _gamma(shape, stream, r):
+def _gamma(shape, numbers, r):
     # G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables (2000)
     scale = 1.0
     if shape < 1.0:
         if shape == 0.0:
             return 0.0
-        scale = math.pow(1 - stream.uniform(), r(1.0 / shape))
+        scale = math.pow(1 - numbers.uniform(), r(1.0 / shape))
         shape = r(shape + 1.0)
     d = r(shape - _THIRD)
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
         y = 0.0
         while y <= 0:
-            x = stream.normal()
+            x = numbers.normal()
             y = 1.0 + c * x
         v = y * y * y
-        u = 1 - stream.uniform()
+        u = 1 - numbers.uniform()
         square = x * x
         if (u < 1.0 - _SQUEEZE * square * square
                 or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v))):
@@ -141,29 +141,29 @@ def _gamma(shape, stream, r):
 
 
 # ------------------------------------------------------------------ binomial
-def binomial(count, prob, generator):
+def binomial(count, prob, stream):
     """Successes among `count` trials of probability `prob` (arrays of one shape and dtype)."""
     r = _rounding(count.dtype)
-    with Stream(generator) as stream:
-        values = [_binomial(n, p, stream, r) for n, p in zip(_floats(count), _floats(prob))]
+    with OneByOne(stream) as numbers:
+        values = [_binomial(n, p, numbers, r) for n, p in zip(_floats(count), _floats(prob))]
     return _as_array(values, count)
 
 
-def _binomial(n, p, stream, r):
+def _binomial(n, p, numbers, r):
     if n <= 0 or p <= 0:
         return 0
     if p >= 1:
         return n
     rare = p if p <= 0.5 else r(1.0 - p)
-    hits = _binomial_rejection(n, rare, stream, r) if r(n * rare) >= 10.0 else _binomial_waits(n, rare, stream, r)
+    hits = _binomial_rejection(n, rare, numbers, r) if r(n * rare) >= 10.0 else _binomial_waits(n, rare, numbers, r)
     return hits if p <= 0.5 else n - hits
 
 
-def _binomial_waits(n, p, stream, r):
+def _binomial_waits(n, p, numbers, r):
     """Add up geometric waiting times until they pass n."""
     denominator, total, hits = r(math.log1p(-p)), 0.0, 0
     while True:
-        u = stream.uniform()
+        u = numbers.uniform()
         total += math.ceil(math.log(u) / denominator) if u > 0 else math.inf
         if total > n:
             return hits
@@ -182,7 +182,7 @@ def _stirling_tail(k):
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
 
 
-def _binomial_rejection(n, p, stream, r):
+def _binomial_rejection(n, p, numbers, r):
     # W. Hoermann, The generation of binomial random variates (1993): BTRS
     deviation = r(math.sqrt(r(r(n * p) * r(1 - p))))
     b = 1.15 + 2.53 * deviation
@@ -193,8 +193,8 @@ def _binomial_rejection(n, p, stream, r):
     alpha = (2.83 + 5.1 / b) * deviation
     mode = math.floor(r(r(n + 1) * p))
     while True:
-        u = stream.uniform() - 0.5
-        v = stream.uniform()
+        u = numbers.uniform() - 0.5
+        v = numbers.uniform()
         us = 0.5 - abs(u)
         k = r(math.floor((2 * a / us + b) * u + c))
         if k < 0 or k > n:

@@ -10,7 +10,7 @@ from ..autograd.op import methods, op, renamed, unary
 from ..autograd.promotion import in_float32, need_tensors, type_name
 from ..autograd.views import in_place
 from ..kernels.random import rrelu_slopes
-from ..random import default_generator
+from ..random import stream_of
 from ..tensor import Tensor, wrap
 
 __all__ = ["hardshrink", "prelu", "relu", "relu_", "rrelu", "rrelu_", "threshold", "threshold_"]
@@ -204,8 +204,9 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
         return floating("leaky_relu_cpu", _rrelu, input, (lower + upper) / 2)
     if input.array.dtype.kind in "biuc" or input.array.dtype == np.float16:
         raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{type_name(input)}'")
-    slopes = wrap(rrelu_slopes(input.array, lower, upper, default_generator))
-    return floating("rrelu_with_noise_out_cpu", _rrelu, input, slopes)
+    with stream_of(None) as stream:
+        slopes = rrelu_slopes(input.array, lower, upper, stream)
+    return floating("rrelu_with_noise_out_cpu", _rrelu, input, wrap(slopes))
 
 
 @op(name="threshold", input=lambda g, input, threshold: g * ~(input <= threshold))

@@ -12,7 +12,7 @@ from ..autograd.op import op
 from ..autograd.promotion import in_float32
 from ..autograd.views import assign, check_in_place
 from ..kernels import random as samplers
-from ..random import default_generator
+from ..random import stream_of
 from ..tensor import wrap
 from .sampling import fill_exponential, refuse
 from .softmax import softmax
@@ -40,7 +40,8 @@ def _noise(array, p, feature):
         kept = np.empty(array.shape[:2] + (1,) * (array.ndim - 2), bool)
     else:
         kept = samplers.empty_like(array, bool)
-    samplers.bernoulli(kept, 1 - p, default_generator)
+    with stream_of(None) as stream:
+        samplers.bernoulli(kept, 1 - p, stream)
     if array.dtype.kind in "biu":
         raise RuntimeError("result type Float can't be cast to the desired output type "
                            f"{dt.of(array).tensor_type[:-6]}")
@@ -244,8 +245,9 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     array = logits.array
-    noise = wrap(fill_exponential(np.empty(array.shape, array.dtype), 1.0, default_generator))
-    soft = softmax((logits - noise.log()) / tau, dim)
+    with stream_of(None) as stream:
+        noise = fill_exponential(np.empty(array.shape, array.dtype), 1.0, stream)
+    soft = softmax((logits - wrap(noise).log()) / tau, dim)
     if not hard:
         return soft
     values = soft.array

@@ -1,6 +1,6 @@
 """torch.dropout(input, p, train) and its kind: without defaults, and each with an in-place form."""
 from ..kernels import random as samplers
-from ..random import default_generator
+from ..random import stream_of
 from ..tensor import wrap
 from .dropout import drop
 
@@ -80,5 +80,6 @@ def native_dropout(input, p, train):
     if train is not None and not train:
         kept[...] = True
         return input.clone(), wrap(kept)
-    mask = wrap(samplers.bernoulli(kept, 1 - p, default_generator))
+    with stream_of(None) as stream:
+        mask = wrap(samplers.bernoulli(kept, 1 - p, stream))
     return input * mask * (1.0 / (1 - p) if p < 1 else 0.0), mask

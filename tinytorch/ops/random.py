@@ -14,9 +14,10 @@ from ..autograd.views import resized
 from ..device import check_device
 from ..kernels import random as samplers
 from ..kernels import rejection
+from ..random import stream_of
 from ..tensor import Tensor, wrap
 from .create import as_dtype, size_of
-from .sampling import (as_integer, engine, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like)
+from .sampling import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like
 
 __all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",
            "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"]
@@ -31,8 +32,8 @@ def _shape(name, args, size):
 
 
 def _new(fill, arguments, shape, generator, out, dtype, default, device, requires_grad):
-    """A tensor of `shape`, filled by fill(array, *arguments, generator); or `out`, resized and filled."""
-    generator = engine(generator)
+    """A tensor of `shape`, filled by fill(array, *arguments, stream); or `out`, resized and filled."""
+    stream = stream_of(generator)
     check_device(device)
     dtype = as_dtype(dtype, "rand")
     if out is None:
@@ -40,13 +41,15 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         if requires_grad:
             check_can_require_grad(result)
             result.tracked = True
-        fill(result.array, *arguments, generator)
+        with stream:
+            fill(result.array, *arguments, stream)
         return result
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.tensor_type[:-6]} does not match dtype of out parameter ({type_name(out)})")
     if out.array.shape != shape:
         out.array = resized(out.array, np.empty(shape, out.array.dtype))
-    fill(out.array, *arguments, generator)
+    with stream:
+        fill(out.array, *arguments, stream)
     out.version[0] += 1
     return out
 
@@ -114,7 +117,8 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, memor
     if requires_grad:
         check_can_require_grad(result)
         result.tracked = True
-    fill(array, *arguments, engine(generator))
+    with stream_of(generator) as stream:
+        fill(array, *arguments, stream)
     return result
 
 
@@ -172,7 +176,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     return _new(_permutation, (n,), (n,), generator, out, dtype, dt.int64, device, requires_grad)
 
 
-def _permutation(array, n, generator):
+def _permutation(array, n, stream):
     d = dt.of(array)
     if d.is_complex or d is dt.bool:
         refuse("randperm", array)
@@ -182,7 +186,7 @@ def _permutation(array, n, generator):
             raise RuntimeError(f"n cannot be greater than {largest} for {d.tensor_type[:-6]} type.")
     elif not d.is_floating_point and n - 1 > np.iinfo(array.dtype).max:
         raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
-    array[...] = samplers.from_integers(samplers.permutation(n, generator), array.dtype)
+    array[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
     return array
 
 
@@ -193,7 +197,7 @@ def zeros_of(g, shape):
 
 
 @op(name="normal", first=1, mean=zeros_of, std=zeros_of)
-def _normal_of(generator, mean, std):
+def _normal_of(stream, mean, std):
     if isinstance(std, np.ndarray):
         if std.dtype.kind == "c":
             raise RuntimeError("normal expects standard deviation to be non-complex")
@@ -205,10 +209,10 @@ def _normal_of(generator, mean, std):
         raise NotImplementedError("normal() of bfloat16 tensors")
     result = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), source.dtype)
     if isinstance(std, np.ndarray):
-        fill_normal(result, 0.0, 1.0, generator)
+        fill_normal(result, 0.0, 1.0, stream)
         np.multiply(result, std, out=result, casting="same_kind")
     else:
-        fill_normal(result, 0.0, std, generator)
+        fill_normal(result, 0.0, std, stream)
     result += mean
     return result
 
@@ -226,7 +230,9 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     (tensor([1.5410, 9.7066]), tensor([-2.1788,  0.5684]))
     """
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        return write_out(out, _normal_of(engine(generator), mean, std), mean, std)
+        with stream_of(generator) as stream:
+            result = _normal_of(stream, mean, std)
+        return write_out(out, result, mean, std)
     if size is None:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
@@ -235,8 +241,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
 
 
 @op(name="bernoulli", first=1, p=zeros_like)
-def _bernoulli_of(generator, p):
-    return fill_bernoulli(np.empty(p.shape, p.dtype), p, generator)
+def _bernoulli_of(stream, p):
+    return fill_bernoulli(np.empty(p.shape, p.dtype), p, stream)
 
 
 def bernoulli(input, p=None, *, generator=None, out=None):
@@ -252,10 +258,13 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     if p is None:
         if out is not None and out.array.shape == input.array.shape:
             check_written(out.array)
-        return refill(out, _bernoulli_of(engine(generator), input))
+        with stream_of(generator) as stream:
+            result = _bernoulli_of(stream, input)
+        return refill(out, result)
     probability = p.array if isinstance(p, Tensor) else p
-    result = wrap(fill_bernoulli(np.empty(input.array.shape, input.array.dtype), probability, engine(generator)))
-    return write_out(out, result)
+    with stream_of(generator) as stream:
+        result = fill_bernoulli(np.empty(input.array.shape, input.array.dtype), probability, stream)
+    return write_out(out, wrap(result))
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
@@ -283,7 +292,9 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if not replacement and count > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
-    return refill(out, wrap(samplers.categorical(weights, count, replacement, engine(generator))))
+    with stream_of(generator) as stream:
+        result = samplers.categorical(weights, count, replacement, stream)
+    return refill(out, wrap(result))
 
 
 def _check_weights(weights, replaced):
@@ -297,12 +308,12 @@ def _check_weights(weights, replaced):
 
 
 @op(name="poisson", first=1, input=zeros_like)
-def _poisson(generator, input):
+def _poisson(stream, input):
     if input.dtype.kind != "f":
         refuse("poisson_cpu", input)
     if not (input >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return rejection.poisson(input, generator)
+    return rejection.poisson(input, stream)
 
 
 def poisson(input, generator=None):
@@ -313,11 +324,12 @@ def poisson(input, generator=None):
     >>> torch.poisson(torch.tensor([2., 30.]))
     tensor([ 6., 27.])
     """
-    return _poisson(engine(generator), input)
+    with stream_of(generator) as stream:
+        return _poisson(stream, input)
 
 
 @op(name="binomial", first=1, count=zeros_of, prob=zeros_of)
-def _binomial(generator, count, prob):
+def _binomial(stream, count, prob):
     for name, array in (("count", count), ("prob", prob)):
         if array.dtype.kind not in "fV":
             raise ValueError("binomial only supports floating-point dtypes for "
@@ -329,7 +341,7 @@ def _binomial(generator, count, prob):
                                                                    dt.of(count).tensor_type[:-6]))
     check_broadcast(count.shape, prob.shape)
     count, prob = np.broadcast_arrays(count, prob)
-    return rejection.binomial(count, prob, generator)
+    return rejection.binomial(count, prob, stream)
 
 
 def binomial(count, prob, generator=None):
@@ -340,19 +352,22 @@ def binomial(count, prob, generator=None):
     >>> torch.binomial(torch.tensor([5., 6.]), torch.tensor([0.5]))
     tensor([4., 3.])
     """
-    return _binomial(engine(generator), count, prob)
+    with stream_of(generator) as stream:
+        return _binomial(stream, count, prob)
 
 
 def _standard_gamma(input, generator=None):
     """Gamma numbers of rate 1 and the shapes in `input`. Their derivative by the shape is not supported."""
     _check_gamma(input, "gamma_cpu")
-    return wrap(rejection.standard_gamma(input.array, engine(generator)))
+    with stream_of(generator) as stream:
+        return wrap(rejection.standard_gamma(input.array, stream))
 
 
 def _sample_dirichlet(input, generator=None):
     """Dirichlet-distributed rows of the concentrations in `input`. Their derivative is not supported."""
     _check_gamma(input, "dirichlet")
-    return wrap(rejection.dirichlet(input.array, engine(generator)))
+    with stream_of(generator) as stream:
+        return wrap(rejection.dirichlet(input.array, stream))
 
 
 def _check_gamma(input, kernel):

@@ -13,7 +13,7 @@ from ..autograd.op import methods, op
 from ..autograd.views import check_in_place, check_written, rebase
 from ..kernels import normal as normals
 from ..kernels import random as samplers
-from ..random import Generator, default_generator
+from ..random import stream_of
 from ..tensor import Tensor, wrap
 
 _C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", dt.int16: "short int",
@@ -25,23 +25,14 @@ _BARE = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for the
 
 
 # ------------------------------------------------------------------ checked samplers of arrays
-def engine(generator):
-    """The generator to draw from. TypeError if it is none."""
-    if generator is None:
-        return default_generator
-    if not isinstance(generator, Generator):
-        raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
-    return generator
-
-
 def refuse(kernel, array):
     raise NotImplementedError(f"\"{kernel}\" not implemented for '{dt.of(array).tensor_type[:-6]}'")
 
 
-def fill_uniform(array, low, high, generator):
+def fill_uniform(array, low, high, stream):
     if array.dtype.kind == "c":
         parts = np.empty((*array.shape, 2), dt.of(array).to_real().numpy)
-        array[...] = fill_uniform(parts, low, high, generator).view(array.dtype)[..., 0]
+        array[...] = fill_uniform(parts, low, high, stream).view(array.dtype)[..., 0]
         return array
     if array.dtype.kind not in "fV":
         refuse("check_uniform_bounds", array)
@@ -57,15 +48,15 @@ def fill_uniform(array, low, high, generator):
         if high - low > top:
             raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{d.tensor_type[:-6]}>::max(), but "
                                f"found to={high:g} and from={low:g} which result in to-from to exceed the limit")
-    return samplers.uniform(array, low, high, generator)
+    return samplers.uniform(array, low, high, stream)
 
 
-def fill_normal(array, mean, std, generator):
+def fill_normal(array, mean, std, stream):
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if array.dtype.kind not in "fVc":
         refuse("normal_kernel_cpu", array)
-    return normals.normal(array, float(mean), float(std), generator)
+    return normals.normal(array, float(mean), float(std), stream)
 
 
 def _check_integer_bound(name, value, d):
@@ -89,7 +80,7 @@ def _check_integer_bound(name, value, d):
                           stacklevel=4)
 
 
-def fill_integers(array, low, high, generator):
+def fill_integers(array, low, high, stream):
     """Integers in [low, high), or from `low` to the largest of the dtype if `high` is None."""
     if high is not None and low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -101,17 +92,17 @@ def fill_integers(array, low, high, generator):
             refuse("random_full_64_bits_range_kernel_cpu", array)
         if d not in (dt.int64, dt.float64, dt.float32, dt.bfloat16):
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
-        return samplers.integers(array, low, None, generator)
+        return samplers.integers(array, low, None, stream)
     _check_integer_bound("from", low, d)
     if high is not None:
         _check_integer_bound("to - 1", high - 1, d)
-    return samplers.integers(array, low, high, generator)
+    return samplers.integers(array, low, high, stream)
 
 
-def fill_whole_range(array, generator):
+def fill_whole_range(array, stream):
     if array.dtype.kind == "c" or array.dtype in _BARE:
         refuse("random_kernel_cpu", array)
-    return samplers.whole_range(array, generator)
+    return samplers.whole_range(array, stream)
 
 
 def check_probability(p):
@@ -125,49 +116,49 @@ def check_probability(p):
     return p
 
 
-def fill_bernoulli(array, p, generator):
+def fill_bernoulli(array, p, stream):
     """`p`: a number or an array that broadcasts to `array`."""
     if isinstance(p, np.ndarray):
-        return samplers.bernoulli_each(array, check_probability(p), generator)
+        return samplers.bernoulli_each(array, check_probability(p), stream)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     if array.dtype.kind == "c" or array.dtype in _BARE:
         refuse("bernoulli_scalar_cpu_", array)
-    return samplers.bernoulli(array, float(p), generator)
+    return samplers.bernoulli(array, float(p), stream)
 
 
-def fill_exponential(array, lambd, generator):
+def fill_exponential(array, lambd, stream):
     if array.dtype.kind not in "fV":
         raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a "
                            f"floating point but you specified {dt.of(array).tensor_type[:-6]}")
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    return samplers.exponential(array, float(lambd), generator)
+    return samplers.exponential(array, float(lambd), stream)
 
 
-def fill_geometric(array, p, generator):
+def fill_geometric(array, p, stream):
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     if array.dtype.kind in "bc":
         refuse("geometric_cpu", array)
-    return samplers.geometric(array, float(p), generator)
+    return samplers.geometric(array, float(p), stream)
 
 
-def fill_cauchy(array, median, sigma, generator):
+def fill_cauchy(array, median, sigma, stream):
     if array.dtype.kind not in "fV":
         raise RuntimeError("Cauchy distribution is a continuous probability distribution. dtype must be a floating "
                            f"point but you specified {_C_NAMES[dt.of(array)]}")
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    return samplers.cauchy(array, float(median), float(sigma), generator)
+    return samplers.cauchy(array, float(median), float(sigma), stream)
 
 
-def fill_log_normal(array, mean, std, generator):
+def fill_log_normal(array, mean, std, stream):
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     if array.dtype.kind not in "fV":
         refuse("log_normal_cpu", array)
-    return normals.log_normal(array, float(mean), float(std), generator)
+    return normals.log_normal(array, float(mean), float(std), stream)
 
 
 def as_integer(function, name, value):
@@ -197,13 +188,14 @@ _RECORDED = {fill: _overwriting(name) for fill, name in (
 
 
 def _fill(self, fill, *arguments, generator):
-    """Overwrite `self` by fill(array, *arguments, generator)."""
+    """Overwrite `self` by fill(array, *arguments, stream)."""
     array = self.array
     if self.tracked or self.origin is not None or self.is_inference():
         check_in_place(self)
     check_written(array)
     recorded = _RECORDED[fill](self) if self.tracked and mode.grad else None     # of what it was
-    fill(array, *arguments, engine(generator))
+    with stream_of(generator) as stream:
+        fill(array, *arguments, stream)
     self.version[0] += 1
     if recorded is not None:
         rebase(self, recorded)

@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 from ... import dtypes as dt
 from ...ops.create import as_tensor
 from ...ops.random import multinomial, randint, randperm
-from ...random import Generator, default_generator
+from ...random import Generator, stream_of
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
            "WeightedRandomSampler"]
@@ -15,7 +15,8 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 def draw_seed(generator=None):
     """A seed for another generator: 63 random bits."""
-    return int((generator or default_generator).double_words(1)[0]) & ((1 << 63) - 1)
+    with stream_of(generator) as stream:
+        return int(stream.double_words(1)[0]) & ((1 << 63) - 1)
 
 
 class Sampler(Generic[_T_co]):

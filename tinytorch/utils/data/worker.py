@@ -1,10 +1,11 @@
 """What a DataLoader with num_workers > 0 simulates: workers with a dataset copy and random streams of their own."""
 import copy
+import threading
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...random import Generator, default_generator
+from ...random import Stream, exchange_stream
 
 __all__ = ["WorkerInfo", "get_worker_info"]
 
@@ -19,7 +20,7 @@ class WorkerInfo:
     dataset: object
 
 
-_current = None
+_here = threading.local()
 
 
 def get_worker_info():
@@ -29,17 +30,21 @@ def get_worker_info():
     >>> torch.utils.data.get_worker_info() is None
     True
     """
-    return _current
+    return getattr(_here, "info", None)
 
 
 class Worker:
-    """A worker in this process. Inside `with worker:` the global random generators (torch's, Python's, NumPy's)
-    are its own, seeded as PyTorch seeds them, and `get_worker_info()` is its info."""
+    """A worker in this process. Inside `with worker:` the global random generators (torch's, and in the main thread
+    Python's and NumPy's) are its own, seeded as PyTorch seeds them, and `get_worker_info()` is its info.
+
+    Other threads see nothing of that: torch's generator is exchanged in this thread alone. Python's and NumPy's exist
+    once in a process, so outside the main thread they stay what they are.
+    """
 
     def __init__(self, number, count, base_seed, dataset, init_fn):
         seed = base_seed + number
         self.info = WorkerInfo(number, count, seed, copy.copy(dataset))
-        self.generator = Generator().manual_seed(seed)
+        self.stream = Stream(seed)
         import random                          # Python's own, which nothing but workers needs
         self.python_state = random.Random(seed).getstate()
         entropy = [number, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
@@ -49,21 +54,21 @@ class Worker:
                 init_fn(number)
 
     def __enter__(self):
-        global _current
-        _current = self.info
+        self.before = get_worker_info(), exchange_stream(self.stream)
+        _here.info = self.info
         self._exchange()
 
     def __exit__(self, *exc_info):
-        global _current
-        _current = None
+        _here.info, stream = self.before
+        exchange_stream(stream)
         self._exchange()
 
     def _exchange(self):
-        """Swap the global generators' states with the worker's."""
+        """Swap the states of Python's and NumPy's global generators with the worker's."""
+        if threading.current_thread() is not threading.main_thread():
+            return
         import random
-        default_generator.exchange(self.generator)
         python_state, numpy_state = random.getstate(), np.random.get_state()
         random.setstate(self.python_state)
         np.random.set_state(self.numpy_state)
         self.python_state, self.numpy_state = python_state, numpy_state
-
