@@ -2,8 +2,10 @@
 import warnings as _warnings
 
 from .allocator import keep_freed_memory as _keep_freed_memory
+from .kernels.blas import openblas as _openblas
 
 _keep_freed_memory()
+_openblas()                                    # holds it to one thread
 # NumPy warns where torch silently gives inf or nan: quiet for our own modules, and for them alone.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tinytorch\.")
 

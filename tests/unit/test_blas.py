@@ -63,3 +63,56 @@ def test_read_only(library):
         blas.add_scaled(y, x, 2.)
     y, x = x.copy(), y
     blas.add_scaled(y, x, 2.)
+
+
+def overlapping():
+    memory = np.arange(30_000, dtype="float32")
+    return memory[:20_000], memory[10_000:]
+
+
+@pytest.mark.parametrize("y, x", [
+    (np.ones(20_000, "float32"), np.ones(9_000, "float32")),
+    (np.ones(20_000, "float32"), np.ones(0, "float32")),
+    (np.ones((200, 100), "float32"), np.ones((100, 200), "float32")),
+    (np.ones((2, 10_000), "float64"), np.ones((3, 10_000), "float64"))], ids=lambda a: str(a.shape))
+def test_other_sizes_are_refused(library, y, x):
+    """NumPy's error, and nothing written."""
+    for change in (lambda: blas.add_scaled(y, x, 2.), lambda: blas.blend(y, 1., x, 2.)):
+        with pytest.raises(ValueError, match="broadcast"):
+            change()
+        assert (y == 1).all()
+
+
+def test_one_number_for_all(library):
+    y, x = np.ones(20_000, "float32"), np.ones(1, "float32")
+    blas.add_scaled(y, x, 2.)
+    assert (y == 3).all()
+
+
+def test_other_byte_order(library):
+    for y_order, x_order in (">>", "<>", "><"):
+        y, x = np.ones(20_000, y_order + "f4"), np.full(20_000, 3, x_order + "f4")
+        blas.add_scaled(y, x, 2.)
+        assert (y == 7).all()
+        blas.blend(y, 2., x, 1.)
+        assert (y == 17).all()
+
+
+def test_memory_in_common(library):
+    y, x = overlapping()
+    expected = y + 2 * x
+    blas.add_scaled(y, x, 2.)
+    assert (y == expected).all()
+    y, x = overlapping()
+    expected = 2 * y + x
+    blas.blend(y, 2., x, 1.)
+    assert (y == expected).all()
+    blas.add_scaled(y, y, 1.)
+    assert (y == 2 * expected).all()
+
+
+def test_misaligned(library):
+    y, x = (np.zeros(80_001, "uint8")[1:].view("float32") for _ in range(2))
+    y[...], x[...] = 1, 3
+    blas.add_scaled(y, x, 2.)
+    assert (y == 7).all()

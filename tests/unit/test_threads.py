@@ -1,12 +1,16 @@
 """Work shared among threads gives the results that one thread gives."""
+import contextlib
 import os
+import random
+import sys
 import threading
 
+import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.kernels import threads
-from tinytorch.kernels.blas import thread_counts
+from tinytorch.kernels import products, threads
+from tinytorch.kernels.blas import openblas
 
 
 @pytest.fixture
@@ -14,23 +18,23 @@ def two_threads(monkeypatch):
     before = torch.get_num_threads()
     monkeypatch.setattr(threads._team, "cores", 2)
     torch.set_num_threads(2)
-    if not thread_counts():
+    if openblas() is None:
         pytest.skip("NumPy's BLAS is not the OpenBLAS of its wheels: work is never split")
     yield
     torch.set_num_threads(before)
 
 
 def parts_of(monkeypatch):
-    """Threads that took part in splits from now on."""
+    """Where parts of splits begin, from now on. Which thread does them is left to chance."""
     seen = set()
     split = threads.split
 
     def watched(count, work):
         def watching(first, last):
-            seen.add(threading.get_ident())
+            seen.add(first)
             work(first, last)
         split(count, watching)
-    for module in ("conv", "pool", "optim", "batch"):
+    for module in ("conv", "pool", "optim", "batch", "products"):
         monkeypatch.setattr(f"tinytorch.kernels.{module}.split", watched)
     return seen
 
@@ -65,14 +69,23 @@ def adam_steps():
     return [w.detach()]
 
 
+def products_of(*shapes):
+    torch.manual_seed(0)
+    a, b = (torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes)
+    product = a @ b
+    product.sin().sum().backward()
+    return [product.detach(), a.grad, b.grad]
+
+
 @pytest.mark.parametrize("compute", [
-    conv_gradients, adam_steps, lambda: recurrent_gradients("RNN"),
+    lambda: products_of((300, 200), (200, 310)), lambda: products_of((200, 300), (300, 400)),
+    lambda: products_of((8, 130, 120), (8, 120, 140)), conv_gradients, adam_steps, lambda: recurrent_gradients("RNN"),
     lambda: recurrent_gradients("GRU", bidirectional=True), lambda: recurrent_gradients("LSTM", batch_first=True),
     lambda: recurrent_gradients("LSTM", proj_size=64)])
 def test_same_as_one_thread(compute, two_threads, monkeypatch):
     seen = parts_of(monkeypatch)
     shared = compute()
-    assert len(seen) == 2
+    assert len(seen) > 1
     torch.set_num_threads(1)
     for a, b in zip(shared, compute(), strict=True):
         assert (a - b).abs().max() <= 1e-5 * b.abs().max()
@@ -84,10 +97,26 @@ def test_every_part_once(two_threads):
     assert sorted(done) == [(0, 3), (3, 7)]
 
 
-def test_splits_do_not_nest(two_threads):
+def test_splits_nest(two_threads):
     inner = []
-    threads.split(2, lambda first, last: threads.split(10, lambda a, b: inner.append((a, b))))
-    assert inner == [(0, 10), (0, 10)]
+    threads.split(2, lambda first, last: threads.split(10, lambda a, b: inner.append((first, a, b))))
+    assert sorted(inner) == [(0, 0, 5), (0, 5, 10), (1, 0, 5), (1, 5, 10)]
+
+
+def test_parts_are_the_same_whether_or_not_a_helper_is_free(two_threads):
+    """What is computed must not depend on what else the program does."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def keep_helpers_busy():
+        threads.split(2, lambda first, last: (begun.set(), go_on.wait(30)))
+    other = threading.Thread(target=keep_helpers_busy)
+    other.start()
+    assert begun.wait(30)
+    done = []
+    threads.split(7, lambda first, last: done.append((first, last)))
+    go_on.set()
+    other.join()
+    assert sorted(done) == [(0, 3), (3, 7)]
 
 
 def test_error_of_a_helper_reaches_the_caller(two_threads):
@@ -101,11 +130,26 @@ def test_error_of_a_helper_reaches_the_caller(two_threads):
     assert sorted(done) == [0, 1]
 
 
-def test_blas_gets_its_threads_back(two_threads):
-    get, _ = thread_counts()
+def test_an_interrupt_leaves_nothing_behind(two_threads):
+    def interrupted(first, last):
+        if not first:
+            raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        threads.split(2, interrupted)
+    assert blas_threads() == 1
+    test_every_part_once(two_threads)
+
+
+def blas_threads():
+    library, ending = openblas()
+    return getattr(library, "scipy_openblas_get_num_threads" + ending)()
+
+
+def test_blas_keeps_to_one_thread(two_threads):
     during = []
-    threads.split(2, lambda first, last: during.append(get()))
-    assert during == [1, 1] and get() == 2
+    threads.split(2, lambda first, last: during.append(blas_threads()))
+    torch.set_num_threads(64)
+    assert during == [1, 1] and blas_threads() == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -119,9 +163,213 @@ def test_after_a_fork(two_threads):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_no_more_threads_than_cores(two_threads, monkeypatch):
+def test_a_fork_during_a_split(two_threads):
+    """Nothing that the child needs is held by a thread that it does not have."""
+    begun, go_on = threading.Event(), threading.Event()
+    other = threading.Thread(target=lambda: threads.split(2, lambda first, last: (begun.set(), go_on.wait(30))))
+    other.start()
+    assert begun.wait(30)
+    child = os.fork()
+    if child == 0:
+        done = []
+        threads.split(2, lambda first, last: done.append(first))
+        os._exit(0 if sorted(done) == [0, 1] and blas_threads() == 1 else 1)
+    go_on.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_no_more_threads_than_cores(two_threads):
     torch.set_num_threads(64)
-    assert torch.get_num_threads() == 64 and thread_counts()[0]() == 2
+    assert torch.get_num_threads() == 64
     done = []
     threads.split(100, lambda first, last: done.append((first, last)))
     assert sorted(done) == [(0, 50), (50, 100)]
+
+
+@pytest.mark.parametrize("setting, threads_of_8", [
+    (None, 8), ("", 8), ("4", 4), (" 4 ", 4), ("+4", 4), ("4,2", 4), ("4 , 2", 4), ("04", 4), ("16", 8), ("9" * 30, 8),
+    ("0", 8), ("-1", 8), ("abc", 8), ("1e3", 8), ("4,abc", 8), ("4,0", 8), (",4", 8), ("4,", 8), ("1.5", 8), ("0x2", 8)])
+def test_omp_num_threads(setting, threads_of_8):
+    assert threads._allowed_at_first(setting, 8) == threads_of_8
+
+
+# ------------------------------------------------------------------ several trainings at once
+def train(kind, seed, steps):
+    """The parameters after some steps of a model whose work is shared by threads."""
+    random = torch.Generator().manual_seed(seed)
+    nn = torch.nn
+    model, shape = {
+        "LSTM": lambda: (nn.LSTM(28, 128), (12, 128, 28)), "RNN": lambda: (nn.RNN(196, 64), (4, 100, 196)),
+        "MLP": lambda: (nn.Sequential(nn.Linear(700, 800), nn.ReLU(), nn.Linear(800, 10)), (128, 700)),
+        "CNN": lambda: (nn.Sequential(nn.Conv2d(8, 16, 3), nn.ReLU(), nn.MaxPool2d(2)), (32, 8, 32, 32))}[kind]()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.uniform_(-0.1, 0.1, generator=random)
+    x = torch.rand(shape, generator=random)
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(steps):
+        optimizer.zero_grad()
+        out = model(x)
+        (out if isinstance(out, torch.Tensor) else out[0]).square().mean().backward()
+        optimizer.step()
+    return [p.detach() for p in model.parameters()]
+
+
+def in_threads(*jobs):
+    """The results of functions, each in a thread of its own, all at once."""
+    results, barrier = [None] * len(jobs), threading.Barrier(len(jobs))
+
+    def run(i, job):
+        barrier.wait()
+        results[i] = job()
+    at_work = [threading.Thread(target=run, args=item) for item in enumerate(jobs)]
+    for thread in at_work:
+        thread.start()
+    for thread in at_work:
+        thread.join()
+    return results
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "RNN", "MLP", "CNN"])
+def test_trainings_at_once_are_bit_equal_to_the_same_alone(kind, two_threads):
+    alone = [train(kind, seed, 3) for seed in range(4)]
+    for _ in range(2):
+        at_once = in_threads(*[lambda seed=seed: train(kind, seed, 3) for seed in range(4)])
+        for mine, others in zip(alone, at_once, strict=True):
+            for a, b in zip(mine, others, strict=True):
+                assert torch.equal(a, b)
+
+
+@pytest.fixture
+def restless():
+    """The interpreter changes threads as often as it can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_gradients_of_threads_that_share_parameters_add_up(restless):
+    p, q = torch.zeros(1, requires_grad=True), torch.zeros(3000, requires_grad=True)
+
+    def backward():
+        for _ in range(300):
+            ((p * 1.).sum() + (q * 1.).sum()).backward()
+    in_threads(*[backward] * 4)
+    assert p.grad.item() == 1200 and (q.grad == 1200).all()
+
+
+def test_gradients_kept_by_a_tensor_inside_add_up(restless):
+    x = torch.ones(2000, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    in_threads(*[lambda: [(y * 1.).sum().backward(retain_graph=True) for _ in range(100)]] * 4)
+    assert (y.grad == 400).all() and (x.grad == 800).all()
+
+
+# ------------------------------------------------------------------ random numbers
+@pytest.mark.parametrize("draw", [
+    lambda g: torch.rand(1, generator=g), lambda g: torch.randn(1, generator=g), lambda g: torch.randn(40, generator=g),
+    lambda g: torch.poisson(torch.full((2,), 3.5), generator=g)])
+@pytest.mark.parametrize("own", [False, True])
+def test_threads_draw_what_one_would_draw(draw, own, restless):
+    """Each draw is one piece of the stream: together the threads get what one thread gets, in another order."""
+    def generator():
+        g = torch.Generator() if own else torch.default_generator
+        return g.manual_seed(3), (g if own else None)
+    g, given = generator()
+    expected = sorted(tuple(draw(given).tolist()) for _ in range(800))
+    after = g.get_state()
+    g, given = generator()
+    drawn = sum(in_threads(*[lambda: [tuple(draw(given).tolist()) for _ in range(200)]] * 4), [])
+    assert sorted(drawn) == expected and torch.equal(g.get_state(), after)
+
+
+def test_first_draws_at_once(restless):
+    for seed in range(50):
+        g = torch.Generator().manual_seed(seed)
+        drawn = sum(in_threads(*[lambda: torch.rand(1, generator=g).tolist()] * 4), [])
+        assert sorted(drawn) == sorted(torch.rand(4, generator=torch.Generator().manual_seed(seed)).tolist())
+
+
+class Drawing(torch.utils.data.Dataset):
+    """Samples that are random numbers."""
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, i):
+        assert torch.utils.data.get_worker_info() is not None
+        return torch.rand(1) + torch.initial_seed() % 7
+
+
+def test_workers_of_a_loader_in_another_thread_leave_the_generators_alone(restless):
+    def main_draws():
+        return [(torch.rand(1).item(), random.random(), np.random.rand()) for _ in range(400)]
+
+    def seed():
+        torch.manual_seed(1), random.seed(1), np.random.seed(1)
+    loader = torch.utils.data.DataLoader(Drawing(), 4, num_workers=2, generator=torch.Generator().manual_seed(5))
+    seed()
+    expected = main_draws()
+    alone = torch.cat(list(loader))
+    for _ in range(3):
+        seed()
+        loader.generator.manual_seed(5)
+        started, loaded = threading.Event(), []
+
+        def load():
+            batches = iter(loader)
+            started.set()
+            loaded.append(torch.cat(list(batches)))
+        background = threading.Thread(target=load)
+        background.start()
+        assert started.wait(30)
+        drawn = main_draws()
+        background.join()
+        assert drawn == expected and torch.equal(loaded[0], alone)
+        assert torch.utils.data.get_worker_info() is None
+
+
+def test_vmap_refuses_draws_in_its_own_thread_only():
+    inside, go_on = threading.Event(), threading.Event()
+
+    def mapped(x):
+        inside.set()
+        assert go_on.wait(30)
+        with pytest.raises(RuntimeError, match="randomness error mode"):
+            torch.rand(1)
+        return x
+    other = threading.Thread(target=torch.vmap(mapped), args=(torch.ones(1),))
+    other.start()
+    assert inside.wait(30)
+    torch.manual_seed(0)
+    assert torch.rand(1).item() == pytest.approx(0.4962566)
+    go_on.set()
+    other.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_while_another_thread_draws_and_accumulates():
+    from tinytorch.autograd.accumulate import _locks
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with torch.default_generator.stream, contextlib.ExitStack() as stack:
+            for lock in _locks:
+                stack.enter_context(lock)
+            held.set()
+            go_on.wait(30)
+    other = threading.Thread(target=hold)
+    other.start()
+    assert held.wait(30)
+    child = os.fork()
+    if child == 0:
+        torch.rand(1)
+        x = torch.ones(2, requires_grad=True)
+        x.sum().backward()
+        os._exit(0 if x.grad.tolist() == [1, 1] else 1)
+    go_on.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -2,22 +2,30 @@
 
 NumPy lets go of the interpreter while it works on an array, so two threads that each take half of the images keep two
 cores busy. They do so only with large pieces: handing over the interpreter costs tens of microseconds. Each thread
-then wants a BLAS of one thread to itself; that can be arranged with OpenBLAS, which NumPy's wheels bring. With any
-other BLAS nothing is split, and BLAS spreads its products over the cores in its own way.
+needs a BLAS that stays on it, which OpenBLAS does here (blas.py). With any other BLAS nothing is split, and BLAS
+spreads its products over the cores in its own way.
 
-OpenBLAS's own threads wait for the next product in a loop, 2**26 ticks of the processor's clock (25 ms) long, and keep
-a core from us meanwhile. Before the first split they are told to give up after 2**20 (0.4 ms), unless the
-environment sets OPENBLAS_THREAD_TIMEOUT: a LeNet's training step on two cores took 47 ms with the former and 34 with
-the latter.
+How work is cut depends on the number of threads allowed and on nothing else: not on whether one is free, nor on what
+other threads of the program do. So a training gives the same bits alone and beside others.
 """
 import os
+import re
 import threading
+from collections import deque
 from queue import SimpleQueue
 
-from .blas import thread_counts
+from .blas import openblas
 
 #: More than this never share one piece of work: the interpreter goes from hand to hand, and two is what was measured.
 _MOST = 4
+
+
+def _allowed_at_first(setting, cores):
+    """The threads that OMP_NUM_THREADS asks for: the first of a list of positive numbers; `cores` if it is anything
+    else, or more."""
+    if not re.fullmatch(r"\s*\+?0*[1-9]\d*\s*(,\s*\+?0*[1-9]\d*\s*)*", setting or ""):
+        return cores
+    return min(int(setting.split(",")[0]), cores)
 
 
 class _Team:
@@ -25,29 +33,42 @@ class _Team:
 
     def __init__(self):
         self.cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.size = int(os.environ.get("OMP_NUM_THREADS") or self.cores)
-        self.busy = threading.Lock()           # one split at a time: a second one, or one inside, runs unsplit
+        self.size = _allowed_at_first(os.environ.get("OMP_NUM_THREADS"), self.cores)
         self.forget()
 
     def forget(self):
         """Start without helpers, as a forked process must."""
-        self.tasks, self.helpers = SimpleQueue(), 0
+        self.calls, self.helpers, self.hiring = SimpleQueue(), 0, threading.Lock()
 
-    def hire(self, n):
-        while self.helpers < n:
-            threading.Thread(target=_help, args=(self.tasks,), daemon=True).start()
-            self.helpers += 1
+    def call(self, parts, done, n):
+        """Have up to `n` helpers take parts."""
+        if self.helpers < n:
+            with self.hiring:
+                while self.helpers < n:
+                    threading.Thread(target=_help, args=(self.calls,), daemon=True).start()
+                    self.helpers += 1
+        for _ in range(n):
+            self.calls.put((parts, done))
 
 
-def _help(tasks):
+def _help(calls):
     while True:
-        work, first, last, done = tasks.get()
+        _take(*calls.get())
+
+
+def _take(parts, done):
+    """Do parts until none is left, and say of each that it is done, or what went wrong."""
+    while True:
+        try:
+            work, first, last = parts.popleft()
+        except IndexError:
+            return
         try:
             work(first, last)
             done.put(None)
         except BaseException as error:         # for the caller to raise
             done.put(error)
-        del work, done                         # what they hold must not wait for the next task
+        del work                               # what it holds must not wait for the next one
 
 
 _team = _Team()
@@ -61,38 +82,28 @@ def number():
 
 
 def set_number(n):
-    """Let `n` threads work at once, those of OpenBLAS among them. More than there are cores would only wait for each
-    other in loops."""
+    """Let `n` threads work at once. More than there are cores would only wait for each other."""
     _team.size = n
-    if thread_counts():
-        thread_counts()[1](min(n, _team.cores))
 
 
 def split(count, work):
-    """work(first, last) for consecutive parts of range(count) that cover it, at once where threads allow.
+    """work(first, last) for consecutive parts of range(count) that cover it, at once where threads are free. Parts that
+    no helper has begun are done by the caller, so splits may nest and several threads may call it.
 
     Only for work of a millisecond or more, in steps of a tenth of that.
     """
-    parts = min(_team.size, _team.cores, count, _MOST)
-    if parts < 2 or not thread_counts() or not _team.busy.acquire(blocking=False):
+    n = min(_team.size, _team.cores, count, _MOST)
+    if n < 2 or openblas() is None:
         work(0, count)
         return
-    get, set_ = thread_counts()
-    before = get()
-    set_(1)
+    bounds = [count * i // n for i in range(n + 1)]
+    parts, done = deque(zip([work] * n, bounds, bounds[1:])), SimpleQueue()
     try:
-        _team.hire(parts - 1)
-        bounds = [count * i // parts for i in range(parts + 1)]
-        done = SimpleQueue()
-        for first, last in zip(bounds[1:], bounds[2:]):
-            _team.tasks.put((work, first, last, done))
-        try:
-            work(0, bounds[1])
-        finally:
-            errors = [done.get() for _ in range(parts - 1)]
-        for error in errors:
-            if error is not None:
-                raise error
+        _team.call(parts, done, n - 1)
+        _take(parts, done)
+        errors = [done.get() for _ in range(n)]
     finally:
-        set_(before)
-        _team.busy.release()
+        parts.clear()                          # an interrupt leaves nothing to do for helpers
+    for error in errors:
+        if error is not None:
+            raise error

@@ -5,6 +5,7 @@ from .. import dtypes as dt
 from ..autograd.op import binary, methods, op, renamed
 from ..autograd.promotion import EXACT, C_NAMES, check_broadcast, in_float32, need_tensors, type_name, write_out
 from ..autograd.views import resized
+from ..kernels import products
 from ..tensor import Tensor, wrap
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
@@ -35,7 +36,9 @@ def _half(function, a, b):
 
 def _dot(a, b):
     # ndarray.dot has a third of np.matmul's overhead, and BLAS behind it for matrices and vectors alone
-    return a.dot(b) if a.dtype.char != "e" else _half(np.dot, a, b)
+    if a.dtype.char == "e":
+        return _half(np.dot, a, b)
+    return products.dot(a, b) if a.ndim == b.ndim == 2 else a.dot(b)
 
 
 def _same_dtype(a, b):
@@ -56,7 +59,7 @@ def _mm(input, mat2):
     char = input.dtype.char
     try:
         if char in "fd" and input.ndim == 2:
-            return input.dot(mat2)
+            return products.dot(input, mat2)
         if char in "?V":
             _refuse_bools(input)
             raise TypeError("bfloat16 is multiplied in float32")
@@ -69,7 +72,7 @@ def _mm(input, mat2):
 @binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
-    return np.matmul(input, other) if input.dtype.char != "e" else _half(np.matmul, input, other)
+    return products.matmul(input, other) if input.dtype.char != "e" else _half(np.matmul, input, other)
 
 
 @op(name="mv", input=lambda g, vec: _outer(g, vec.conjugate()), vec=lambda g, input: _mv(mT(input), g))
