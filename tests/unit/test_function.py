@@ -108,3 +108,46 @@ def test_inplace_function_and_instances_warn():
     with pytest.warns(DeprecationWarning, match="should not be instantiated"):
         Exp()
     assert issubclass(torch.autograd.function.InplaceFunction, Function)
+
+
+def test_classes_of_functions_are_not_kept():
+    """A program may make a Function in each call: neither the class, nor its op, nor its nodes' class stays."""
+    def make_and_use(i):
+        made = type(f"Made{i}", (Exp,), {})
+        y = made.apply(torch.ones(1, requires_grad=True))
+        assert type(y.grad_fn).__name__ == f"Made{i}Backward"
+        y.backward()
+        return weakref.ref(made), weakref.ref(type(y.grad_fn)), weakref.ref(y.grad_fn.op)
+    made = [make_and_use(i) for i in range(1000)]
+    gc.collect()
+    assert sum(reference() is not None for references in made for reference in references) == 0
+
+
+def test_a_leaf_with_a_recorded_gradient():
+    """As torch warns, it and its gradient hold each other; letting go of the gradient frees both, and so does the
+    collector. autograd.grad makes no such circle."""
+    def leaf(differentiate):
+        x = torch.ones(3, requires_grad=True)
+        differentiate(x)
+        return weakref.ref(x)
+
+    def through_grad(x):
+        torch.autograd.grad((x * x * x).sum(), x, create_graph=True)[0].sum().backward()
+
+    def through_backward(x):
+        with pytest.warns(UserWarning, match="reset the .grad fields of your parameters to None"):
+            (x * x * x).sum().backward(create_graph=True)
+
+    def and_let_go(x):
+        through_backward(x)
+        x.grad = None
+    gc.collect()
+    gc.disable()
+    try:
+        assert leaf(through_grad)() is None
+        assert leaf(and_let_go)() is None
+        kept = leaf(through_backward)
+        gc.collect()
+        assert kept() is None
+    finally:
+        gc.enable()

@@ -35,7 +35,7 @@ class Op:
 
     function = None            # the autograd.Function that this is, if it is one
 
-    registry = []                              # every op there is; the profiler reads it
+    registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
     def __init__(self, forward, name=None, first=0, aux=False, multi=False, view=False,
                  rules=None, joint=None, twin=None, inputs=None):
@@ -59,7 +59,7 @@ class Op:
         self.run = self._all_rules()           # function(g, saved, edges) -> a gradient or None per edge
         self._kept = {}
         self.rule_functions = tuple((rules or {}).values()) + ((joint,) if joint is not None else ())
-        self.registry.append(self)
+        self.registry[self] = None
 
     def _set_name(self, name):
         self.name, _, overload = name.partition(".")
@@ -70,7 +70,7 @@ class Op:
         """The same operation under another name."""
         op = copy.copy(self)
         op._set_name(name)
-        self.registry.append(op)
+        self.registry[op] = None
         return op
 
     def _places(self, rule, given):
@@ -311,7 +311,7 @@ def function_of(edge):
     return shown(edge), 0
 
 
-_node_classes = {}
+_node_classes = weakref.WeakValueDictionary()
 
 
 def shown(node):
@@ -319,9 +319,10 @@ def shown(node):
     and few are ever looked at."""
     if node.__class__ is Node:
         name = node.name().rpartition(":")[2]
-        if name not in _node_classes:
-            _node_classes[name] = type(name, (Node,), {"__slots__": ()})
-        node.__class__ = _node_classes[name]
+        named = _node_classes.get(name)
+        if named is None:
+            named = _node_classes[name] = type(name, (Node,), {"__slots__": ()})
+        node.__class__ = named
     return node
 
 
