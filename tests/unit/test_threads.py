@@ -1,5 +1,4 @@
 """Work shared among threads gives the results that one thread gives."""
-import contextlib
 import os
 import random
 import sys
@@ -260,6 +259,18 @@ def test_gradients_of_threads_that_share_parameters_add_up(restless):
     assert p.grad.item() == 1200 and (q.grad == 1200).all()
 
 
+def test_hooks_run_without_the_lock():
+    """One that waits for another thread's backward would wait for ever."""
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+
+    def hook(_):
+        in_threads(lambda: y.sum().backward())
+    x.register_hook(hook)
+    x.register_post_accumulate_grad_hook(hook)
+    x.sum().backward()
+    assert x.grad.tolist() == [1, 1] and y.grad.tolist() == [2, 2]
+
+
 def test_gradients_kept_by_a_tensor_inside_add_up(restless):
     x = torch.ones(2000, requires_grad=True)
     y = x * 2
@@ -352,13 +363,11 @@ def test_vmap_refuses_draws_in_its_own_thread_only():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_while_another_thread_draws_and_accumulates():
-    from tinytorch.autograd.accumulate import _locks
+    from tinytorch.autograd import accumulate
     held, go_on = threading.Event(), threading.Event()
 
     def hold():
-        with torch.default_generator.stream, contextlib.ExitStack() as stack:
-            for lock in _locks:
-                stack.enter_context(lock)
+        with torch.default_generator.stream, accumulate.lock:
             held.set()
             go_on.wait(30)
     other = threading.Thread(target=hold)

@@ -10,7 +10,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .accumulate import accumulate_grad, accumulate_with_hooks, lock_of
+from . import accumulate as accumulation
+from .accumulate import accumulate_grad, accumulate_with_hooks
 from .anomaly import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
@@ -115,26 +116,37 @@ def _fill_slot(source, k, g, pending, heap):
 
 def _finish(pending, targets, inputs, accumulate, create_graph):
     """Write the gradients of leaves, or hand back those asked for."""
-    for leaf in list(pending):
-        g = pending.pop(leaf)                  # let go of it, so that .grad can take it over
-        if (leaf.node is not None or leaf.origin is not None) and leaf.grad_fn is not None:    # written to since
-            raise RuntimeError("leaf variable has been moved into the graph interior")
-        if leaf._hooks:
-            g = through_tensor_hooks(leaf._hooks, g)
-        if targets is not None and leaf in targets:
-            targets[leaf] = g
-            if not accumulate:
-                continue
-        if leaf._accumulating is None:
-            accumulate_grad(leaf, g, create_graph)
-        else:
-            accumulate_with_hooks(leaf, g, create_graph)
-    if accumulate and inputs is not None:
-        for t in inputs:                       # leaves have theirs; backward(inputs=[non-leaf]) too
-            if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
-                accumulate_grad(t, targets[t.node], create_graph)
+    with accumulation.lock:
+        for leaf in list(pending):
+            g = pending.pop(leaf)              # let go of it, so that .grad can take it over
+            if (leaf.node is not None or leaf.origin is not None) and leaf.grad_fn is not None:    # written to since
+                raise RuntimeError("leaf variable has been moved into the graph interior")
+            if leaf._hooks:
+                g = _outside(through_tensor_hooks, leaf._hooks, g)
+            if targets is not None and leaf in targets:
+                targets[leaf] = g
+                if not accumulate:
+                    continue
+            if leaf._accumulating is None:
+                accumulate_grad(leaf, g, create_graph)
+            else:
+                _outside(accumulate_with_hooks, leaf, g, create_graph)
+        if accumulate and inputs is not None:
+            for t in inputs:                   # leaves have theirs; backward(inputs=[non-leaf]) too
+                if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
+                    accumulate_grad(t, targets[t.node], create_graph)
     if not accumulate:
         return [as_tensor(targets[edge_of(t)]) for t in inputs]
+
+
+def _outside(function, *args):
+    """function(*args), which runs the user's hooks, without the lock that is held."""
+    lock = accumulation.lock
+    lock.release()
+    try:
+        return function(*args)
+    finally:
+        lock.acquire()
 
 
 def _step(node, g, edges, create_graph):
@@ -195,7 +207,7 @@ def _run_tensor_hooks(extras, g):
         tensor = reference()
         if tensor is not None:
             mine = g.clone() if isinstance(g, Tensor) else wrap(np.array(g))
-            with lock_of(tensor):
+            with accumulation.lock:
                 tensor._grad = mine if tensor._grad is None else tensor._grad + mine
     return g
 

@@ -265,8 +265,9 @@ class AccumulateGrad(_NodeHooks):
 
     def __call__(self, grad):
         """Add a gradient to `.grad`."""
-        from .accumulate import accumulate_grad
-        accumulate_grad(self.variable, grad)
+        from . import accumulate
+        with accumulate.lock:
+            accumulate.accumulate_grad(self.variable, grad)
         return ()
 
     def extras(self):

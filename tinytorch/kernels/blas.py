@@ -15,7 +15,7 @@ import numpy as np
 
 #: Elements that NumPy needs longer for than it takes to check and call BLAS.
 _MANY = 8192
-_place_of = ctypes.c_byte.from_buffer
+_place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 
 
 @lru_cache(None)
@@ -35,36 +35,32 @@ def openblas():
 
 @lru_cache(None)
 def _sums():
-    """{dtype character: (axpy, axpby)}: none without OpenBLAS."""
+    """{dtype, in the machine's byte order: (axpy, axpby)}: none without OpenBLAS."""
     if openblas() is None:
         return {}
     (library, ending), functions = openblas(), {}
     size, address = ctypes.c_int64 if ending else ctypes.c_int, ctypes.POINTER(ctypes.c_byte)
-    for char, letter, real in (("f", "s", ctypes.c_float), ("d", "d", ctypes.c_double)):
+    for dtype, letter, real in ((np.float32, "s", ctypes.c_float), (np.float64, "d", ctypes.c_double)):
         axpy = getattr(library, f"scipy_cblas_{letter}axpy{ending}")
         axpby = getattr(library, f"scipy_cblas_{letter}axpby{ending}")
         axpy.argtypes, axpy.restype = (size, real, address, size, address, size), None
         axpby.argtypes, axpby.restype = (size, real, address, size, real, address, size), None
-        functions[char] = axpy, axpby
+        functions[np.dtype(dtype)] = axpy, axpby
     return functions
 
 
-def _places(y, x):
-    """Where the numbers of `y`, to be written to, and of `x` begin, if both are one run of as many numbers of one dtype
-    in the machine's byte order, and lie apart or are the same; else None. BLAS gets no address but from here."""
-    if not (y.dtype == x.dtype and y.dtype.isnative and y.shape == x.shape and y.flags.carray and x.flags.carray):
-        return None                            # carray: contiguous, aligned, and may be written to
-    to, source = _place_of(y), _place_of(x)
-    distance = abs(ctypes.addressof(to) - ctypes.addressof(source))
-    return (to, source) if distance == 0 or distance >= y.nbytes else None
-
-
 def _call(which, y, x):
-    """(axpy or axpby, place of y, place of x), or None: for few elements, and where BLAS cannot do it."""
-    if y.size < _MANY or y.dtype.char not in _sums():
+    """(axpy or axpby, place of y, place of x), or None for few elements and where BLAS cannot do it.
+
+    BLAS gets no address but from here. It can where `y`, to be written to, and `x` are each one run (carray: contiguous,
+    aligned, and may be written to) of as many numbers of a dtype that it knows, and lie apart or are the same.
+    """
+    functions = _sums().get(y.dtype) if y.size >= _MANY else None
+    if functions is None or x.dtype != y.dtype or x.shape != y.shape or not (y.flags.carray and x.flags.carray):
         return None
-    found = _places(y, x)
-    return found and (_sums()[y.dtype.char][which], *found)
+    to, source = _place_of(y), _place_of(x)
+    distance = _address_of(to) - _address_of(source)
+    return (functions[which], to, source) if not distance or abs(distance) >= y.nbytes else None
 
 
 def add_scaled(y, x, factor, work=None):

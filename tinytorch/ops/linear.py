@@ -6,6 +6,7 @@ from ..autograd.op import binary, methods, op, renamed
 from ..autograd.promotion import EXACT, C_NAMES, check_broadcast, in_float32, need_tensors, type_name, write_out
 from ..autograd.views import resized
 from ..kernels import products
+from ..kernels.products import HEAVY
 from ..tensor import Tensor, wrap
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
@@ -59,6 +60,8 @@ def _mm(input, mat2):
     char = input.dtype.char
     try:
         if char in "fd" and input.ndim == 2:
+            if input.size * mat2.size < HEAVY:     # not less than the number of multiplications, and quickly found
+                return input.dot(mat2)
             return products.dot(input, mat2)
         if char in "?V":
             _refuse_bools(input)

@@ -43,7 +43,7 @@ class Bundle:
     def holds(self):
         """Whether all the parameters have gradients, and values and state are where they were."""
         for p, array in zip(self.params, self.arrays):
-            if p._grad is None or p.array is not array or p._grad.array.shape != array.shape:
+            if p._grad is None or p.array is not array or p._grad.array.size != array.size:
                 return False
         for state, name, view in self.owned:
             tensor = state.get(name)
