@@ -79,7 +79,7 @@ def _view(storage, d, offset, size, stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
     if len(size) > _DIMS:
         raise RuntimeError(f"a tensor of {len(size)} dimensions was saved: NumPy has at most {_DIMS}")
-    if offset < 0:
+    if not 0 <= offset <= _BYTES:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if min(size, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
@@ -112,8 +112,8 @@ def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtyp
     _check_grad(requires_grad, dtype)
     if metadata:
         _check(isinstance(metadata, dict), "metadata", "a dict", metadata)
-        for key in metadata:
-            _check(type(key) is str, "metadata", "a dict of names", key)
+        for key, value in metadata.items():
+            _check(type(key) is str and isinstance(value, int), "metadata", "a dict of names and bools", value)
         marks = "conj" in metadata, "neg" in metadata          # they say so by being there, as for torch
         if any(marks):
             array = _view(storage.change(dtype, *marks), dtype, offset, size, stride)

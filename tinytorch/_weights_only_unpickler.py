@@ -453,8 +453,12 @@ def _size(unpickler, items=()):
 
 @_call(device)
 def _device(unpickler, kind, index=None):
-    if type(kind) is not str or type(index) not in (int, type(None)) or (index or 0) < 0:
+    if type(kind) is not str or type(index) not in (int, type(None)):
         raise UnpicklingError("a device is made of its type and an index")
+    if index is not None and index < 0:
+        raise RuntimeError("Device index must not be negative")
+    if not kind.isascii():                     # other digits than 0 to 9
+        raise RuntimeError(f"Invalid device string: {kind!r:.50}")
     return device(kind, index)
 
 

@@ -13,6 +13,7 @@ _CHUNK = 1 << 20                               # bytes read at a time
 _COMMENT = 0xFFFF                              # the longest comment after the index
 _STORED, _DEFLATED = 0, 8                      # methods of compression
 _ENCRYPTED = 1                                 # a flag
+_FOLDER = 16                                   # an attribute
 _IN_EXTRA = 0xFFFFFFFF                         # a number of 32 bits that stands in the extra field, with 64
 _GROWTH = 10                                   # how many times the file's size compressed records may come to
 _STORAGE_MARGIN = 64 << 20                     # ... and this much more if they are storages,
@@ -197,7 +198,7 @@ class Archive:
 
     def _entry(self, data, at):
         """((name, place, method, flags, crc, packed size, size), where the next entry begins)."""
-        (sign, _, _, flags, method, _, _, crc, packed, size, name, extra, comment, _, _, _,
+        (sign, _, _, flags, method, _, _, crc, packed, size, name, extra, comment, _, _, attributes,
          place) = unpack_from("<I6H3I5H2I", data, at)
         if sign != 0x02014B50:
             raise IndexError
@@ -211,6 +212,8 @@ class Archive:
             numbers = [next(wide) if n == _IN_EXTRA else n for n in numbers]
         size, packed, place = numbers
         name = data[begin:begin + name]
+        if size and attributes & _FOLDER:
+            raise self.error(f"reading file {name.decode(errors='replace')}: it is said to be a folder, and not empty")
         if method == _STORED and size != packed:
             raise self.error(f"reading file {name.decode(errors='replace')}: it is stored in {packed} bytes and claims "
                              f"{size}")
