@@ -55,7 +55,7 @@ class Unpickler:
 
     def __init__(self, data, allowed, persistent_load, guard, *, encoding="utf-8"):
         self.data, self.at, self.room = data, 0, len(data)
-        self.allowed, self.allowed_ids = allowed, {id(value) for value in allowed.values()}
+        self.allowed, self.allowed_ids = dict(allowed), {id(value) for value in allowed.values()}
         self.persistent_load, self.guard, self.encoding = persistent_load, guard, encoding
         self.stack, self.outer, self.memo = [], [], {}         # outer: the stacks below the marks
 
