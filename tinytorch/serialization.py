@@ -5,19 +5,23 @@ one or several tensors) is a persistent id ('storage', type, key, location, numb
 NAME/data/KEY holds its bytes. Our classes are pickled under torch's names, so that the files go both ways.
 """
 import contextlib
+import functools
 import importlib
 import io
 import os
 import pickle
 import sys
-from collections import Counter, OrderedDict
+import warnings
+from collections import OrderedDict
 
 import numpy as np
 
 from . import dtypes as dt
+from ._rebuild import (KNOWN, STORAGES, UNTYPED, Storage, StorageType, _rebuild_parameter, _rebuild_tensor_v2,
+                       _rebuild_tensor_v3, guard)
 from .device import check_device, device
 from .nn.parameter import Parameter
-from .tensor import Size, Tensor, root_of, wrap
+from .tensor import Tensor, root_of, wrap
 
 __all__ = ["load", "save"]
 
@@ -25,81 +29,9 @@ _ALIGNMENT = 64                                # where the bytes of a storage ma
 
 
 # ------------------------------------------------------------------ names in the pickle
-class _StorageType:
-    """Stands for torch.FloatStorage and its like in the pickle: says what a storage's bytes are."""
-
-    def __init__(self, name, dtype):
-        self.name, self.dtype = name, dtype
-
-
-_STORAGES = {d: _StorageType(d.tensor_type[:-6] + "Storage", d) for d in dt.ALL}
-_UNTYPED = _StorageType("UntypedStorage", dt.uint8)
 _NO_STORAGE = {dt.uint16, dt.uint32, dt.uint64}      # torch stores these untyped
-
-
-class _Storage:
-    """A piece of memory: `data` its bytes as a uint8 array, `type` what they are in the pickle."""
-
-    def __init__(self, data, type):
-        self.data, self.type = data, type
-
-
-def _rebuild_tensor(storage, offset, size, stride, requires_grad, hooks, dtype=None, metadata=None):
-    d = dtype or storage.type.dtype
-    if 0 in size:
-        array = np.empty(size, d.numpy)
-    else:
-        n = d.itemsize
-        array = np.ndarray(tuple(size), d.numpy, storage.data, offset * n, tuple(s * n for s in stride))
-    if metadata and metadata.get("conj"):
-        array = array.conjugate()
-    if metadata and metadata.get("neg"):
-        array = -array
-    tensor = wrap(array)
-    tensor.tracked = bool(requires_grad)
-    return tensor
-
-
-def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata=None):
-    return _rebuild_tensor(storage, offset, size, stride, requires_grad, hooks, None, metadata)
-
-
-def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None):
-    return _rebuild_tensor(storage, offset, size, stride, requires_grad, hooks, dtype, metadata)
-
-
-def _rebuild_parameter(data, requires_grad, hooks):
-    return Parameter(data, requires_grad)
-
-
-def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
-    parameter = Parameter(data, requires_grad)
-    parameter.__dict__.update(state)
-    return parameter
-
-
-#: What any file may name: torch's name -> our object.
-_KNOWN = {
-    "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
-    "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
-    "torch._utils._rebuild_parameter": _rebuild_parameter,
-    "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
-    "torch.nn.parameter.Parameter": Parameter,
-    "torch.Tensor": Tensor,
-    "torch.Size": Size,
-    "torch.device": device,
-    "torch.storage.UntypedStorage": _UNTYPED,
-    "torch.UntypedStorage": _UNTYPED,
-    "collections.OrderedDict": OrderedDict,
-    "collections.Counter": Counter,
-    "builtins.bytearray": bytearray,
-    "builtins.set": set,
-    "builtins.complex": complex,
-}
-_KNOWN.update({f"torch.{d.name}": d for d in dt.ALL})
-_KNOWN.update({f"torch.{s.name}": s for s in _STORAGES.values()})
-_NAMES = {id(value): name for name, value in _KNOWN.items()}
-_NAMES[id(_UNTYPED)] = "torch.storage.UntypedStorage"
+_NAMES = {id(value): name for name, value in KNOWN.items()}
+_NAMES[id(UNTYPED)] = "torch.storage.UntypedStorage"
 _PACKAGE = __package__
 
 
@@ -126,14 +58,17 @@ def _pickler(base):
 
         def __init__(self, file, protocol):
             super().__init__(file, protocol=protocol)
-            self.storages = {}                 # (address, bytes) of the memory -> (key, its array)
+            self.storages = {}                 # (address, bytes) of the memory -> (key, its array, dtype)
 
         def persistent_id(self, obj):
-            if not isinstance(obj, _Storage):
+            if not isinstance(obj, Storage):
                 return None
-            data = obj.data
+            data, dtype = obj.data, obj.type.dtype
             place = data.__array_interface__["data"][0], data.nbytes
-            key, _ = self.storages.setdefault(place, (str(len(self.storages)), data))
+            key, _, first = self.storages.setdefault(place, (str(len(self.storages)), data, dtype))
+            if dtype is not first and data.nbytes:
+                raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different "
+                                   "types")
             return "storage", obj.type, key, "cpu", data.nbytes // obj.type.dtype.itemsize
 
         def reducer_override(self, obj):
@@ -141,7 +76,7 @@ def _pickler(base):
                 return _reduce_tensor(obj)
             if isinstance(obj, dt.dtype):
                 return obj.name
-            if isinstance(obj, _StorageType):
+            if isinstance(obj, StorageType):
                 return obj.name
             return NotImplemented
 
@@ -182,7 +117,7 @@ def _reduce_tensor(tensor):
     n = array.itemsize
     offset = (array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]) // n if array.size else 0
     untyped = d in _NO_STORAGE
-    storage = _Storage(memory, _UNTYPED if untyped else _STORAGES[d])
+    storage = Storage(memory, UNTYPED if untyped else STORAGES[d])
     args = storage, offset, array.shape, tuple(s // n for s in array.strides), tensor.requires_grad, OrderedDict()
     return (_rebuild_tensor_v3, args + (d,)) if untyped else (_rebuild_tensor_v2, args)
 
@@ -192,6 +127,8 @@ def _memory_of(array):
     if any(s < 0 or s % array.itemsize for s in array.strides) or not array.dtype.isnative:
         return None
     root = root_of(array)
+    if root.nbytes % array.itemsize:
+        return None
     flat = root.transpose(np.argsort(root.strides)[::-1]).reshape(-1) if root.ndim != 1 else root
     if not flat.flags.c_contiguous or root.size and not np.may_share_memory(flat, root):
         return None
@@ -242,7 +179,7 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     with ZipFile(f, "w") as archive:
         _aligned(archive, f"{name}/data.pkl", text.getvalue())
         _aligned(archive, f"{name}/byteorder", sys.byteorder.encode())
-        for key, data in pickler.storages.values():
+        for key, data, _ in pickler.storages.values():
             _aligned(archive, f"{name}/data/{key}", memoryview(data))
         _aligned(archive, f"{name}/version", b"3\n")
 
@@ -295,56 +232,29 @@ def safe_globals(safe_globals):
 
 
 # ------------------------------------------------------------------ load
-def _encode(text, encoding="utf-8"):
-    """What `_codecs.encode` may do for a file: bytes are pickled so in protocol 2."""
-    if encoding not in ("latin1", "utf-8"):
-        raise pickle.UnpicklingError(f"unsupported encoding {encoding}")
-    return text.encode(encoding)
-
-
 class _Unpickler(pickle.Unpickler):
-    """Finds torch's names in this package."""
+    """Finds torch's names in this package; runs what the file says."""
 
-    storages = None
+    storage = guard = None                     # set by _read
 
     def persistent_load(self, pid):
-        if not isinstance(pid, tuple) or not pid or pid[0] != "storage":
-            raise pickle.UnpicklingError(f"Only persistent_load of storage is allowed, but got {pid!r}")
-        return self.storages(*pid[1:])
+        return self.storage(pid)
 
     def find_class(self, module, name):
         module = {"__builtin__": "builtins"}.get(module, module)
-        known = _KNOWN.get(f"{module}.{name}")
+        known = KNOWN.get(f"{module}.{name}")
         if known is not None:
-            return known
+            return functools.partial(self.guard, known) if module == "torch._utils" else known
         if module == "torch" or module.startswith("torch."):
             place = importlib.import_module(_PACKAGE + module[len("torch"):])
             return getattr(place, name)
         return super().find_class(module, name)
 
 
-class _SafeUnpickler(_Unpickler):
-    """Finds only what cannot do harm: tensors, containers, and what users have declared safe."""
-
-    def find_class(self, module, name):
-        full = f"{'builtins' if module == '__builtin__' else module}.{name}"
-        for table in (_KNOWN, _safe):
-            if full in table:
-                return table[full]
-        if full == "_codecs.encode":
-            return _encode
-        raise pickle.UnpicklingError(
-            "Weights only load failed. If you trust the source of the file, load it with `weights_only=False`, or "
-            f"allow what it needs.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {full} was not an allowed "
-            f"global by default. Please use `torch.serialization.add_safe_globals([{full}])` or the "
-            f"`torch.serialization.safe_globals([{full}])` context manager to allowlist this global if you trust "
-            "this class/function.")
-
-
-def _check_location(location, map_location):
+def _check_location(location, map_location, name):
     """RuntimeError if a storage belongs on a device that is not there and nobody moves it."""
     if isinstance(map_location, dict):
-        location = map_location.get(location, location)
+        location = str(map_location.get(location, location))
     elif isinstance(map_location, (str, device)):
         location = str(map_location)
         check_device(device(map_location))
@@ -354,23 +264,55 @@ def _check_location(location, map_location):
         raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. "
                            "If you are running on a CPU-only machine, please use torch.load with "
                            "map_location=torch.device('cpu') to map your storages to the CPU.")
+    if location.split(":")[0] not in device._TYPES:
+        raise RuntimeError("don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
+                           f"{location!r:.50}, in {name})")
 
 
-def _storage_reader(archive, name, map_location):
+def _storage_reader(archive, map_location):
     """A function that returns the storage of a persistent id, each read once."""
     found = {}
-    swapped = f"{name}/byteorder" in archive.namelist() and \
-        archive.read(f"{name}/byteorder").decode() != sys.byteorder
+    order = archive.read("byteorder") if "byteorder" in archive else b"little"
+    if order not in (b"little", b"big"):
+        order = order.decode(errors="backslashreplace")
+        raise RuntimeError(f"Unknown endianness type: {order:.50} (in {archive.name})")
+    swapped = order.decode() != sys.byteorder
 
-    def read(type, key, location, count):
-        if key not in found:
-            _check_location(location, map_location)
-            data = np.frombuffer(bytearray(archive.read(f"{name}/data/{key}")), np.uint8)
+    def storage(pid):
+        # Python 2 wrote the texts as bytes
+        parts = pid if isinstance(pid, tuple) and pid else (pid,)
+        kind, *rest = (x.decode("latin1") if isinstance(x, bytes) else x for x in parts)
+        if kind != "storage":
+            raise pickle.UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(kind)}")
+        if len(rest) != 4 or not all(map(isinstance, rest, (StorageType, (str, int), str, int))) or rest[3] < 0:
+            raise pickle.UnpicklingError("a storage is given by type, key, location and number of elements, but got "
+                                         f"{', '.join(type(x).__name__ for x in rest)}")
+        storage_type, key, location, count = rest
+        record, d = f"data/{key}", storage_type.dtype
+        size = archive.size_of(record)
+        if size != count * d.itemsize:
+            raise archive.error(f"reading file {record}: record size ({size} bytes) does not match expected size "
+                                f"({count * d.itemsize} bytes = {count} elements * {d.itemsize} bytes/element) for "
+                                f"dtype {d.name}")
+        if record not in found:
+            _check_location(location, map_location, archive.name)
+            data = archive.read(record, lambda nbytes: np.empty(nbytes, np.uint8))
             if swapped:
-                data = data.view(type.dtype.numpy).byteswap().view(np.uint8)
-            found[key] = data
-        return _Storage(found[key], type)
-    return read
+                data.view(d.numpy).byteswap(inplace=True)
+            if not size:                       # what has no memory may be of several types
+                return Storage(data, storage_type, archive.grow)
+            found[record] = Storage(data, storage_type, archive.grow)
+        elif found[record].type.dtype is not d:
+            raise archive.error(f"reading file {record}: it is said to hold both {found[record].type.dtype.name} and "
+                                f"{d.name}")
+        return found[record]
+    return storage
+
+
+def _name_of(file):
+    """What messages call an open file."""
+    name = getattr(file, "name", None)
+    return os.fspath(name) if isinstance(name, (str, os.PathLike)) else "the file"
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
@@ -378,13 +320,15 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
     With `weights_only` (the default) the file may hold only tensors, numbers, strings and plain containers, and
     what `torch.serialization.add_safe_globals` allows: pickle.UnpicklingError otherwise. Without, the file can
-    run any code. RuntimeError for a file that is cut off or damaged, NotImplementedError for the format before
-    PyTorch 1.6.
+    run any code. RuntimeError (or pickle.UnpicklingError) for a file that is cut off, damaged or made to harm,
+    EOFError for an empty one, NotImplementedError for the format before PyTorch 1.6. See docs/security.md.
     """
     if weights_only is None:
         weights_only = pickle_module is None
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    if weights_only and pickle_load_args:
+        warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
             return _read(file, map_location, pickle_module, weights_only, pickle_load_args)
@@ -392,38 +336,59 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 
 def _read(file, map_location, pickle_module, weights_only, pickle_load_args):
-    from zipfile import BadZipFile, ZipFile
-    _check_archive(file)
+    from ._zip_reader import Archive           # imported where used, as zipfile is
+    name = _name_of(file)
+    begin = _begin(file, name)
     try:
-        with ZipFile(file) as archive:
-            entry = next((n for n in archive.namelist() if n.count("/") == 1 and n.endswith("/data.pkl")), None)
-            if entry is None:
-                raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
-            make = _SafeUnpickler if weights_only else _Unpickler
-            if pickle_module is not None and pickle_module is not pickle:
-                make = type("Unpickler", (_Unpickler, pickle_module.Unpickler), {})
-            unpickler = make(io.BytesIO(archive.read(entry)), **pickle_load_args)
-            unpickler.storages = _storage_reader(archive, entry.split("/")[0], map_location)
+        archive = Archive(file, begin, name)
+        text = archive.read("data.pkl")
+        storage, checked = _storage_reader(archive, map_location), functools.partial(guard, name)
+        if weights_only:
+            from ._weights_only_unpickler import Unpickler
+            if "constants.pkl" in archive:
+                raise RuntimeError("Cannot use ``weights_only=True`` with TorchScript archives passed to "
+                                   f"``torch.load``. {name} is one.")
+            return Unpickler(text, _safe, storage, checked, **pickle_load_args).load()
+        make = _Unpickler
+        if pickle_module is not None and pickle_module is not pickle:
+            make = type("Unpickler", (_Unpickler, pickle_module.Unpickler), {})
+        unpickler = make(io.BytesIO(text), **pickle_load_args)
+        unpickler.storage, unpickler.guard = storage, checked
+        try:
             return unpickler.load()
-    except BadZipFile as error:                # a checksum
-        raise RuntimeError(f"PytorchStreamReader failed reading the file: {error}") from None
+        except EOFError as error:
+            raise pickle.UnpicklingError(f"the pickle ends early: {error}") from None
+    except pickle.UnpicklingError as error:
+        raise pickle.UnpicklingError(_explained(str(error), name) if weights_only else f"{error} (in {name})") from None
+    except MemoryError as error:
+        raise RuntimeError(f"there is not enough memory for what {name} holds") from error
 
 
-def _check_archive(file):
-    """What an open file that is no zip archive raises."""
-    from zipfile import is_zipfile
-    if not hasattr(file, "seek"):
-        raise AttributeError(f"'{type(file).__name__}' object has no attribute 'seek'. You can only torch.load from a "
-                             "file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to "
-                             "load from it instead.")
-    if is_zipfile(file):
-        return
-    file.seek(0)
-    head = file.read(4)
+def _explained(message, name):
+    """What to tell the user of a file that the weights_only unpickler has refused."""
+    hint = "The file is damaged, or holds what a file of weights does not"
+    if "not an allowed global" in message or "allowlisted" in message:
+        hint = ("If you trust the source of the file, load it with `weights_only=False` (which lets it run any code), "
+                "or allow what it needs")
+    return f"Weights only load failed. {hint}.\n\tThe file: {name}\n\tWeightsUnpickler error: {message}"
+
+
+def _begin(file, name):
+    """Where the archive begins in an open file: at its position, or at its first byte. What is no archive raises
+    torch's error."""
+    try:
+        start = file.seek(file.tell())
+    except (AttributeError, io.UnsupportedOperation) as error:
+        if "seek" not in str(error) and "tell" not in str(error):
+            raise
+        raise type(error)(f"{error}. You can only torch.load from a file that is seekable. Please pre-load the data "
+                          "into a buffer like io.BytesIO and try to load from it instead.") from None
+    for begin in (start, 0):
+        file.seek(begin)
+        head = file.read(4)
+        if head in (b"PK\3\4", b"PK\5\6"):    # a file in the archive, or an archive without any
+            return begin
     if not head:
         raise EOFError
-    if head == b"PK\3\4":                      # the index of an archive is at its end
-        raise RuntimeError("PytorchStreamReader failed reading zip archive: failed finding central directory. The file "
-                           "is corrupted: it was not saved or copied completely.")
-    raise NotImplementedError("torch.load: the file is not a zip archive; files in the format before PyTorch 1.6 "
+    raise NotImplementedError(f"torch.load: {name} is not a zip archive; files in the format before PyTorch 1.6 "
                               "are not supported")

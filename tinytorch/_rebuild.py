@@ -1,0 +1,187 @@
+"""What the pickle in a checkpoint may name: storages, and the functions that make tensors of them.
+
+The numbers in a file are not to be trusted: every shape, stride and offset is compared with the bytes that are there,
+in Python's integers, before NumPy sees it. Wrong kinds of arguments are an UnpicklingError, wrong numbers a
+RuntimeError in torch's words.
+"""
+import math
+import pickle
+from collections import Counter, OrderedDict
+
+import numpy as np
+
+from . import dtypes as dt
+from .device import device
+from .nn.parameter import Parameter
+from .tensor import Size, Tensor, own_attributes, wrap
+
+_DIMS = 64                                     # as many dimensions as NumPy has
+_BYTES = 2 ** 63 - 1                           # as many bytes as NumPy can count
+
+
+class StorageType:
+    """Stands for torch.FloatStorage and its like in the pickle: says what a storage's bytes are."""
+
+    def __init__(self, name, dtype):
+        self.name, self.dtype = name, dtype
+
+
+STORAGES = {d: StorageType(d.tensor_type[:-6] + "Storage", d) for d in dt.ALL}
+UNTYPED = StorageType("UntypedStorage", dt.uint8)
+
+
+class Storage:
+    """A piece of memory: `data` its bytes as a uint8 array, `type` what they are in the pickle, `grow(nbytes)` is told
+    of copies (see `Archive.grow`)."""
+
+    def __init__(self, data, type, grow=None):
+        self.data, self.type, self.grow = data, type, grow
+        self.changed = {}                      # (dtype, conjugated, negated) -> this storage so
+
+    def change(self, d, conj, neg):
+        """The storage with its numbers of dtype `d` conjugated, negated, or both: torch leaves that to the reader."""
+        if conj and not d.is_complex:
+            raise RuntimeError(f"a tensor of dtype {d!r} cannot be conjugated")
+        if neg and d is dt.bool:
+            raise RuntimeError(f"a tensor of dtype {d!r} cannot be negated")
+        if (d, conj, neg) not in self.changed:
+            self.grow(self.data.nbytes)
+            whole = self.data.nbytes // d.itemsize * d.itemsize
+            numbers = self.data[:whole].view(np.uint16 if d is dt.bfloat16 else d.numpy)
+            if conj:
+                numbers = numbers.conjugate()
+            if neg:
+                numbers = numbers ^ np.uint16(0x8000) if d is dt.bfloat16 else -numbers
+            self.changed[d, conj, neg] = Storage(numbers.view(np.uint8), self.type)
+        return self.changed[d, conj, neg]
+
+
+def _check(good, name, expected, value):
+    if not good:
+        raise pickle.UnpicklingError(f"argument '{name}' of a tensor must be {expected}, but got "
+                                     f"{type(value).__name__}")
+
+
+def _numbers(name, values):
+    _check(isinstance(values, (tuple, list)), name, "a tuple of ints", values)
+    for n in values:
+        _check(type(n) is int, name, "a tuple of ints", n)
+    return tuple(values)
+
+
+def _view(storage, d, offset, size, stride):
+    """The array of dtype `d` that lies in `storage` as the arguments say, in elements."""
+    _check(type(storage) is Storage, "storage", "a storage", storage)
+    _check(type(d) is dt.dtype and d in dt.ALL, "dtype", "a torch.dtype", d)
+    _check(type(offset) is int, "storage_offset", "an int", offset)
+    size, stride = _numbers("size", size), _numbers("stride", stride)
+    if len(size) != len(stride):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    if len(size) > _DIMS:
+        raise RuntimeError(f"a tensor of {len(size)} dimensions was saved: NumPy has at most {_DIMS}")
+    if not 0 <= offset <= _BYTES:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if min(size, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    if math.prod(n or 1 for n in size) * d.itemsize > _BYTES:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if min(stride, default=0) < 0 or max(stride, default=0) * d.itemsize > _BYTES:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    if 0 in size:
+        return np.empty(size, d.numpy)
+    end = (offset + sum((n - 1) * s for n, s in zip(size, stride)) + 1) * d.itemsize
+    if end > storage.data.nbytes:
+        if end > _BYTES:
+            raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and "
+                               f"strides={list(stride)}")
+        raise RuntimeError("Trying to resize storage that is not resizable: the storage has "
+                           f"{storage.data.nbytes} bytes, the tensor ends at byte {end}")
+    return np.ndarray(size, d.numpy, storage.data, offset * d.itemsize, tuple(s * d.itemsize for s in stride))
+
+
+def _check_grad(requires_grad, d):
+    if type(requires_grad) is not bool:
+        raise RuntimeError("requires_grad must be a bool")
+    if requires_grad and not (d.is_floating_point or d.is_complex):
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+
+
+def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None):
+    """A tensor of any dtype over an untyped storage."""
+    array = _view(storage, dtype, offset, size, stride)
+    _check_grad(requires_grad, dtype)
+    if metadata:
+        _check(isinstance(metadata, dict), "metadata", "a dict", metadata)
+        for key, value in metadata.items():
+            _check(type(key) is str and isinstance(value, int), "metadata", "a dict of names and bools", value)
+        marks = "conj" in metadata, "neg" in metadata          # they say so by being there, as for torch
+        if any(marks):
+            array = _view(storage.change(dtype, *marks), dtype, offset, size, stride)
+    tensor = wrap(array)
+    tensor.tracked = requires_grad
+    return tensor
+
+
+def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata=None):
+    """A tensor of the dtype of its storage."""
+    _check(type(storage) is Storage, "storage", "a storage", storage)
+    return _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, storage.type.dtype, metadata)
+
+
+def _rebuild_parameter(data, requires_grad, hooks):
+    _check(isinstance(data, Tensor), "data", "a Tensor", data)
+    _check(type(requires_grad) is bool, "requires_grad", "a bool", requires_grad)
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
+    """A Parameter with what its user had hung on it."""
+    parameter = _rebuild_parameter(data, requires_grad, hooks)
+    check_state(Parameter, state)
+    parameter.__dict__.update(state)
+    if not state.keys() <= own_attributes(parameter).keys():
+        raise pickle.UnpicklingError("gradient and hooks of a Parameter are not for a file to set")
+    return parameter
+
+
+def check_state(cls, state):
+    """UnpicklingError unless `state` may become the __dict__ of an instance of `cls`: no names that Python or NumPy
+    look for (NumPy reads the address that __array_interface__ gives), nor those that only seem to be set there."""
+    if type(state) is not dict:
+        raise pickle.UnpicklingError(f"the state of an object must be a dict, but got {type(state).__name__}")
+    for name in state:
+        if type(name) is not str or name.startswith("__") or hasattr(type(getattr(cls, name, None)), "__set__"):
+            raise pickle.UnpicklingError(f"{name!r:.50} is not an attribute that a file may set on {cls.__name__}")
+
+
+def guard(file, function, *args):
+    """function(*args), where the arguments come from a file of that name: RuntimeErrors name it, and arguments that
+    the function has no use for are an UnpicklingError."""
+    try:
+        return function(*args)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error} (in {file})") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise pickle.UnpicklingError(f"{type(error).__name__}: {error}") from None
+
+
+#: What any file may name: torch's name -> our object.
+KNOWN = {
+    "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
+    "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
+    "torch._utils._rebuild_parameter": _rebuild_parameter,
+    "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
+    "torch.nn.parameter.Parameter": Parameter,
+    "torch.Tensor": Tensor,
+    "torch.Size": Size,
+    "torch.device": device,
+    "torch.storage.UntypedStorage": UNTYPED,
+    "torch.UntypedStorage": UNTYPED,
+    "collections.OrderedDict": OrderedDict,
+    "collections.Counter": Counter,
+    "builtins.bytearray": bytearray,
+    "builtins.set": set,
+    "builtins.complex": complex,
+}
+KNOWN.update({f"torch.{d.name}": d for d in dt.ALL})
+KNOWN.update({f"torch.{s.name}": s for s in STORAGES.values()})
