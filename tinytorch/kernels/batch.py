@@ -7,10 +7,11 @@ import numpy as np
 from .threads import number, split
 
 _HEAVY = 1 << 25          # multiplications of a pass that take a thread longer than it takes to share them
-# With smaller steps BLAS's own threads serve both cores better: handing over the interpreter takes as long as a pass.
+# In smaller steps handing over the interpreter takes longer than a pass.
 _LARGE = 20_000           # numbers of a step's state that are much,
-_LONG = 5_500_000         # or multiplications of a step,
-_MANY = 64                # if they are those of many sequences: each part multiplies with all of the weights
+_MIDDLING = 8_000         # and ones that are enough
+_LONG = 1_500_000         # with so many multiplications in a step,
+_MANY = 32                # if they are those of many sequences: each part multiplies with all of the weights
 
 
 class Parts(list):
@@ -43,8 +44,8 @@ def run_forward(forward, order, x, states, weights, keep):
 
 def _heavy(steps, batch, recurrent):
     """Whether sharing is worth it, with those recurrent weights (gates * hidden, hidden)."""
-    step = batch * recurrent.size
-    return steps * step >= _HEAVY and (batch * recurrent.shape[1] >= _LARGE or step >= _LONG and batch >= _MANY)
+    step, state = batch * recurrent.size, batch * recurrent.shape[1]
+    return steps * step >= _HEAVY and (state >= _LARGE or state >= _MIDDLING and step >= _LONG and batch >= _MANY)
 
 
 def run_backward(backward, g_out, g_states, wanted, order, saved, weights):
