@@ -293,7 +293,7 @@ def _make_op(cls, multi):
         run = _linear if mode.pushing else _run_backward
         return run(cls, ctx, g if multi else [g], wanted)
     op = Op(call, name=cls.__name__, multi=multi, joint=joint)
-    op.backward_name, op.function = cls.__name__ + "Backward", cls
+    op.backward_name, op.function, op.node_classes = cls.__name__ + "Backward", cls, {}
     return op
 
 

@@ -312,7 +312,7 @@ def function_of(edge):
     return shown(edge), 0
 
 
-_node_classes = weakref.WeakValueDictionary()
+_node_classes = {}
 
 
 def shown(node):
@@ -320,10 +320,10 @@ def shown(node):
     and few are ever looked at."""
     if node.__class__ is Node:
         name = node.name().rpartition(":")[2]
-        named = _node_classes.get(name)
-        if named is None:
-            named = _node_classes[name] = type(name, (Node,), {"__slots__": ()})
-        node.__class__ = named
+        classes = _node_classes if node.op.function is None else node.op.node_classes
+        if name not in classes:
+            classes[name] = type(name, (Node,), {"__slots__": ()})
+        node.__class__ = classes[name]
     return node
 
 
