@@ -13,6 +13,8 @@ from .threads import split
 PIECE = 1 << 18
 #: Elements that take a thread longer than it takes to share them.
 MANY = 1 << 18
+#: Elements of which a pass or two take longer than it takes to share them.
+_PASS = 1 << 21
 
 
 def by_pieces(update, arrays, works=1):
@@ -56,7 +58,7 @@ def add_square(average, share, g, t):
 
 def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize):
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
-    if buf is None and weight_decay == 0:
+    if buf is None and weight_decay == 0 and p.size < _PASS:
         return add_scaled(p, g, lr if maximize else -lr)
 
     def update(p, g, buf, t):
@@ -68,7 +70,7 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
                 blend(buf, momentum, g, 1 - dampening)
             g = g + momentum * buf if nesterov else buf
         add_scaled(p, g, -lr, t)
-    if weight_decay != 0 or maximize or nesterov:
+    if weight_decay != 0 or maximize or nesterov or p.size >= _PASS:
         by_pieces(update, (p, g, buf))
     else:                                      # a pass or two over all: there is nothing to keep in the cache
         update(p, g, buf, None)
