@@ -9,6 +9,9 @@ from ..autograd.tensor_methods import check_can_require_grad
 from ..autograd.op import methods
 from ..autograd.promotion import refill, scalar_as, stored_as
 from ..device import check_device
+from ..kernels.layout import span, strided
+from ..kernels.memory import DIMENSIONS, LARGEST, check_size
+from ..kernels.memory import empty as new_memory
 from ..memory_format import check_layout, memory_order, preserve_format
 from ..tensor import Tensor, wrap
 from .data import array_of, check_array
@@ -183,23 +186,59 @@ def size_of(args, name):
     listed = len(args) == 1 and isinstance(args[0], (tuple, list))
     if listed:
         args = args[0]
-    for i, n in enumerate(args):
-        if n.__class__ is not int and not _is_size(n, i):
-            given = type(n).__name__
-            if i:
-                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
-                                f"\"type must be tuple of ints,but got {given}\"")
-            found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
-            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}")
-    size = tuple([as_int(n) for n in args])
+    for n in args:
+        if n.__class__ is not int or n > LARGEST:
+            size = _ints(args, name, "size", 1, listed)
+            break
+    else:
+        size = tuple(args)
     if size and min(size) < 0:
-        wrong = next(n for n in size if n < 0)
         if name == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
-        raise RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {list(size)}")
-    if len(size) > 64:
-        raise RuntimeError("only tensors with up to 64 dims are supported")
+        _check_positive(size)
+    if len(size) > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     return size
+
+
+def _check_positive(size):
+    for n in size:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
+
+
+def ints_of(given, name, argument, position):
+    """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words."""
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, "
+                        f"not {type(given).__name__}")
+    return _ints(given, name, argument, position, True)
+
+
+def int_of(given, name, argument, position):
+    """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it."""
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, "
+                        f"not {type(given).__name__}")
+    given = as_int(given)
+    if not -LARGEST - 1 <= given <= LARGEST:
+        raise ValueError("Overflow when unpacking long long")
+    return given
+
+
+def _ints(args, name, argument, position, listed):
+    for i, n in enumerate(args):
+        if not _is_size(n, i):
+            given = type(n).__name__
+            if i:
+                raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with "
+                                f"error \"type must be tuple of ints,but got {given}\"")
+            found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
+            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, {found}")
+        if not -LARGEST - 1 <= n <= LARGEST:
+            raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with error "
+                            "\"Overflow when unpacking long long\"")
+    return tuple([as_int(n) for n in args])
 
 
 def _is_size(n, place):
@@ -224,8 +263,8 @@ def _number_of(name, value):
 def empty_in(size, numpy_dtype, order):
     """Uninitialised memory of shape `size` with its dimensions in the given order ("C", "K" or dimensions)."""
     if isinstance(order, str):
-        return np.empty(size, numpy_dtype)
-    return np.empty([size[d] for d in order], numpy_dtype).transpose(inverse(order))
+        return new_memory(size, numpy_dtype)
+    return new_memory([size[d] for d in order], numpy_dtype).transpose(inverse(order))
 
 
 def _filled(name, fill, doc):
@@ -246,7 +285,7 @@ def _filled(name, fill, doc):
             array = empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape)))
             array[...] = fill(array.shape, numpy_dtype)
         else:
-            array = fill(shape, numpy_dtype)
+            array = new_memory(shape, numpy_dtype, fill)
         return refill(out, finish(array, None, device, requires_grad))
     create.__name__ = create.__qualname__ = name
     create.__doc__ = doc
@@ -255,7 +294,7 @@ def _filled(name, fill, doc):
 
 def constant(size, value, numpy_dtype):
     """An array full of a Python number."""
-    result = np.empty(size, numpy_dtype)
+    result = new_memory(size, numpy_dtype)
     result[...] = stored_as(value, numpy_dtype)
     return result
 
@@ -321,7 +360,8 @@ def _fill_like(name, fill, input, dtype, layout, device, requires_grad, memory_f
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy
     order = memory_order(memory_format, array.ndim)
     if order == "K":
-        result = np.empty_like(array, numpy_dtype, order="C" if 0 in array.strides else "K")
+        order = "C" if 0 in array.strides else "K"
+        result = new_memory(array.shape, numpy_dtype, lambda size, d: np.empty_like(array, d, order))
     else:
         result = empty_in(array.shape, numpy_dtype, order)
     fill(result)
@@ -372,17 +412,27 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of the given size and strides (in elements) whose elements are not set.
 
+    RuntimeError for negative sizes, strides that lead below the first element, and more memory than there is.
+
     >>> import tinytorch as torch
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
+    return _strided("empty_strided", size, stride, dtype, layout, device, requires_grad)
+
+
+def _strided(name, size, stride, dtype, layout, device, requires_grad):
+    size, stride = ints_of(size, name, "size", 1), ints_of(stride, name, "stride", 2)
+    numpy_dtype = (as_dtype(dtype, name) or dt.get_default_dtype()).numpy
+    check_layout(layout)
     if len(size) != len(stride):
-        raise RuntimeError("dimensionality of sizes and strides must match")
-    numpy_dtype = (dtype or dt.get_default_dtype()).numpy
-    count = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
-    array = np.lib.stride_tricks.as_strided(np.empty(count, numpy_dtype), tuple(size),
-                                            [s * numpy_dtype.itemsize for s in stride])
-    return finish(array, None, device, requires_grad)
+        raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+                           f"({len(stride)})")
+    _check_positive(size)
+    bytes_needed = span(size, stride, 0, numpy_dtype.itemsize)
+    check_size(size, numpy_dtype.itemsize, stride)
+    memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype)
+    return finish(strided(memory, size, stride), None, device, requires_grad)
 
 
 def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False,
@@ -393,7 +443,9 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     >>> torch.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
     """
-    size, order = tuple(size), tuple(physical_layout)
+    size = ints_of(size, "empty_permuted", "size", 1)
+    order = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
+    _check_positive(size)
     if sorted(order) != list(range(len(size))):
         raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. "
                            f"len(size) = {len(size)} is not equal to len(physical_layout) = "
@@ -426,7 +478,7 @@ def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, re
 def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
                       pin_memory=False):
     """`torch.empty_strided(size, stride)` in the dtype of `self`."""
-    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    return _strided("new_empty_strided", size, stride, dtype or self.dtype, layout, device, requires_grad)
 
 
 methods(new_tensor, new_full, new_empty_strided, _new("new_zeros", zeros), _new("new_ones", ones),

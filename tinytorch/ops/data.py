@@ -2,6 +2,7 @@
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.memory import empty
 from ..tensor import Size, Tensor
 
 
@@ -40,7 +41,7 @@ def contents(data, numpy_dtype):
     value = data[0]
     if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
         from .create import size_of            # which imports this file
-        return np.empty(size_of(data, "new"), numpy_dtype)
+        return empty(size_of(data, "new"), numpy_dtype)
     if not isinstance(value, (str, bytes)) and not _is_sequence(value):
         raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
     return array_of(value, dt.BY_NUMPY[numpy_dtype])
