@@ -348,7 +348,7 @@ def _part(source, storage_offset, size, stride):
     if not source.array.flags.c_contiguous:
         raise RuntimeError("passed in tensor to be used as storage must be contiguous")
     offset = source.storage_offset() + int_of(storage_offset, "set_", "storage_offset", 2)
-    if offset < 0:
+    if not 0 <= offset <= LARGEST:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if len(size) != len(stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
