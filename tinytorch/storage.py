@@ -16,6 +16,7 @@ from .device import CPU
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
 from .ops.create import int_of, ints_of
+from .ops.data import array_of
 from .ops.views import _memory
 from .tensor import Tensor, wrap
 
@@ -211,7 +212,7 @@ class TypedStorage(_Storage):
         elif isinstance(content, int):
             self.memory = _zeros(content, self.dtype.numpy)
         else:
-            self.memory = np.array(content, self.dtype.numpy).reshape(-1)
+            self.memory = array_of(content, self.dtype).reshape(-1)
 
     @classmethod
     def _over(cls, memory, dtype):

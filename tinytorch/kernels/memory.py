@@ -1,5 +1,5 @@
-"""Memory that is asked for by sizes. What cannot be had is a RuntimeError in torch's words, where NumPy has a MemoryError
-and several ValueErrors."""
+"""Memory that is asked for by sizes. What cannot be had is a RuntimeError in torch's words, where NumPy has a
+MemoryError and several ValueErrors."""
 import math
 
 import numpy as np

@@ -175,6 +175,8 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=Fals
     >>> torch.scalar_tensor(3)
     tensor(3.)
     """
+    if not isinstance(s, (int, float, complex, np.generic)) and not (isinstance(s, Tensor) and not s.array.ndim):
+        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type(s).__name__}")
     if dtype is None:
         dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
     return finish(stored_as(s, dtype.numpy), None, device, requires_grad)

@@ -2,19 +2,31 @@
 import numpy as np
 
 from .. import dtypes as dt
-from ..kernels.memory import empty
+from ..kernels.memory import DIMENSIONS, empty
 from ..tensor import Size, Tensor
+
+#: How deep torch lets sequences be nested.
+_DEEPEST = 128
 
 
 def array_of(data, dtype=None):
-    """A new ndarray of `data`, of the given dtype or the one torch infers."""
+    """A new ndarray of `data`, of the given dtype or the one torch infers.
+
+    ValueError for ragged sequences and those nested too deep (in themselves, for instance), RuntimeError for more
+    dimensions than an ndarray has, TypeError for what is no number.
+    """
     if isinstance(data, (np.ndarray, np.generic)):
         array = np.array(data)
         check_array(array)
         return array if dtype is None else dt.cast(array, dtype.numpy)
-    leaf = data
+    leaf, depth = data, 0
     while isinstance(leaf, (list, tuple)) and leaf:
+        depth += 1
+        if depth > _DEEPEST:
+            raise _too_deep(leaf)
         leaf = leaf[0]
+    if depth > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     if isinstance(leaf, (Tensor, np.ndarray, np.generic)):
         plain = leaf.__class__ is not Tensor
     else:
@@ -76,9 +88,13 @@ def _checked(data):
     shape, leaf = [], data
     while not isinstance(leaf, str) and _is_sequence(leaf):
         shape.append(len(leaf))
+        if len(shape) > _DEEPEST:
+            raise _too_deep(leaf)
         if not shape[-1]:
             break
         leaf = leaf[0]
+    if len(shape) > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     data = _plain(data, shape, 0)
     if shape and not shape[-1]:
         return data, np.empty(shape, dt.get_default_dtype().numpy)
@@ -90,6 +106,10 @@ def _checked(data):
     if array.dtype.kind == "O":
         raise ValueError("Overflow when unpacking long long")
     return data, array
+
+
+def _too_deep(x):
+    return ValueError(f"too many dimensions '{type(x).__name__}'")
 
 
 def _is_sequence(x):
@@ -115,7 +135,14 @@ def _plain(x, shape, depth):
         raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})")
     if isinstance(x, np.ndarray):
         return x
-    return [_plain(item, shape, depth + 1) for item in x]
+    check_not_in_itself(x)
+    return [_plain(x[i], shape, depth + 1) for i in range(shape[depth])]
+
+
+def check_not_in_itself(x):
+    """TypeError for a sequence that is one of its own elements."""
+    if any(item is x for item in x):
+        raise TypeError("new(): self-referential lists are incompatible")
 
 
 def _infer(x, depth=0, first=True):

@@ -17,6 +17,7 @@ from ..autograd.views import (assign, check_in_place, check_inference, check_ove
 from ..kernels.layout import picked_like
 from ..kernels.scatter import add_at
 from ..tensor import Tensor, wrap
+from .data import array_of, check_not_in_itself
 
 __all__ = ["index_put"]
 
@@ -227,7 +228,11 @@ def _plain(item):
     if isinstance(item, (list, tuple, range)):
         if not len(item):
             return np.zeros(0, np.int64)
-        array = np.array([x.array if isinstance(x, Tensor) else x for x in item])
+        try:
+            array = np.array([x.array if isinstance(x, Tensor) else x for x in item])
+        except ValueError:                     # ragged, or nested too deep
+            check_not_in_itself(item)
+            array = array_of(list(item))
         return _plain_array(array) if array.ndim else array
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")
