@@ -6,8 +6,8 @@ from .autograd.op import methods
 from .autograd.promotion import stored_as
 from .autograd.views import resized
 from .kernels.memory import empty
+from .ops.arguments import size_of
 from .ops.broadcast import expand
-from .ops.create import size_of
 from .ops.data import array_of
 from .tensor import Size, Tensor, wrap
 

@@ -1,6 +1,5 @@
 """New tensors: tensor zeros ones full empty and their like."""
 import warnings
-from operator import index as as_int
 
 import numpy as np
 
@@ -10,10 +9,11 @@ from ..autograd.op import methods
 from ..autograd.promotion import refill, scalar_as, stored_as
 from ..device import check_device
 from ..kernels.layout import span, strided
-from ..kernels.memory import DIMENSIONS, LARGEST, check_size
+from ..kernels.memory import check_size
 from ..kernels.memory import empty as new_memory
 from ..memory_format import check_layout, memory_order, preserve_format
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, root_of, wrap
+from .arguments import check_positive, ints_of, size_of
 from .data import array_of, check_array
 from .shape import inverse
 
@@ -99,7 +99,7 @@ def as_tensor(data, dtype=None, device=None):
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`.
 
-    ValueError if `copy` is False and a copy is needed.
+    A buffer (bytearray, memoryview) is read as `frombuffer` does. ValueError if `copy` is False and a copy is needed.
 
     >>> import tinytorch as torch
     >>> torch.asarray([1., 2.])
@@ -114,9 +114,13 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
             result = result.clone()
     elif isinstance(obj, np.ndarray):
         result = as_tensor(obj, dtype, device)
-        shared = result.array is obj
+        shared = np.may_share_memory(result.array, obj)
         if copy and shared:
-            result = wrap(obj.copy())
+            result = wrap(result.array.copy())
+    elif not isinstance(obj, np.generic) and _is_buffer(obj):
+        result, shared = frombuffer(obj, dtype=dtype or dt.get_default_dtype()), not copy
+        if copy:
+            result = result.clone()
     else:
         result, shared = as_tensor(obj, dtype, device), False
     if copy is False and not shared:
@@ -129,8 +133,18 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return result
 
 
+def _is_buffer(obj):
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
 def from_numpy(ndarray):
-    """A tensor that shares the memory of an ndarray. TypeError for dtypes that torch lacks.
+    """A tensor that shares the memory of an ndarray. One that is read-only stays so, with a warning.
+
+    TypeError for dtypes that torch lacks, ValueError for strides that are negative or no multiple of the element.
 
     >>> import numpy, tinytorch as torch
     >>> torch.from_numpy(numpy.arange(3))
@@ -139,21 +153,46 @@ def from_numpy(ndarray):
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     check_array(ndarray)
-    if any(s < 0 for s in ndarray.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides "
-                         "are not currently supported. (You can probably work around this by making a copy of your "
-                         "array  with array.copy().) ")
-    return wrap(ndarray)
+    if not ndarray.flags.writeable:
+        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
+                      "it stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
+    return wrap(_plain(ndarray))
+
+
+def _plain(array):
+    """`array` itself, or the same memory without what a tensor has no use for: a subclass, and an array it is a view
+    of in which its elements do not lie at whole places (those of a tensor's storage)."""
+    if array.__class__ is not np.ndarray:
+        array = array.view(np.ndarray)
+    root = root_of(array)
+    if root is not array:
+        place = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        if place < 0 or place % array.itemsize or root.nbytes % array.itemsize or min(root.strides, default=0) < 0:
+            return np.asarray(memoryview(array))
+    return array
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A vector that shares the memory of a Python buffer.
+    """A vector that shares the memory of a Python buffer. One that is read-only stays so, with a warning.
+
+    ValueError for what is no buffer, or too short for the offset and count, or no multiple of the element.
 
     >>> import tinytorch as torch
     >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
     tensor([1, 2], dtype=torch.int16)
     """
-    length = memoryview(buffer).nbytes
+    if not isinstance(dtype, dt.dtype):
+        raise TypeError(f"frombuffer(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    for name, n in (("count", count), ("offset", offset)):
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise TypeError(f"frombuffer(): argument '{name}' must be int, not {type(n).__name__}")
+    try:
+        memory = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    if not memory.c_contiguous:
+        raise RuntimeError("could not retrieve buffer from object")
+    length = memory.nbytes
     if length == 0 or count == 0:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
@@ -165,6 +204,9 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     if count > 0 and offset + count * dtype.itemsize > length:
         raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) "
                          f"must not be greater than actual buffer length ({length} bytes)")
+    if memory.readonly:
+        warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. Here it "
+                      "stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
     return finish(np.frombuffer(buffer, dtype.numpy, count, offset), None, None, requires_grad)
 
 
@@ -183,75 +225,6 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=Fals
 
 
 # ------------------------------------------------------------------ of one value
-def size_of(args, name):
-    """The sizes of zeros(2, 3) or zeros((2, 3)) as a tuple of ints."""
-    listed = len(args) == 1 and isinstance(args[0], (tuple, list))
-    if listed:
-        args = args[0]
-    for n in args:
-        if n.__class__ is not int or n > LARGEST:
-            size = _ints(args, name, "size", 1, listed)
-            break
-    else:
-        size = tuple(args)
-    if size and min(size) < 0:
-        if name == "zeros":
-            raise RuntimeError("zeros: Dimension size must be non-negative.")
-        _check_positive(size)
-    if len(size) > DIMENSIONS:
-        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
-    return size
-
-
-def _check_positive(size):
-    for n in size:
-        if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
-
-
-def ints_of(given, name, argument, position):
-    """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words."""
-    if not isinstance(given, (tuple, list)):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, "
-                        f"not {type(given).__name__}")
-    return _ints(given, name, argument, position, True)
-
-
-def int_of(given, name, argument, position):
-    """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, "
-                        f"not {type(given).__name__}")
-    given = as_int(given)
-    if not -LARGEST - 1 <= given <= LARGEST:
-        raise ValueError("Overflow when unpacking long long")
-    return given
-
-
-def _ints(args, name, argument, position, listed):
-    for i, n in enumerate(args):
-        if not _is_size(n, i):
-            given = type(n).__name__
-            if i:
-                raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with "
-                                f"error \"type must be tuple of ints,but got {given}\"")
-            found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
-            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, {found}")
-        if not -LARGEST - 1 <= n <= LARGEST:
-            raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with error "
-                            "\"Overflow when unpacking long long\"")
-    return tuple([as_int(n) for n in args])
-
-
-def _is_size(n, place):
-    """Whether `n` counts as an int among sizes; True and False do, save in the first place."""
-    try:
-        as_int(n)
-    except TypeError:
-        return False
-    return place > 0 or not isinstance(n, bool)
-
-
 def _number_of(name, value):
     """A fill value as a Python number. TypeError for what is none."""
     number = value
@@ -430,7 +403,7 @@ def _strided(name, size, stride, dtype, layout, device, requires_grad):
     if len(size) != len(stride):
         raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
                            f"({len(stride)})")
-    _check_positive(size)
+    check_positive(size)
     bytes_needed = span(size, stride, 0, numpy_dtype.itemsize)
     check_size(size, numpy_dtype.itemsize, stride)
     memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype)
@@ -447,7 +420,7 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     """
     size = ints_of(size, "empty_permuted", "size", 1)
     order = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
-    _check_positive(size)
+    check_positive(size)
     if sorted(order) != list(range(len(size))):
         raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. "
                            f"len(size) = {len(size)} is not equal to len(physical_layout) = "

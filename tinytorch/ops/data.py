@@ -2,8 +2,10 @@
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.layout import dense_copy
 from ..kernels.memory import DIMENSIONS, empty
 from ..tensor import Size, Tensor
+from .arguments import size_of
 
 #: How deep torch lets sequences be nested.
 _DEEPEST = 128
@@ -16,8 +18,8 @@ def array_of(data, dtype=None):
     dimensions than an ndarray has, TypeError for what is no number.
     """
     if isinstance(data, (np.ndarray, np.generic)):
-        array = np.array(data)
-        check_array(array)
+        check_array(data)
+        array = dense_copy(np.asarray(data))
         return array if dtype is None else dt.cast(array, dtype.numpy)
     leaf, depth = data, 0
     while isinstance(leaf, (list, tuple)) and leaf:
@@ -52,7 +54,6 @@ def contents(data, numpy_dtype):
     """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
     value = data[0]
     if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
-        from .create import size_of            # which imports this file
         return empty(size_of(data, "new"), numpy_dtype)
     if not isinstance(value, (str, bytes)) and not _is_sequence(value):
         raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
@@ -60,11 +61,20 @@ def contents(data, numpy_dtype):
 
 
 def check_array(array):
-    """TypeError for a dtype that torch lacks, ValueError for another machine's byte order."""
+    """TypeError for a dtype that torch lacks, ValueError for another machine's byte order and for strides that are
+    negative or lead to a part of an element (as those of a field of records may)."""
     dt.of(array)
     if not array.dtype.isnative:
         raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
                          "byte orders is currently not supported.")
+    for step in array.strides:
+        if step < 0:
+            raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative "
+                             "strides are not currently supported. (You can probably work around this by making a copy "
+                             "of your array  with array.copy().) ")
+        if step % array.itemsize:
+            raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array "
+                             "to reallocate the memory.")
 
 
 def _convert(array, target):

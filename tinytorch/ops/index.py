@@ -99,6 +99,7 @@ def put_values(array, values, index, accumulate=False):
     """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
     try:
         if accumulate:
+            _check_in_range(array.shape, index)
             add_at(array, index, values)
         else:
             array[index] = values
@@ -107,6 +108,13 @@ def put_values(array, values, index, accumulate=False):
     except ValueError:
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
                            f"indexing result of shape {list(pick(array, index).shape)}") from None
+
+
+def _check_in_range(shape, index):
+    """IndexError if an array of an advanced index names what is not there. (NumPy sees places in flat memory only.)"""
+    for i, n in zip(index, shape):
+        if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
+            raise IndexError
 
 
 def index_error(shape, index, error):

@@ -16,7 +16,8 @@ from ..kernels import random as samplers
 from ..kernels import rejection
 from ..kernels.memory import empty
 from ..tensor import Tensor, wrap
-from .create import as_dtype, size_of
+from .arguments import size_of
+from .create import as_dtype
 from .sampling import (as_integer, engine, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like)
 
 __all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",

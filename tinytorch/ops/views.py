@@ -10,7 +10,7 @@ from ..autograd.views import layouts, to_base
 from ..kernels import layout
 from ..kernels.memory import overflow
 from ..tensor import Tensor, check_dim, root_of
-from .create import int_of, ints_of
+from .arguments import int_of, ints_of
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
