@@ -1,4 +1,6 @@
 """Devices, foreign arrays and indices that are refused; tests/parity/test_arguments.py compares them with torch."""
+import copy
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,16 @@ def test_fields_of_records_are_refused_unless_they_lie_whole():
 def test_memory_of_an_array_made_backwards():
     x = torch.from_numpy(np.asarray(memoryview(bytearray(range(8)))[::-1])[::-1])
     assert x.storage_offset() == 0 and x.as_strided((8,), (1,)).tolist() == list(range(8))
+
+
+def test_copies_of_a_view_that_reaches_past_its_base():
+    """The storage of a tensor made of part of an array is all of that array."""
+    base = torch.from_numpy(np.arange(6.0)[2:4])
+    for size, offset in ((4, 0), (4, 2), (2, 3)):
+        view = base.as_strided((size,), (1,), offset)
+        assert copy.deepcopy(view).tolist() == view.tolist() == list(range(offset, offset + size))
+        first, second = copy.deepcopy([base, view])
+        assert first.tolist() == [2, 3] and second.tolist() == view.tolist()
 
 
 def test_an_index_below_the_first_row_does_not_reach_another():

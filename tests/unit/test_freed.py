@@ -100,8 +100,8 @@ def check_freed(make):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         make()                                 # what is made once for all is made now
-        gc.collect()
         gc.disable()
+        gc.freeze()                            # what is there already is none of ours
         try:
             module = make()
             seen = [weakref.ref(x) for x in (*module.modules(), *module.parameters(), *module.buffers())]
@@ -115,6 +115,7 @@ def check_freed(make):
         finally:
             gc.set_debug(0)
             gc.garbage.clear()
+            gc.unfreeze()
             gc.enable()
     assert left == []
 
