@@ -1,8 +1,11 @@
 """Device objects. There is one device, the CPU; others can be named but hold no tensor."""
+import re
 
 
 class device:
     """Where a tensor lives: `device("cpu")`, `device("cuda", 0)`, `device("cuda:0")`.
+
+    RuntimeError for a string that names no device, and for a number alone: that counts accelerators, and there is none.
 
     >>> import tinytorch as torch
     >>> torch.device("cpu")
@@ -13,27 +16,44 @@ class device:
     _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
               "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
 
-    def __init__(self, type="cpu", index=None):
-        if isinstance(type, device):
-            type, index = type.type, type.index
-        elif isinstance(type, int):
-            type, index = "cuda", type
-        elif isinstance(type, str):
-            kind, _, number = type.partition(":")
-            if number:
-                if index is not None:
-                    raise RuntimeError("type (string) must not include an index because index was passed explicitly: "
-                                       f"{type}")
-                if not number.isdigit():
-                    raise RuntimeError(f"Invalid device string: '{type}'")
-                index = int(number)
-            type = kind
+    def __init__(self, type=None, index=None, *, device=None):
+        given = device if type is None else type
+        if given.__class__ is self.__class__ and index is None:
+            type, index = given.type, given.index
+        elif isinstance(given, str):
+            type, index = self._parsed(given, index)
+        elif given is not None and index is None and not isinstance(given, bool) and hasattr(given, "__index__"):
+            if given < 0:
+                raise RuntimeError("Device index must not be negative")
+            raise RuntimeError("Cannot access accelerator device when none is available.")
         else:
-            raise TypeError(f"device(): argument 'type' must be str, not {type.__class__.__name__}")
-        if type not in self._TYPES:
-            raise RuntimeError(f"Expected one of {', '.join(self._TYPES)} device type at start of device string: "
-                               f"{type}")
+            name = "torch.device" if given.__class__ is self.__class__ else given.__class__.__name__
+            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {name}")
         self.type, self.index = type, index
+
+    def _parsed(self, text, index):
+        """The type and index that a string and an index name."""
+        if index is not None and (isinstance(index, bool) or not hasattr(index, "__index__")):
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {index.__class__.__name__}")
+        if not text:
+            raise RuntimeError("Device string must not be empty")
+        found = re.fullmatch("([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", text)
+        if found is None:
+            raise RuntimeError(f"Invalid device string: '{text}'")
+        kind, number = found.groups()
+        if kind not in self._TYPES:
+            raise RuntimeError(f"Expected one of {', '.join(self._TYPES)} device type at start of device string: "
+                               f"{kind}")
+        if number is None:
+            if index is not None and index < 0:
+                raise RuntimeError("Device index must not be negative")
+            return kind, None if index is None else int(index)
+        if index is not None:
+            raise RuntimeError("type (string) must not include an index because index was passed explicitly: "
+                               f"{text}")
+        if int(number) >= 2 ** 31:
+            raise RuntimeError(f"Could not parse device index '{number}' in device string '{text}'")
+        return kind, int(number)
 
     def __repr__(self):
         index = "" if self.index is None else f", index={self.index}"

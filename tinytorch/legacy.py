@@ -5,8 +5,9 @@ from . import dtypes as dt
 from .autograd.op import methods
 from .autograd.promotion import stored_as
 from .autograd.views import resized
+from .kernels.memory import empty
+from .ops.arguments import size_of
 from .ops.broadcast import expand
-from .ops.create import size_of
 from .ops.data import array_of
 from .tensor import Size, Tensor, wrap
 
@@ -36,7 +37,7 @@ def legacy_array(args, dtype):
         return np.empty(0, dtype.numpy)
     first = args[0]
     if len(args) > 1 or (isinstance(first, int) and not isinstance(first, bool)) or isinstance(first, Size):
-        return np.empty(size_of(args, "new"), dtype.numpy)
+        return empty(size_of(args, "new"), dtype.numpy)
     if isinstance(first, Tensor):
         if first.dtype is not dtype:
             raise TypeError(f"expected {_options(dtype)} (got {_options(first.dtype)})")
@@ -101,7 +102,7 @@ def resize_(self, *sizes, memory_format=None):
     size = size_of(sizes, "resize_")
     if size == self.array.shape:
         return self
-    self.array = resized(self.array, np.empty(size, self.array.dtype))
+    self.array = resized(self.array, empty(size, self.array.dtype))
     self.version[0] += 1
     return self
 

@@ -2,6 +2,7 @@
 
 A storage is a window on memory that tensors own; it holds no history and is not watched by autograd.
 """
+import math
 import warnings
 
 import numpy as np
@@ -12,8 +13,12 @@ from .autograd.op import methods
 from .autograd.promotion import C_NAMES
 from .autograd.views import check_in_place
 from .device import CPU
+from .kernels.layout import strided
+from .kernels.memory import LARGEST, empty
+from .ops.arguments import int_of, ints_of
+from .ops.data import array_of
 from .ops.views import _memory
-from .tensor import wrap
+from .tensor import Tensor, wrap
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 
@@ -111,8 +116,10 @@ class UntypedStorage(_Storage):
     """
 
     def __init__(self, content=0, *, device=None):
+        if isinstance(content, bool):
+            raise RuntimeError("torch.UntypedStorage(): Expected a sequence type, but got bool")
         if isinstance(content, int):
-            self.memory = np.zeros(content, np.uint8)
+            self.memory = _zeros(content, np.dtype(np.uint8))
         else:
             try:
                 items = list(content)
@@ -163,17 +170,49 @@ class UntypedStorage(_Storage):
         return "torch.storage.UntypedStorage"
 
 
+def _zeros(count, dtype):
+    """Zeroed memory for `count` numbers. RuntimeError if there is none, ValueError if 64 bits do not count it."""
+    if abs(count * dtype.itemsize) > LARGEST:
+        raise ValueError("Overflow when unpacking long long")
+    if count < 0:
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have "
+                           f"been called with negative number: {2 ** 64 + count * dtype.itemsize}")
+    return empty((count,), dtype, np.zeros)
+
+
+def _as_numbers(storage, dtype):
+    """The memory of a storage as numbers of a NumPy dtype, as many as fit."""
+    raw = storage.memory.view(np.uint8)
+    return raw[:raw.nbytes // dtype.itemsize * dtype.itemsize].view(dtype)
+
+
+_BAD_CALL = """TypedStorage.__init__ received an invalid combination of arguments. Expected one of:
+ * (*, torch.device device, torch.dtype dtype)
+ * (int size, *, torch.device device, torch.dtype dtype)
+ * (Sequence data, *, torch.device device, torch.dtype dtype)
+ * (*, UntypedStorage wrap_storage, torch.dtype dtype)
+"""
+
+
 class TypedStorage(_Storage):
     """Memory as numbers of one dtype, the default one unless given: TypedStorage(3), TypedStorage([1., 2.])."""
 
-    def __init__(self, content=0, *, dtype=None, device=None, wrap_storage=None, _internal=False):
+    def __init__(self, *args, dtype=None, device=None, wrap_storage=None, _internal=False):
+        content = args[0] if args else 0
         self.dtype = dtype or dt.get_default_dtype()
         if wrap_storage is not None:
-            self.memory = wrap_storage.memory.view(self.dtype.numpy)
+            if args:
+                raise RuntimeError(_BAD_CALL + "No positional arguments should be given when using 'wrap_storage'")
+            if dtype is None:
+                raise RuntimeError(_BAD_CALL + "Argument 'dtype' must be specified")
+            if not isinstance(wrap_storage, UntypedStorage):
+                raise TypeError(_BAD_CALL + f"Argument 'wrap_storage' must be UntypedStorage, but got "
+                                f"{type(wrap_storage)}")
+            self.memory = _as_numbers(wrap_storage, self.dtype.numpy)
         elif isinstance(content, int):
-            self.memory = np.zeros(content, self.dtype.numpy)
+            self.memory = _zeros(content, self.dtype.numpy)
         else:
-            self.memory = np.array(content, self.dtype.numpy).reshape(-1)
+            self.memory = array_of(content, self.dtype).reshape(-1)
 
     @classmethod
     def _over(cls, memory, dtype):
@@ -270,7 +309,10 @@ def is_set_to(self, tensor):
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """Make `self` share the memory of `source`, a tensor or a storage, whole or as as_strided would cut it.
 
-    RuntimeError unless `source` is of the same dtype (or an UntypedStorage).
+    The offset counts from the beginning of a storage, or from the first element of a tensor.
+
+    RuntimeError unless `source` is of the same dtype (or an UntypedStorage), and for what lies outside its memory,
+    which does not grow.
 
     >>> import tinytorch as torch
     >>> x = torch.zeros(2)
@@ -280,23 +322,38 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     check_in_place(self)
     if source is None:
         source = wrap(np.empty(0, self.array.dtype))
+    if not isinstance(source, (Tensor, _Storage)):
+        raise TypeError(f"set_() received an invalid combination of arguments - got ({type(source).__name__}), but "
+                        "expected one of:\n * (Tensor source)\n * (torch.Storage source)\n")
     if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
         raise RuntimeError(f"Expected a Storage of type {_c_name(self.dtype)} or an UntypedStorage, but got type "
                            f"{source.dtype.tensor_type[:-6]} for argument 1 'storage'")
     if isinstance(source, _Storage):
-        whole = source.memory.nbytes // self.array.itemsize * self.array.itemsize
-        source = wrap(source.memory.view(np.uint8)[:whole].view(self.array.dtype))
+        source = wrap(_as_numbers(source, self.array.dtype))
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {_c_name(source.dtype)} to a tensor of type "
                            f"{_c_name(self.dtype)}")
-    if size is not None:
-        default = [s // self.array.itemsize for s in np.empty(tuple(size), self.array.dtype).strides]
-        source = source.as_strided(tuple(size), default if stride is None else tuple(stride), storage_offset)
     if mode.grad and (self.requires_grad or source.requires_grad):
         raise RuntimeError("derivative for set_ is not implemented")
-    self.array = source.array
+    self.array = source.array if size is None else _part(source, storage_offset, size, stride)
     self.version[0] += 1
     return self
+
+
+def _part(source, storage_offset, size, stride):
+    """The array that is cut out of the memory of the tensor `source`."""
+    size = ints_of(size, "set_", "size", 3)
+    stride = None if stride is None else ints_of(stride, "set_", "stride", 4)
+    if not stride:
+        stride = tuple([math.prod([n or 1 for n in size[i + 1:]]) for i in range(len(size))])
+    if not source.array.flags.c_contiguous:
+        raise RuntimeError("passed in tensor to be used as storage must be contiguous")
+    offset = source.storage_offset() + int_of(storage_offset, "set_", "storage_offset", 2)
+    if not 0 <= offset <= LARGEST:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if len(size) != len(stride):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    return strided(_memory(source.array), size, stride, offset)
 
 
 def _c_name(dtype):

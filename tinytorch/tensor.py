@@ -300,7 +300,11 @@ class Tensor(_Slots):
         offset = self.array.__array_interface__["data"][0] - start
         if whole.strides != owner.strides or root_of(owner) is not root_of(self.array) or not whole.flags.forc:
             return self.array.copy(order="K")
-        return np.ndarray(self.array.shape, self.array.dtype, whole.reshape(-1, order="A"), offset, self.array.strides)
+        try:
+            return np.ndarray(self.array.shape, self.array.dtype, whole.reshape(-1, order="A"), offset,
+                              self.array.strides)
+        except ValueError:                     # it reaches past what it is a view of, into memory of a foreign array
+            return self.array.copy(order="K")
 
     def __reduce_ex__(self, protocol):
         return _rebuild, (type(self), self.array, self.requires_grad), own_attributes(self) or None

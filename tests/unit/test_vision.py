@@ -82,6 +82,54 @@ def test_broken_compressed_file_is_named(tmp_path, at):
         datasets.MNIST(str(tmp_path))
 
 
+def header(code, *sizes):
+    return bytes([0, 0, code, len(sizes) % 256]) + np.array(sizes, ">u4").tobytes()
+
+
+@pytest.mark.parametrize("content", [
+    header(8, 2 ** 31, 2 ** 31, 4), header(8, *[2] * 255), header(8, *[1] * 255) + b"x", header(8, *[0] * 65),
+    header(8, 0, 2 ** 31, 2 ** 31, 2 ** 31), header(14, 2 ** 31, 2 ** 30), header(8), header(10, 1) + b"x",
+    b"\1\0\x08\1" + header(8, 1)[4:] + b"x", header(8, 12, 28, 28) + bytes(12 * 28 * 28 + 1)])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_header_that_lies_is_named(tmp_path, content, compressed):
+    """Products that wrap around 64 bits to nothing, more dimensions than an ndarray has, other magic numbers."""
+    path = tmp_path / ("x-ubyte.gz" if compressed else "x-ubyte")
+    path.write_bytes(gzip.compress(content) if compressed else content)
+    with pytest.raises(RuntimeError, match="x-ubyte"):
+        datasets.read_idx(str(path))
+
+
+def test_no_more_is_unpacked_than_the_header_asks_for(tmp_path):
+    import tracemalloc
+    path = tmp_path / "x-ubyte.gz"
+    path.write_bytes(gzip.compress(header(8, 5) + bytes(200_000_000), 1))
+    tracemalloc.start()
+    with pytest.raises(RuntimeError, match="more where its header"):
+        datasets.read_idx(str(path))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 20_000_000
+
+
+@pytest.mark.parametrize("code, dtype, value", [(13, ">f4", 3), (13, ">f4", np.nan), (14, ">f8", np.nan),
+                                                (14, ">f8", 1e30), (9, "i1", -1), (12, ">i4", 3)])
+def test_labels_that_are_no_bytes_are_refused(tmp_path, code, dtype, value):
+    """NaN and 1e30 as labels would have become -2 ** 63."""
+    write(tmp_path)
+    labels = np.full(12, value, dtype)
+    (tmp_path / "train-labels-idx1-ubyte").write_bytes(header(code, 12) + labels.tobytes())
+    with pytest.raises(RuntimeError, match="train-labels-idx1-ubyte holds (float|int)"):
+        datasets.MNIST(str(tmp_path))
+
+
+@pytest.mark.parametrize("code, dtype", [(8, "u1"), (9, "i1"), (11, ">i2"), (12, ">i4"), (13, ">f4"), (14, ">f8")])
+def test_every_type_is_read(tmp_path, code, dtype):
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    (tmp_path / "x").write_bytes(header(code, 2, 3) + array.tobytes())
+    found = datasets.read_idx(str(tmp_path / "x"))
+    assert found.dtype == np.dtype(dtype).newbyteorder("=") and found.tolist() == array.tolist()
+
+
 def test_download(tmp_path, monkeypatch):
     """From a mirror, here a folder; the checksum is compared, and a bad file is not kept."""
     import hashlib

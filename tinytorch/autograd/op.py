@@ -27,6 +27,7 @@ cost what an op costs.
 import numpy as np
 from numpy import ndarray
 
+from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
 from .grad_mode import mode, usual
 from .node import ANS, SELECT, Node, Op, new_node, next_order
@@ -132,11 +133,11 @@ def _unary(o, forward, to_float, casts):
             return write_out(out, call(input), input, exact=exact)
         array = input.array
         if to_float and array.dtype.kind not in "fc":
-            return unusual_unary(o, call, input)
+            return unusual_unary(o, call, input, None)
         try:
             result = forward(array)
-        except TypeError:
-            return unusual_unary(o, call, input)
+        except (TypeError, ValueError, MemoryError) as error:
+            return unusual_unary(o, call, input, error)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         tensor = blank(Tensor)
@@ -227,7 +228,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             return write_out(out, call(to_default(input), to_default(other)), input, other)
         try:
             result = forward(a, b)
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, TypeError, OverflowError, MemoryError) as error:
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
@@ -290,7 +291,10 @@ def _single(o, forward):
             refresh(input)
         recorder = usual.recording or mode.grad
         record = differentiable and input.tracked and recorder is not False
-        result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
+        try:
+            result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
+        except (ValueError, MemoryError) as error:
+            raise refusal(error)
         if aux:
             result, extra = result
         if result.__class__ is not ndarray:
@@ -351,7 +355,10 @@ def _general(o, forward):
             edges.append(None)
         recorder = mask and differentiable and (usual.recording or mode.grad)
         recording = bool(recorder)
-        result = forward(*arrays, recording) if keep_flag else forward(*arrays)
+        try:
+            result = forward(*arrays, recording) if keep_flag else forward(*arrays)
+        except (ValueError, MemoryError) as error:
+            raise refusal(error)
         if not tensors:                        # a rule at work on plain arrays
             return result[0] if aux else result
         extra = None

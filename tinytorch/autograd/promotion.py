@@ -7,6 +7,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
+from ..kernels.memory import refusal
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
 from .views import check_inference, check_overlap, check_written, may_share, resized
@@ -151,8 +152,10 @@ def in_float32(call, *operands):
     return converted(result, dt.BFLOAT16) if result.array.dtype == np.float32 else result
 
 
-def unusual_unary(o, call, input):
-    """An input whose dtype the forward does not take: bfloat16, an integer where a float is needed."""
+def unusual_unary(o, call, input, error):
+    """An input whose dtype the forward does not take (bfloat16, an integer where a float is needed), or too large."""
+    if error is not None and not isinstance(error, TypeError):
+        raise refusal(error)
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(call, input)
     default = dt.get_default_dtype().numpy
@@ -170,8 +173,10 @@ _KERNELS = {"erf": "erf_vml_cpu", "erfc": "erfc_vml_cpu", "erfinv": "erfinv_vml_
 
 
 def unusual_binary(o, call, input, other, error):
-    """Why the forward of two operands failed: bfloat16, an integer out of range, or shapes."""
+    """Why the forward of two operands failed: bfloat16, an integer out of range, shapes, or memory."""
     a = input.array
+    if isinstance(error, MemoryError):
+        raise refusal(error)
     if a.dtype == dt.BFLOAT16:
         return in_float32(call, input, other)
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
@@ -181,7 +186,7 @@ def unusual_binary(o, call, input, other, error):
         raise NotImplementedError(f'"{name}" not implemented for \'{type_name(input)}\'') from error
     if isinstance(error, ValueError) and isinstance(other, Tensor):
         check_broadcast(a.shape, other.array.shape)
-    raise error
+    raise refusal(error)
 
 
 def check_broadcast(a, b):

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..kernels import layout
+from ..kernels.memory import empty
 from ..tensor import Tensor, root_of
 from .anomaly import note_write
 from .grad_mode import INFERENCE_WRITE, mode, no_grad
@@ -291,7 +292,7 @@ def resized(array, like):
     else:
         memory = array.reshape(-1)
     if memory.size < count:
-        larger = np.empty(count, array.dtype)
+        larger = empty(count, array.dtype)
         larger[:memory.size] = memory
         memory = larger
     strides = [s // like.itemsize * array.itemsize for s in like.strides] if count and _dense(like) else None

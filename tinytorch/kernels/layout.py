@@ -7,6 +7,7 @@ is: in the base's gradient.
 import numpy as np
 
 from .. import dtypes as dt
+from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
 
@@ -22,6 +23,22 @@ def at(memory, layout, start=0):
     if 0 in shape:
         return np.empty(shape, dtype)
     return np.ndarray(shape, dtype, memory, offset - start, strides)
+
+
+def strided(memory, size, stride, offset=0):
+    """`memory`, an array of one dimension without gaps, seen through sizes, strides and an offset in elements.
+
+    This is the one way to a view at places that a caller names. All is reckoned in Python's integers, which do not
+    wrap: RuntimeError for what lies outside the memory, and for what NumPy cannot hold.
+    """
+    check_bounds(size, stride, offset, memory.nbytes, memory.itemsize)
+    steps = list(stride)
+    for i in range(len(steps) - 1, -1, -1):    # only where it is never stepped along: torch puts in the usual stride
+        if steps[i] < 0:
+            steps[i] = max(size[i + 1], 1) * steps[i + 1] if i + 1 < len(steps) else 1
+    check_size(size, memory.itemsize, steps)
+    start = min(offset, memory.size)           # nothing keeps the offset of no elements in bounds
+    return np.ndarray(size, memory.dtype, memory, start * memory.itemsize, [s * memory.itemsize for s in steps])
 
 
 def dense_copy(array):
@@ -121,13 +138,26 @@ def split_off(g, part, whole):
     return rest, taken
 
 
+def span(size, stride, offset, itemsize):
+    """The bytes that a view with these sizes, strides and offset (in elements) needs from the first element on.
+
+    RuntimeError if its strides lead below the offset or the bytes are more than 64 bits count.
+    """
+    if 0 in size:
+        return 0
+    need = (offset + 1 + sum([(n - 1) * s for n, s in zip(size, stride)])) * itemsize
+    if need > LARGEST or min([(n - 1) * s for n, s in zip(size, stride)], default=0) < 0:
+        raise overflow(size, stride)
+    return need
+
+
 def check_bounds(size, stride, offset, count, itemsize):
     """RuntimeError if a view with these sizes, strides and offset (in elements) needs more than `count` bytes."""
     if 0 in size:
         return
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    need = (offset + 1 + sum([(n - 1) * s for n, s in zip(size, stride)])) * itemsize
+    need = span(size, stride, offset, itemsize)
     if need > count:
         raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
                            f"itemsize {itemsize} requiring a storage size of {need} are out of bounds for "

@@ -2,6 +2,7 @@
 
 The others are in smooth.py.
 """
+from functools import partial
 
 import numpy as np
 
@@ -42,6 +43,26 @@ def real(name, array):
 #: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
 _ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
 
+#: max(0, x) by dtype. Of two zeros NumPy returns the second, of halves the first: it is to be that of x, so that -0.
+#: stays -0. as in torch.
+_AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
+_AT_LEAST_ZERO[np.dtype(np.float16)] = lambda x: np.maximum(x, _ZERO[x.dtype])
+
+
+def limited(x, low, high):
+    """`x` moved into [low, high]; a zero that equals one of them stays as it is."""
+    if x.dtype == np.float16:
+        return np.minimum(np.maximum(x, low), high)
+    return np.minimum(high, np.maximum(low, x))
+
+
+def parts(x):
+    """`x` where it is positive, else -0., which leaves every zero that it is added to as it is; and `x` where it is
+    not, else 0."""
+    if x.dtype == np.float16:
+        return np.maximum(-0.0, x), np.minimum(x, 0)
+    return np.maximum(x, -0.0), np.minimum(0, x)
+
 
 @unary(name="is_not_zero", method=False, inplace=False)
 def _is_not_zero(input):
@@ -50,12 +71,14 @@ def _is_not_zero(input):
 
 
 def _clipped_in_rows(x, zero):
-    """np.maximum(x, zero) of a contiguous array. NumPy compares two arrays several numbers at a time, but an array and
-    a number one by one: half the time goes if the zeros come as an array as well."""
+    """max(zero, x) of a contiguous array. NumPy compares two arrays several numbers at a time, but an array and a
+    number one by one: half the time goes if the zeros come as an array as well."""
     result = np.empty_like(x)
     flat, out, whole = x.reshape(-1), result.reshape(-1), x.size - x.size % 1024
-    np.maximum(flat[:whole].reshape(-1, 1024), np.zeros(1024, x.dtype), out=out[:whole].reshape(-1, 1024))
-    np.maximum(flat[whole:], zero, out=out[whole:])
+    rows, zeros = flat[:whole].reshape(-1, 1024), np.zeros(1024, x.dtype)
+    pairs = ((zeros, rows), (zero, flat[whole:])) if x.dtype != np.float16 else ((rows, zeros), (flat[whole:], zero))
+    np.maximum(*pairs[0], out=out[:whole].reshape(-1, 1024))
+    np.maximum(*pairs[1], out=out[whole:])
     return result
 
 
@@ -70,7 +93,7 @@ def relu(input):
     try:
         if input.size >= 16384 and input.flags.c_contiguous:
             return _clipped_in_rows(input, _ZERO[input.dtype])
-        return np.maximum(input, _ZERO[input.dtype])
+        return _AT_LEAST_ZERO[input.dtype](input)
     except KeyError:                           # a dtype without a zero to compare with
         real(("Boolean", "relu"), input)
         raise
@@ -81,7 +104,7 @@ relu_ = Tensor.relu_
 
 @op(name="hardtanh", input=lambda g, input, low, high: g * ((input > low) * (input < high)))
 def _hardtanh(input, low, high):
-    return np.minimum(np.maximum(input, low), high)
+    return limited(input, low, high)
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
@@ -158,7 +181,8 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
     input=lambda g, input, weight: _leak(g, input, weight),
     weight=lambda g, input: g * (input * (input <= 0)))
 def _prelu(input, weight):
-    return np.maximum(input, 0) + np.minimum(input, 0) * weight
+    positive, negative = parts(input)
+    return positive + negative * weight
 
 
 def prelu(input, weight):
@@ -186,6 +210,8 @@ def prelu(input, weight):
         weight = weight.reshape(())
     elif weight.array.ndim:
         weight = weight.reshape((1, -1) + (1,) * (input.array.ndim - 2) if input.array.ndim > 1 else (1,))
+    if input.array.dtype.kind == "V":
+        return in_float32(_prelu, input, weight)
     return floating("prelu", _prelu, input, weight)
 
 
@@ -225,12 +251,14 @@ def threshold(input, threshold, value, inplace=False):
         return threshold_(input, threshold, value)
     if input.array.dtype.kind in "bc":
         raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{type_name(input)}'")
+    if input.array.dtype.kind == "V":
+        return in_float32(lambda x: _threshold(x, threshold, value), input)
     return _threshold(input, threshold, value)
 
 
 @op(name="hardshrink", input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
 def _hardshrink(input, lambd):
-    return input * ~((input >= -lambd) & (input <= lambd))
+    return input * ~((input >= -lambd) & (input <= lambd)) + 0.0           # 0. for the -0. of a negative number
 
 
 def hardshrink(input, lambd=0.5):

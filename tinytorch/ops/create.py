@@ -1,6 +1,5 @@
 """New tensors: tensor zeros ones full empty and their like."""
 import warnings
-from operator import index as as_int
 
 import numpy as np
 
@@ -9,8 +8,12 @@ from ..autograd.tensor_methods import check_can_require_grad
 from ..autograd.op import methods
 from ..autograd.promotion import refill, scalar_as, stored_as
 from ..device import check_device
+from ..kernels.layout import span, strided
+from ..kernels.memory import check_size
+from ..kernels.memory import empty as new_memory
 from ..memory_format import check_layout, memory_order, preserve_format
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, root_of, wrap
+from .arguments import check_positive, ints_of, size_of
 from .data import array_of, check_array
 from .shape import inverse
 
@@ -96,7 +99,7 @@ def as_tensor(data, dtype=None, device=None):
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`.
 
-    ValueError if `copy` is False and a copy is needed.
+    A buffer (bytearray, memoryview) is read as `frombuffer` does. ValueError if `copy` is False and a copy is needed.
 
     >>> import tinytorch as torch
     >>> torch.asarray([1., 2.])
@@ -111,9 +114,13 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
             result = result.clone()
     elif isinstance(obj, np.ndarray):
         result = as_tensor(obj, dtype, device)
-        shared = result.array is obj
+        shared = np.may_share_memory(result.array, obj)
         if copy and shared:
-            result = wrap(obj.copy())
+            result = wrap(result.array.copy())
+    elif not isinstance(obj, np.generic) and _is_buffer(obj):
+        result, shared = frombuffer(obj, dtype=dtype or dt.get_default_dtype()), not copy
+        if copy:
+            result = result.clone()
     else:
         result, shared = as_tensor(obj, dtype, device), False
     if copy is False and not shared:
@@ -126,8 +133,18 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return result
 
 
+def _is_buffer(obj):
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
 def from_numpy(ndarray):
-    """A tensor that shares the memory of an ndarray. TypeError for dtypes that torch lacks.
+    """A tensor that shares the memory of an ndarray. One that is read-only stays so, with a warning.
+
+    TypeError for dtypes that torch lacks, ValueError for strides that are negative or no multiple of the element.
 
     >>> import numpy, tinytorch as torch
     >>> torch.from_numpy(numpy.arange(3))
@@ -136,21 +153,46 @@ def from_numpy(ndarray):
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     check_array(ndarray)
-    if any(s < 0 for s in ndarray.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides "
-                         "are not currently supported. (You can probably work around this by making a copy of your "
-                         "array  with array.copy().) ")
-    return wrap(ndarray)
+    if not ndarray.flags.writeable:
+        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
+                      "it stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
+    return wrap(_plain(ndarray))
+
+
+def _plain(array):
+    """`array` itself, or the same memory without what a tensor has no use for: a subclass, and an array it is a view
+    of in which its elements do not lie at whole places (those of a tensor's storage)."""
+    if array.__class__ is not np.ndarray:
+        array = array.view(np.ndarray)
+    root = root_of(array)
+    if root is not array:
+        place = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        if place < 0 or place % array.itemsize or root.nbytes % array.itemsize or min(root.strides, default=0) < 0:
+            return np.asarray(memoryview(array))
+    return array
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A vector that shares the memory of a Python buffer.
+    """A vector that shares the memory of a Python buffer. One that is read-only stays so, with a warning.
+
+    ValueError for what is no buffer, or too short for the offset and count, or no multiple of the element.
 
     >>> import tinytorch as torch
     >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
     tensor([1, 2], dtype=torch.int16)
     """
-    length = memoryview(buffer).nbytes
+    if not isinstance(dtype, dt.dtype):
+        raise TypeError(f"frombuffer(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    for name, n in (("count", count), ("offset", offset)):
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise TypeError(f"frombuffer(): argument '{name}' must be int, not {type(n).__name__}")
+    try:
+        memory = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    if not memory.c_contiguous:
+        raise RuntimeError("could not retrieve buffer from object")
+    length = memory.nbytes
     if length == 0 or count == 0:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
@@ -162,6 +204,9 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     if count > 0 and offset + count * dtype.itemsize > length:
         raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) "
                          f"must not be greater than actual buffer length ({length} bytes)")
+    if memory.readonly:
+        warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. Here it "
+                      "stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
     return finish(np.frombuffer(buffer, dtype.numpy, count, offset), None, None, requires_grad)
 
 
@@ -172,45 +217,14 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=Fals
     >>> torch.scalar_tensor(3)
     tensor(3.)
     """
+    if not isinstance(s, (int, float, complex, np.generic)) and not (isinstance(s, Tensor) and not s.array.ndim):
+        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type(s).__name__}")
     if dtype is None:
         dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
     return finish(stored_as(s, dtype.numpy), None, device, requires_grad)
 
 
 # ------------------------------------------------------------------ of one value
-def size_of(args, name):
-    """The sizes of zeros(2, 3) or zeros((2, 3)) as a tuple of ints."""
-    listed = len(args) == 1 and isinstance(args[0], (tuple, list))
-    if listed:
-        args = args[0]
-    for i, n in enumerate(args):
-        if n.__class__ is not int and not _is_size(n, i):
-            given = type(n).__name__
-            if i:
-                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
-                                f"\"type must be tuple of ints,but got {given}\"")
-            found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
-            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}")
-    size = tuple([as_int(n) for n in args])
-    if size and min(size) < 0:
-        wrong = next(n for n in size if n < 0)
-        if name == "zeros":
-            raise RuntimeError("zeros: Dimension size must be non-negative.")
-        raise RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {list(size)}")
-    if len(size) > 64:
-        raise RuntimeError("only tensors with up to 64 dims are supported")
-    return size
-
-
-def _is_size(n, place):
-    """Whether `n` counts as an int among sizes; True and False do, save in the first place."""
-    try:
-        as_int(n)
-    except TypeError:
-        return False
-    return place > 0 or not isinstance(n, bool)
-
-
 def _number_of(name, value):
     """A fill value as a Python number. TypeError for what is none."""
     number = value
@@ -224,8 +238,8 @@ def _number_of(name, value):
 def empty_in(size, numpy_dtype, order):
     """Uninitialised memory of shape `size` with its dimensions in the given order ("C", "K" or dimensions)."""
     if isinstance(order, str):
-        return np.empty(size, numpy_dtype)
-    return np.empty([size[d] for d in order], numpy_dtype).transpose(inverse(order))
+        return new_memory(size, numpy_dtype)
+    return new_memory([size[d] for d in order], numpy_dtype).transpose(inverse(order))
 
 
 def _filled(name, fill, doc):
@@ -246,7 +260,7 @@ def _filled(name, fill, doc):
             array = empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape)))
             array[...] = fill(array.shape, numpy_dtype)
         else:
-            array = fill(shape, numpy_dtype)
+            array = new_memory(shape, numpy_dtype, fill)
         return refill(out, finish(array, None, device, requires_grad))
     create.__name__ = create.__qualname__ = name
     create.__doc__ = doc
@@ -255,7 +269,7 @@ def _filled(name, fill, doc):
 
 def constant(size, value, numpy_dtype):
     """An array full of a Python number."""
-    result = np.empty(size, numpy_dtype)
+    result = new_memory(size, numpy_dtype)
     result[...] = stored_as(value, numpy_dtype)
     return result
 
@@ -321,7 +335,8 @@ def _fill_like(name, fill, input, dtype, layout, device, requires_grad, memory_f
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy
     order = memory_order(memory_format, array.ndim)
     if order == "K":
-        result = np.empty_like(array, numpy_dtype, order="C" if 0 in array.strides else "K")
+        order = "C" if 0 in array.strides else "K"
+        result = new_memory(array.shape, numpy_dtype, lambda size, d: np.empty_like(array, d, order))
     else:
         result = empty_in(array.shape, numpy_dtype, order)
     fill(result)
@@ -372,17 +387,27 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of the given size and strides (in elements) whose elements are not set.
 
+    RuntimeError for negative sizes, strides that lead below the first element, and more memory than there is.
+
     >>> import tinytorch as torch
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
+    return _strided("empty_strided", size, stride, dtype, layout, device, requires_grad)
+
+
+def _strided(name, size, stride, dtype, layout, device, requires_grad):
+    size, stride = ints_of(size, name, "size", 1), ints_of(stride, name, "stride", 2)
+    numpy_dtype = (as_dtype(dtype, name) or dt.get_default_dtype()).numpy
+    check_layout(layout)
     if len(size) != len(stride):
-        raise RuntimeError("dimensionality of sizes and strides must match")
-    numpy_dtype = (dtype or dt.get_default_dtype()).numpy
-    count = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
-    array = np.lib.stride_tricks.as_strided(np.empty(count, numpy_dtype), tuple(size),
-                                            [s * numpy_dtype.itemsize for s in stride])
-    return finish(array, None, device, requires_grad)
+        raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+                           f"({len(stride)})")
+    check_positive(size)
+    bytes_needed = span(size, stride, 0, numpy_dtype.itemsize)
+    check_size(size, numpy_dtype.itemsize, stride)
+    memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype)
+    return finish(strided(memory, size, stride), None, device, requires_grad)
 
 
 def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False,
@@ -393,7 +418,9 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     >>> torch.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
     """
-    size, order = tuple(size), tuple(physical_layout)
+    size = ints_of(size, "empty_permuted", "size", 1)
+    order = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
+    check_positive(size)
     if sorted(order) != list(range(len(size))):
         raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. "
                            f"len(size) = {len(size)} is not equal to len(physical_layout) = "
@@ -426,7 +453,7 @@ def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, re
 def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
                       pin_memory=False):
     """`torch.empty_strided(size, stride)` in the dtype of `self`."""
-    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    return _strided("new_empty_strided", size, stride, dtype or self.dtype, layout, device, requires_grad)
 
 
 methods(new_tensor, new_full, new_empty_strided, _new("new_zeros", zeros), _new("new_ones", ones),

@@ -2,18 +2,33 @@
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.layout import dense_copy
+from ..kernels.memory import DIMENSIONS, empty
 from ..tensor import Size, Tensor
+from .arguments import size_of
+
+#: How deep torch lets sequences be nested.
+_DEEPEST = 128
 
 
 def array_of(data, dtype=None):
-    """A new ndarray of `data`, of the given dtype or the one torch infers."""
+    """A new ndarray of `data`, of the given dtype or the one torch infers.
+
+    ValueError for ragged sequences and those nested too deep (in themselves, for instance), RuntimeError for more
+    dimensions than an ndarray has, TypeError for what is no number.
+    """
     if isinstance(data, (np.ndarray, np.generic)):
-        array = np.array(data)
-        check_array(array)
+        check_array(data)
+        array = dense_copy(np.asarray(data))
         return array if dtype is None else dt.cast(array, dtype.numpy)
-    leaf = data
+    leaf, depth = data, 0
     while isinstance(leaf, (list, tuple)) and leaf:
+        depth += 1
+        if depth > _DEEPEST:
+            raise _too_deep(leaf)
         leaf = leaf[0]
+    if depth > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     if isinstance(leaf, (Tensor, np.ndarray, np.generic)):
         plain = leaf.__class__ is not Tensor
     else:
@@ -39,19 +54,27 @@ def contents(data, numpy_dtype):
     """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
     value = data[0]
     if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
-        from .create import size_of            # which imports this file
-        return np.empty(size_of(data, "new"), numpy_dtype)
+        return empty(size_of(data, "new"), numpy_dtype)
     if not isinstance(value, (str, bytes)) and not _is_sequence(value):
         raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
     return array_of(value, dt.BY_NUMPY[numpy_dtype])
 
 
 def check_array(array):
-    """TypeError for a dtype that torch lacks, ValueError for another machine's byte order."""
+    """TypeError for a dtype that torch lacks, ValueError for another machine's byte order and for strides that are
+    negative or lead to a part of an element (as those of a field of records may)."""
     dt.of(array)
     if not array.dtype.isnative:
         raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
                          "byte orders is currently not supported.")
+    for step in array.strides:
+        if step < 0:
+            raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative "
+                             "strides are not currently supported. (You can probably work around this by making a copy "
+                             "of your array  with array.copy().) ")
+        if step % array.itemsize:
+            raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array "
+                             "to reallocate the memory.")
 
 
 def _convert(array, target):
@@ -75,9 +98,13 @@ def _checked(data):
     shape, leaf = [], data
     while not isinstance(leaf, str) and _is_sequence(leaf):
         shape.append(len(leaf))
+        if len(shape) > _DEEPEST:
+            raise _too_deep(leaf)
         if not shape[-1]:
             break
         leaf = leaf[0]
+    if len(shape) > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     data = _plain(data, shape, 0)
     if shape and not shape[-1]:
         return data, np.empty(shape, dt.get_default_dtype().numpy)
@@ -89,6 +116,10 @@ def _checked(data):
     if array.dtype.kind == "O":
         raise ValueError("Overflow when unpacking long long")
     return data, array
+
+
+def _too_deep(x):
+    return ValueError(f"too many dimensions '{type(x).__name__}'")
 
 
 def _is_sequence(x):
@@ -114,7 +145,14 @@ def _plain(x, shape, depth):
         raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})")
     if isinstance(x, np.ndarray):
         return x
-    return [_plain(item, shape, depth + 1) for item in x]
+    check_not_in_itself(x)
+    return [_plain(x[i], shape, depth + 1) for i in range(shape[depth])]
+
+
+def check_not_in_itself(x):
+    """TypeError for a sequence that is one of its own elements."""
+    if any(item is x for item in x):
+        raise TypeError("new(): self-referential lists are incompatible")
 
 
 def _infer(x, depth=0, first=True):

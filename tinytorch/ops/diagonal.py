@@ -6,6 +6,7 @@ from ..autograd.op import methods, op
 from ..autograd.promotion import EXACT, write_out
 from ..autograd.views import in_place
 from ..device import check_device
+from ..kernels.memory import empty
 from ..tensor import Tensor, check_dim, wrap
 from .shape import reshape
 
@@ -57,6 +58,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     first, second = check_dim(dim1, ndim), check_dim(dim2, ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    offset = max(min(offset, input.array.shape[second]), -input.array.shape[first])      # 32 bits are all NumPy takes
     return _diagonal(input, offset, first, second)
 
 
@@ -163,11 +165,13 @@ def triu(input, diagonal=0, *, out=None):
     return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT)
 
 
-def _indices(row, col, mask, dtype, device):
+def _indices(row, col, offset, outside, dtype, device):
+    """Where the lower triangle of a row x col matrix is, or (`outside`) all but that."""
     if row < 0 or col < 0:
         raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
     check_device(device)
-    return wrap(np.array(mask.nonzero()).astype((dtype or dt.int64).numpy))
+    found = empty((row, col), np.dtype(bool), lambda size, dtype: np.nonzero(np.tri(*size, offset, dtype) ^ outside))
+    return wrap(np.array(found).astype((dtype or dt.int64).numpy))
 
 
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
@@ -178,7 +182,7 @@ def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _indices(row, col, np.tri(max(row, 0), max(col, 0), offset, bool), dtype, device)
+    return _indices(row, col, offset, False, dtype, device)
 
 
 def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
@@ -189,7 +193,7 @@ def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _indices(row, col, ~np.tri(max(row, 0), max(col, 0), offset - 1, bool), dtype, device)
+    return _indices(row, col, offset - 1, True, dtype, device)
 
 
 def _zero_expanded(memory, values, diagonal=0):

@@ -5,6 +5,7 @@ from ..autograd.grad_mode import mode
 from ..autograd.op import op
 from ..autograd.promotion import need_tensors
 from ..kernels import embedding as kernels
+from ..kernels.memory import empty
 from ..tensor import Tensor, wrap
 
 
@@ -157,11 +158,13 @@ def one_hot(tensor, num_classes=-1):
     if not index.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return wrap(np.zeros(index.shape + (num_classes,), np.int64))
+        return wrap(empty(index.shape + (num_classes,), index.dtype, np.zeros))
     if index.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
     elif index.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return wrap((index[..., None] == np.arange(num_classes)).astype(np.int64))
+    result = empty(index.shape + (num_classes,), index.dtype, np.zeros)
+    np.put_along_axis(result, index[..., None], 1, -1)
+    return wrap(result)

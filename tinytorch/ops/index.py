@@ -17,6 +17,7 @@ from ..autograd.views import (assign, check_in_place, check_inference, check_ove
 from ..kernels.layout import picked_like
 from ..kernels.scatter import add_at
 from ..tensor import Tensor, wrap
+from .data import array_of, check_not_in_itself
 
 __all__ = ["index_put"]
 
@@ -98,6 +99,7 @@ def put_values(array, values, index, accumulate=False):
     """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
     try:
         if accumulate:
+            _check_in_range(array.shape, index)
             add_at(array, index, values)
         else:
             array[index] = values
@@ -106,6 +108,13 @@ def put_values(array, values, index, accumulate=False):
     except ValueError:
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
                            f"indexing result of shape {list(pick(array, index).shape)}") from None
+
+
+def _check_in_range(shape, index):
+    """IndexError if an array of an advanced index names what is not there. (NumPy sees places in flat memory only.)"""
+    for i, n in zip(index, shape):
+        if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
+            raise IndexError
 
 
 def index_error(shape, index, error):
@@ -227,7 +236,11 @@ def _plain(item):
     if isinstance(item, (list, tuple, range)):
         if not len(item):
             return np.zeros(0, np.int64)
-        array = np.array([x.array if isinstance(x, Tensor) else x for x in item])
+        try:
+            array = np.array([x.array if isinstance(x, Tensor) else x for x in item])
+        except ValueError:                     # ragged, or nested too deep
+            check_not_in_itself(item)
+            array = array_of(list(item))
         return _plain_array(array) if array.ndim else array
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")

@@ -372,6 +372,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
                            f"{list(target.array.shape)}")
     if weight is not None and weight.array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
+    _check_long(target)
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     rows = input.reshape(-1, classes)
@@ -382,6 +383,11 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         loss = loss * weight[at]
     loss = loss.masked_fill(wrap(np.arange(classes) == at.array), 0).sum(1) / classes
     return reduced(loss if input.array.ndim > 1 else loss.reshape(target.array.shape), reduction)
+
+
+def _check_long(target):
+    if target.array.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {type_name(target)}")
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
@@ -402,6 +408,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     rows, labels = input.reshape(-1, classes), target.array.reshape(-1, classes)
     if labels.size and (labels.min() < -1 or labels.max() >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
+    _check_long(target)
     listed = np.logical_and.accumulate(labels >= 0, axis=1)
     labels = np.where(listed, labels, 0)
     other = np.ones(labels.shape, bool)

@@ -184,27 +184,30 @@ def put(input, index, source, accumulate=False):
 def take_along_dim(input, indices, dim=None, *, out=None):
     """`gather` with broadcasting; without `dim` of the flat tensors. For what argsort and argmax return.
 
+    Along a `dim` indices of any size and sign count modulo its length; else they are to be in range.
+
     >>> import tinytorch as torch
     >>> x = torch.tensor([[3, 1], [2, 4]])
     >>> torch.take_along_dim(x, torch.tensor([[1], [0]]), 1)
     tensor([[1],
             [2]])
     """
-    if indices.array.dtype.kind not in "iu" or indices.array.dtype == np.uint8:
-        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + type_name(indices))
     if dim is None:
-        return take_along_dim(reshape(input, -1), reshape(indices, -1), 0, out=out)
+        return gather(reshape(input, -1), 0, reshape(indices, -1), out=out)
+    if indices.array.dtype != np.int64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + type_name(indices))
     ndim = input.array.ndim
     if ndim != indices.array.ndim:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
                            f"got {ndim} dimensions for input, and {indices.array.ndim} dimensions for indices")
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, ndim)
     shape, places = list(input.array.shape), list(indices.array.shape)
     common = list(common_shape(shape[:dim] + [1] + shape[dim + 1:], places[:dim] + [1] + places[dim + 1:]))
     shape, places = [common[:dim] + [n] + common[dim + 1:] for n in (shape[dim], places[dim])]
-    index = indices.array
-    if index.size and index.min() < 0:
-        indices = wrap(np.where(index < 0, index + input.array.shape[dim], index))
+    if input.array.shape[dim]:                 # as torch has it, one too large counts from the start again
+        indices = wrap(indices.array % input.array.shape[dim])
     return gather(expand(input, shape), dim, expand(indices, places), out=out)
 
 

@@ -14,9 +14,11 @@ from ..autograd.views import resized
 from ..device import check_device
 from ..kernels import random as samplers
 from ..kernels import rejection
+from ..kernels.memory import empty
 from ..random import stream_of
 from ..tensor import Tensor, wrap
-from .create import as_dtype, size_of
+from .arguments import size_of
+from .create import as_dtype
 from .sampling import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like
 
 __all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",
@@ -37,7 +39,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     check_device(device)
     dtype = as_dtype(dtype, "rand")
     if out is None:
-        result = wrap(np.empty(shape, (dtype or default or dt.get_default_dtype()).numpy))
+        result = wrap(empty(shape, (dtype or default or dt.get_default_dtype()).numpy))
         if requires_grad:
             check_can_require_grad(result)
             result.tracked = True
@@ -47,7 +49,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.tensor_type[:-6]} does not match dtype of out parameter ({type_name(out)})")
     if out.array.shape != shape:
-        out.array = resized(out.array, np.empty(shape, out.array.dtype))
+        out.array = resized(out.array, empty(shape, out.array.dtype))
     with stream:
         fill(out.array, *arguments, stream)
     out.version[0] += 1
@@ -108,9 +110,9 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, memor
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
     d = dt.of(input.array) if dtype is None else dtype
     if layout == "torch.preserve_format":
-        array = samplers.empty_like(input.array, d.numpy)
+        array = empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype))
     elif layout == "torch.contiguous_format":
-        array = np.empty(input.array.shape, d.numpy)
+        array = empty(input.array.shape, d.numpy)
     else:
         raise NotImplementedError(f"memory_format {memory_format} is not supported")
     result = wrap(array)

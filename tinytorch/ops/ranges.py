@@ -8,13 +8,12 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.promotion import refill, result_dtype
 from ..kernels.exact import fma32, fma64
+from ..kernels.memory import LARGEST, check_size
+from ..kernels.memory import empty as new_memory
 from ..tensor import Tensor, wrap
 from .create import as_dtype, finish
 
 __all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
-
-_range = range
-
 
 def _number(x):
     return x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x.array.ndim else x
@@ -77,7 +76,7 @@ def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, 
             raise ValueError("step must be nonzero")
         start, end, step = _whole(start), _whole(end), _whole(step)
     _check_range(start, end, step)
-    count = max(math.ceil((end - start) / step), 0)
+    count = _counted(math.ceil((end - start) / step))
     if out is not None and out.array.size not in (0, count):
         warnings.warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
                       f"which does not match the computed number of elements {count}. Note that this may occur as a "
@@ -87,7 +86,18 @@ def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, 
 
 
 def _whole(x):
-    return int(x) if math.isfinite(x) else x   # _check_range has the words for what is not finite
+    """`x` as an integer of 64 bits."""
+    if not math.isfinite(x):
+        return x                               # _check_range has the words for that
+    if not -LARGEST - 1 <= x <= LARGEST:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(x)
+
+
+def _counted(count):
+    if count > LARGEST:
+        raise RuntimeError("invalid size, possible overflow?")
+    return max(count, 0)
 
 
 def _floating(given):
@@ -105,6 +115,10 @@ def _check_range(start, end, step):
 
 
 def _steps(start, step, count, dtype):
+    return new_memory((count,), dtype.numpy, lambda size, numpy_dtype: _all_steps(start, step, count, dtype))
+
+
+def _all_steps(start, step, count, dtype):
     if dtype.category == 1:
         return (np.arange(count, dtype=np.int64) * int(step) + int(start)).astype(dtype.numpy)
     places = np.arange(count, dtype=np.float64)
@@ -144,16 +158,20 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     if end is None:
         start, end = 0, start
     _check_range(start, end, step)
-    count = int((end - start) / step) + 1
+    count = _counted(int((end - start) / step) + 1)
     array = _steps(start, step, count, dtype or dt.get_default_dtype())
     return refill(out, finish(array, None, device, requires_grad), by_count=True)
 
 
 def _spaced(start, end, steps, d, small):
-    """`steps` numbers from start to end, each half counted from its own end, in dtype `d` (rounded
-    after every operation if it is one of the `small` floats)."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    return new_memory((steps,), d.numpy, lambda size, numpy_dtype: _halves(start, end, steps, d, small))
+
+
+def _halves(start, end, steps, d, small):
+    """`steps` numbers from start to end, each half counted from its own end, in dtype `d` (rounded
+    after every operation if it is one of the `small` floats)."""
     work = d.numpy if d.category >= 2 and d.itemsize > 2 else np.dtype(np.float32)
     if d.category == 1:
         work, start, end = np.dtype(np.float64), int(start), int(end)
@@ -178,11 +196,14 @@ def _along(places, step, start):
 
 
 def _steps_of(name, steps):
-    """How many numbers: TypeError unless it is an integer."""
+    """How many numbers: TypeError unless it is an integer, ValueError if 64 bits do not hold it."""
     try:
-        return as_int(None if isinstance(steps, bool) else steps)
+        steps = as_int(None if isinstance(steps, bool) else steps)
     except TypeError:
         raise TypeError(f"{name}(): argument 'steps' (position 3) must be int, not {type(steps).__name__}") from None
+    if abs(steps) > LARGEST:
+        raise ValueError("Overflow when unpacking long long")
+    return steps
 
 
 def _spaced_dtype(start, end, dtype, out):
@@ -236,8 +257,12 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_g
             raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
         if count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
+        if count > LARGEST:
+            raise ValueError("Overflow when unpacking long long")
     d = as_dtype(dtype, "eye") or (dt.get_default_dtype() if out is None else out.dtype)
-    return refill(out, finish(dt.cast(np.eye(n, m, dtype=bool), d.numpy), None, device, requires_grad))
+    check_size((n, m), d.itemsize)
+    array = new_memory((n, m), d.numpy, lambda size, numpy_dtype: dt.cast(np.eye(*size, dtype=bool), numpy_dtype))
+    return refill(out, finish(array, None, device, requires_grad))
 
 
 def vander(x, N=None, *, increasing=False):
@@ -252,6 +277,6 @@ def vander(x, N=None, *, increasing=False):
     n = x.array.size if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
-    powers = _range(n) if increasing else _range(n - 1, -1, -1)
     d = x.array.dtype if x.array.dtype.kind in "fcV" else np.dtype(np.int64)
-    return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(np.array(powers, np.int64))
+    powers = new_memory((x.array.size, n), d, lambda size, dtype: np.arange(n))
+    return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(powers if increasing else powers[::-1].copy())

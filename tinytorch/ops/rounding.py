@@ -236,7 +236,11 @@ def _inside(input, low, high):
 
 @op(name="clamp.1", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
 def _clamp(input, low, high):
-    return input.clip(low, high)
+    if input.dtype.kind != "f" or low is not None and high is not None:
+        return input.clip(low, high)
+    if input.dtype == np.float16:              # of two zeros NumPy returns the second, of halves the first: input's
+        return np.maximum(input, low) if high is None else np.minimum(input, high)
+    return np.maximum(low, input) if high is None else np.minimum(high, input)
 
 
 def _low_slope(g, input, low, high):

@@ -211,11 +211,14 @@ def _any_outside(array, n):
     return array.size > 0 and array.view(np.uint64 if array.itemsize == 8 else np.uint32).max() >= n
 
 
-def _check_bounds(index, dim, n, error=RuntimeError):
+def _check_bounds(index, dim, n, error=RuntimeError, prefix=""):
     array = index.array
     if _any_outside(array, n):
-        wrong = array[(array < 0) | (array >= n)].reshape(-1)[0]
-        raise error(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
+        raise error(f"{prefix}index {_first_outside(array, n)} is out of bounds for dimension {dim} with size {n}")
+
+
+def _first_outside(array, n):
+    return array[(array < 0) | (array >= n)].reshape(-1)[0]
 
 
 def _check_ranks(input, index, dim, name):
@@ -345,7 +348,7 @@ def _reduced(primitive, input, dim, index, src, reduce, include_self=True, out=N
 
 
 def index_select(input, dim, index, *, out=None):
-    """The slices `index` (a vector) of dimension `dim`, copied. IndexError out of range.
+    """The slices `index` (a vector) of dimension `dim`, copied. IndexError out of range (for dim 1 RuntimeError).
 
     >>> import tinytorch as torch
     >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([1]))
@@ -362,12 +365,20 @@ def index_select(input, dim, index, *, out=None):
     if shape and array.size and not shape[dim]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if _any_outside(array, shape[dim] if shape else 1):
+        if dim == 1:                           # torch has a routine for that, with words of its own
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(array, shape[dim])} "
+                               f"axis_dim={shape[dim]}")
         raise IndexError("index out of range in self")
     if not shape:
         return write_out(out, input.clone())
     if out is not None and out.array.dtype != input.array.dtype:
         raise RuntimeError("index_select(): self and result must have the same scalar type")
     return write_out(out, _index_select(input, dim, index), input, index, apart=True)
+
+
+def _check_kind(index, name):
+    if index.array.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {type_name(index)}")
 
 
 def _slices(input, dim, index, source, name):
@@ -394,12 +405,14 @@ def _on_vector(function, input, dim, index, source, *rest):
 def index_add(input, dim, index, source, *, alpha=1, out=None):
     """A copy of `input` with alpha * source[i] added to slice index[i] of dimension `dim`; repeats add up.
 
+    IndexError out of range (RuntimeError along the first or last of several dimensions, where torch has scatter_add
+    do it).
+
     >>> import tinytorch as torch
     >>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.tensor([1., 2.]))
     tensor([3., 0., 0.])
     """
-    if index.array.dtype not in (np.int64, np.int32):
-        raise RuntimeError("index_add_(): Expected dtype int32/int64 for index but got: " + type_name(index))
+    _check_kind(index, "index_add")
     if source.array.dtype != input.array.dtype:
         raise RuntimeError("index_add_(): self and source must have the same scalar type")
     shape, there = input.array.shape, source.array.shape
@@ -409,7 +422,12 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     if there and (len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]):
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
                            f"self.shape = {list(shape)} source.shape = {list(there)}")
-    _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1)
+    if _any_outside(index.array, shape[dim] if shape else 1):
+        if len(shape) > 1 and not input.array.size:            # nothing to add to: torch does not look at the index
+            return write_out(out, input.clone(), source, index, apart=True, exact=EXACT)
+        if len(shape) > 1 and dim in (0, len(shape) - 1) and alpha == 1 and index.array.dtype == np.int64:
+            _check_bounds(index, dim, shape[dim])
+        raise IndexError("index out of range in self")
     source = source if alpha == 1 else source * alpha
     if not input.array.ndim:
         return write_out(out, _on_vector(_index_add, input, dim, index, source), exact=EXACT)
@@ -429,7 +447,7 @@ def index_copy(input, dim, index, source, *, out=None):
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
                            f"{type_name(input)} and (source) {type_name(source)}")
     dim = _slices(input, dim, index, source, "index_copy")
-    _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1, IndexError)
+    _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1, IndexError, "index_copy_(): ")
     if not input.array.ndim:
         return write_out(out, _on_vector(_index_copy, input, dim, index, source), exact=EXACT)
     return write_out(out, _index_copy(input, dim, index, source), source, index, apart=True, exact=EXACT)
@@ -449,8 +467,10 @@ def index_fill(input, dim, index, value):
         value = value.to(input.dtype)
     elif isinstance(value, complex) and input.array.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-    if index.array.dtype not in (np.int64, np.int32):
+    if index.array.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.array.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
     dim = check_dim(dim, input.array.ndim)
     n = input.array.shape[dim] if input.array.ndim else 1
     if not n and index.array.size:             # torch finds no memory for what it is to fill, before it looks at that
@@ -476,12 +496,15 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    _check_kind(index, "index_reduce")
     dim = _slices(input, dim, index, source, "index_reduce")
     if not input.array.ndim:
         vector = _reduced(_index_reduce, reshape(input.clone(), 1), 0, reshape(index, 1), reshape(source, 1), reduce,
                           include_self)
         return write_out(out, reshape(vector, ()), exact=EXACT)
     shape = source.array.shape
+    if _any_outside(index.array, input.array.shape[dim]):
+        raise IndexError("index out of range in self")
     places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(shape) - 1 - dim)), shape)
     result = _reduced(_index_reduce, input, dim, places, source, reduce, include_self)
     return write_out(out, result, source, index, apart=True, exact=EXACT)

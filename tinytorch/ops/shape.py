@@ -95,7 +95,10 @@ def resolve_size(size, count):
 
 def viewable(array, size):
     """Whether `array` can take shape `size` without a copy."""
-    return array.flags.c_contiguous or np.may_share_memory(array, array.reshape(size))
+    try:
+        return array.flags.c_contiguous or np.may_share_memory(array, array.reshape(size))
+    except MemoryError:                        # it was about to make a copy
+        return False
 
 
 # ------------------------------------------------------------------ view and reshape
@@ -138,13 +141,18 @@ def _view_as_dtype(self, dtype):
         if ratio and array.shape[-1] % ratio:
             raise RuntimeError(f"self.size(-1) must be divisible by {ratio} to view {self.dtype.tensor_type[:-6]} as "
                                f"{dtype.tensor_type[:-6]} (different element sizes), but got {array.shape[-1]}")
-        if array.strides[-1] != have and array.shape[-1] != 1:
+        if self.stride(-1) != 1 and array.shape[-1] != 1:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {self.dtype.tensor_type[:-6]} as "
                                f"{dtype.tensor_type[:-6]} (different element sizes), but got {self.stride(-1)}")
         if ratio and self.storage_offset() % ratio:
             raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} to view "
                                f"{self.dtype.tensor_type[:-6]} as {dtype.tensor_type[:-6]} (different element sizes), "
                                f"but got {self.storage_offset()}")
+        for i, step in enumerate(self.stride()[:-1] if ratio else ()):
+            if step % ratio:
+                raise RuntimeError(f"self.stride({i}) must be divisible by {ratio} to view "
+                                   f"{self.dtype.tensor_type[:-6]} as {dtype.tensor_type[:-6]} (different element "
+                                   f"sizes), but got {step}")
     result = wrap(array.view(want))
     result.version = self.version
     return result

@@ -8,7 +8,7 @@ from ..autograd.promotion import need_tensors, type_name
 from ..autograd.views import in_place
 from ..kernels.erf import erf
 from ..tensor import check_dim
-from .activation import floating, written
+from .activation import floating, parts, written
 from .arithmetic import conj
 from .math import tanh
 from .special_math import sigmoid
@@ -119,7 +119,8 @@ def _elu_backward(grad, input, alpha, scale, rate):
 
 @op(name="elu", input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
 def _elu(input, alpha, scale, rate):
-    return np.expm1(np.minimum(input, 0) * rate) * (alpha * scale) + np.maximum(input, 0) * scale
+    positive, negative = parts(input)
+    return np.expm1(negative * rate) * (alpha * scale) + positive * scale
 
 
 _celu = renamed(_elu, "celu")

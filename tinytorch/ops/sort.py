@@ -4,7 +4,7 @@ import numpy as np
 from .. import dtypes as dt
 from .. import return_types
 from ..autograd.op import methods
-from ..autograd.promotion import EXACT, C_NAMES, type_name, write_out
+from ..autograd.promotion import EXACT, promoted, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .reduce import check_nonempty, check_tensor, extreme_at, numpy_names, picker, to_outs
 
@@ -212,16 +212,33 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while "
                            "right was True")
     side = "right" if right or side == "right" else "left"
-    sequence = sorted_sequence.array
-    values = input.array if isinstance(input, Tensor) else np.asarray(input)
-    if isinstance(input, Tensor) and values.dtype != sequence.dtype:
-        raise RuntimeError("torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but "
-                           f"got boundary tensor dtype {_type_meta(sequence)} and input value tensor dtype "
-                           f"{_type_meta(values)}")
+    return _searched(sorted_sequence, input, side, sorter, out_int32, out)
+
+
+def _searched(sequence, values, side, sorter, out_int32, out):
+    if isinstance(values, Tensor) and values.array.dtype != sequence.array.dtype:
+        sequence, values = promoted(sequence, values)
+    sequence, values = sequence.array, values.array if isinstance(values, Tensor) else np.asarray(values)
+    kind = dt.int32 if out_int32 else dt.int64
+    if out is not None and out.dtype is not kind:
+        raise RuntimeError("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+                           "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
+                           f"{type_name(out)} and out_int32 flag is {out_int32}")
     if sorter is not None:
-        sequence = np.take_along_axis(sequence, sorter.array, -1)
+        sequence = np.take_along_axis(sequence, _checked_sorter(sorter.array, sequence), -1)
+    if not sequence.ndim:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+                           "dimension")
+    if sequence.dtype.kind in "bc":
+        raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for "
+                                  f"'{dt.of(sequence).tensor_type[:-len('Tensor')]}'")
+    if sequence.dtype == dt.BFLOAT16:
+        sequence = dt.from_bfloat16(sequence)
+    if values.dtype == dt.BFLOAT16:
+        values = dt.from_bfloat16(values)
+    search = _bisected if sequence.dtype.kind == "f" and np.isnan(sequence).any() else np.searchsorted
     if sequence.ndim == 1:
-        found = np.asarray(np.searchsorted(sequence, values, side))
+        found = np.asarray(search(sequence, values, side))
     else:
         if sequence.shape[:-1] != values.shape[:-1]:
             raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
@@ -229,13 +246,31 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
                                f"boundaries tensor {list(sequence.shape)} and input value tensor {list(values.shape)}")
         found = np.zeros(values.shape, np.int64)
         for row in np.ndindex(sequence.shape[:-1]):
-            found[row] = np.searchsorted(sequence[row], values[row], side)
-    result = wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
-    return write_out(out, result)
+            found[row] = search(sequence[row], values[row], side)
+    return write_out(out, wrap(found.astype(kind.numpy, copy=False)))
 
 
-def _type_meta(array):
-    return C_NAMES[dt.of(array).tensor_type[:-6]]
+def _checked_sorter(order, sequence):
+    if order.shape != sequence.shape:
+        raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+                           f"{list(sequence.shape)}and got sorter tensor {list(order.shape)}")
+    if order.dtype != np.int64:
+        raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
+                           f"{dt.of(order).tensor_type[:-len('Tensor')]}")
+    if order.size and not 0 <= order.min() <= order.max() < sequence.shape[-1]:
+        raise RuntimeError("torch.searchsorted(): sorter index out of range")
+    return order
+
+
+def _bisected(sequence, values, side):
+    """np.searchsorted where there is NaN in the sequence: no value is below that, so torch goes on behind it."""
+    start, end = np.zeros(values.shape, np.int64), np.full(values.shape, sequence.size)
+    above = np.greater if side == "right" else np.greater_equal
+    for _ in range(sequence.size.bit_length()):
+        middle = (start + end) >> 1
+        left = above(sequence[np.minimum(middle, sequence.size - 1)], values) | (start >= end)
+        start, end = np.where(left, start, middle + 1), np.where(left, np.minimum(end, middle), end)
+    return start
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -247,7 +282,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     """
     if boundaries.array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
+    return _searched(boundaries, input, "right" if right else "left", None, out_int32, out)
 
 
 methods(sort, argsort, msort, topk, kthvalue, unique, unique_consecutive)

@@ -6,6 +6,7 @@ import numpy as np
 from .. import return_types
 from ..autograd.op import methods, op, renamed
 from ..autograd.promotion import in_float32, to_default, type_name, write_out
+from ..kernels.memory import empty
 from ..tensor import Tensor, check_dim, wrap
 from .math import exp
 from .reduce import (_add, _mean, _number_of, _share, axes, check_nonempty, check_tensor, extreme_at, masked,
@@ -346,11 +347,16 @@ def bincount(input, weights=None, minlength=0):
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if weights is None:
-        return wrap(np.bincount(input.array, minlength=minlength).astype(np.int64, copy=False))
+        return wrap(_bincount(input.array, None, minlength).astype(np.int64, copy=False))
     if weights.array.shape != input.array.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    result = np.bincount(input.array, weights.array, minlength)
+    result = _bincount(input.array, weights.array, minlength)
     return wrap(result.astype(np.float32) if weights.array.dtype == np.float32 else result)
+
+
+def _bincount(array, weights, least):
+    size = (max(least, int(array.max()) + 1 if array.size else 0),)
+    return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(array, weights, least))
 
 
 def histc(input, bins=100, min=0, max=0, *, out=None):

@@ -2,14 +2,15 @@
 from operator import index as as_int
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided as strided
 
 from ..autograd.grad_mode import mode
 from ..autograd.op import methods, op, renamed, single
 from ..autograd.promotion import write_out
 from ..autograd.views import layouts, to_base
 from ..kernels import layout
+from ..kernels.memory import overflow
 from ..tensor import Tensor, check_dim, root_of
+from .arguments import int_of, ints_of
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
@@ -87,9 +88,7 @@ def _unfold_backward(g, shape, dim, size, step):
     g, _layout(size, stride, offset, whole[3]), whole))
 def _as_strided(input, size, stride, offset, whole):
     """`offset` counts from the first element of the memory that `input` lies in; `whole` is the layout of `input`."""
-    memory = _memory(input)
-    layout.check_bounds(size, stride, offset, memory.nbytes, input.itemsize)
-    return _at(memory, size, stride, offset)
+    return layout.strided(_memory(input), size, stride, offset)
 
 
 @op(name="as_strided_backward", g=lambda g, source, target: relaid(g, target, source))
@@ -114,8 +113,10 @@ def _replaced_grad(g, part, whole):
 def _as_strided_scatter(input, src, part, whole):
     memory = _memory(input).copy()
     size, stride, offset = part[0], [s // input.itemsize for s in part[1]], part[2] // input.itemsize
-    layout.check_bounds(size, stride, offset, memory.nbytes, input.itemsize)
-    _at(memory, size, stride, offset)[...] = src
+    target = layout.strided(memory, size, stride, offset)
+    if target.shape != src.shape:
+        raise _unlike(src, target)
+    target[...] = src
     return layout.at(memory, whole)
 
 
@@ -124,17 +125,12 @@ def _layout(size, stride, offset, dtype):
     return size, [n * dtype.itemsize for n in stride], offset * dtype.itemsize, dtype
 
 
-def _at(memory, size, stride, offset):
-    """One dimension of memory seen through a layout in elements."""
-    return strided(memory[offset:], size, [n * memory.itemsize for n in stride])
-
-
 def _memory(array):
     """All the memory that `array` is a view of, as one dimension of its dtype."""
     root = root_of(array)
     if not root.flags.forc:
         count = 1 + sum((n - 1) * s for n, s in zip(root.shape, root.strides)) // root.itemsize if root.size else 0
-        return strided(root, (count,), (root.itemsize,))
+        return np.lib.stride_tricks.as_strided(root, (count,), (root.itemsize,))
     flat = root.reshape(-1, order="A")
     return flat if flat.dtype == array.dtype else flat.view(array.dtype)
 
@@ -142,26 +138,31 @@ def _memory(array):
 def as_strided(input, size, stride, storage_offset=None):
     """A view of the memory of `input` with any sizes and strides, counted in elements.
 
-    RuntimeError if it would reach outside the memory.
+    RuntimeError if it would reach outside the memory, TypeError for what are no integers.
 
     >>> import tinytorch as torch
     >>> torch.as_strided(torch.arange(6), (2, 2), (1, 2), 1)
     tensor([[1, 3],
             [2, 4]])
     """
-    size, stride = tuple(size), tuple(stride)
+    part = _places("as_strided", 1, input, size, stride, storage_offset)
+    return _as_strided(input, *part, layouts(input.array, input.array)[1])
+
+
+def _places(name, position, input, size, stride, storage_offset):
+    """The arguments of as_strided, the first of them at `position`, checked: sizes, strides and offset."""
+    size, stride = ints_of(size, name, "size", position), ints_of(stride, name, "stride", position + 1)
+    offset = input.storage_offset() if storage_offset is None else (
+        int_of(storage_offset, name, "storage_offset", position + 2))
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
-    for n in stride:
-        if n < 0:
-            raise RuntimeError("as_strided: Negative strides are not supported at the moment, got strides: "
-                               f"{list(stride)}")
-    if size and min(size) < 0:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
-    if storage_offset is not None and storage_offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
-    offset = input.storage_offset() if storage_offset is None else storage_offset
-    return _as_strided(input, size, stride, offset, layouts(input.array, input.array)[1])
+    if min(stride, default=0) < 0:
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if min(size, default=0) < 0:
+        raise overflow(size, stride)
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    return size, stride, offset
 
 
 # ------------------------------------------------------------------ one part
@@ -233,6 +234,7 @@ def unfold(self, dimension, size, step):
     """
     dim, ndim = check_dim(dimension, self.array.ndim), self.array.ndim
     n = self.array.shape[dim] if ndim else 1
+    size, step = int_of(size, "unfold", "size", 2), int_of(step, "unfold", "step", 3)
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
@@ -403,10 +405,14 @@ def _replaced(input, src, part):
     result = input.clone()
     target = part(result)
     if target.array.shape != src.array.shape:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = "
-                           f"{list(src.array.shape)}, slice size = {list(target.array.shape)}")
+        raise _unlike(src.array, target.array)
     target.copy_(src)
     return result
+
+
+def _unlike(src, target):
+    return RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
+                        f"slice size = {list(target.shape)}")
 
 
 def select_scatter(input, src, dim, index):
@@ -445,14 +451,14 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """A copy of `input` with the elements of as_strided(size, stride, storage_offset) replaced by `src`.
 
-    The copy has all of the memory that `input` is a view of.
+    The copy has all of the memory that `input` is a view of. RuntimeError if those elements lie outside of it, or
+    `src` has other sizes.
 
     >>> import tinytorch as torch
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
-    offset = input.storage_offset() if storage_offset is None else storage_offset
-    part = _layout(tuple(size), tuple(stride), offset, input.array.dtype)
+    part = _layout(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype)
     return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])
 
 

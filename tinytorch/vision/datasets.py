@@ -1,17 +1,22 @@
 """MNIST and FashionMNIST from their idx files, and digits drawn here for a machine that has neither."""
 import gzip
+import math
 import os
 import struct
 import zlib
 
 import numpy as np
 
+from ..kernels.memory import check_size
 from ..tensor import wrap
 from ..utils.data import Dataset
 from .digits import draw_digits
 from .transforms import Compose, ToTensor
 
 __all__ = ["FashionMNIST", "MNIST", "SyntheticDigits"]
+
+#: The dtypes of idx files, by the third byte of their magic number.
+_TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
 class _Images(Dataset):
@@ -50,7 +55,7 @@ class MNIST(_Images):
     transform, target_transform   functions of image and label
     download  fetch what is missing into root/MNIST/raw, with a progress bar if tqdm is installed
 
-    RuntimeError naming the file if one is missing, truncated, corrupt, or not what the checksum says.
+    RuntimeError naming the file if one is missing, truncated, corrupt, not of uint8, or not what the checksum says.
     """
 
     mirrors = ["https://ossci-datasets.s3.amazonaws.com/mnist/"]
@@ -69,7 +74,7 @@ class MNIST(_Images):
         if download:
             self.download()
         part = self.resources[:2] if train else self.resources[2:]
-        images, labels = (read_idx(self._find(name)) for name, _ in part)
+        images, labels = (_bytes(self._find(name)) for name, _ in part)
         if images.ndim != 3 or labels.ndim != 1 or len(images) != len(labels):
             raise RuntimeError(f"{self._find(part[0][0])}: {images.shape} images do not go with {labels.shape} labels")
         super().__init__(images, labels.astype(np.int64), transform, target_transform)
@@ -143,24 +148,41 @@ class SyntheticDigits(_Images):
         super().__init__(images, labels, transform, target_transform)
 
 
+def _bytes(path):
+    """The array in an idx file of images or labels, which are uint8."""
+    array = read_idx(path)
+    if array.dtype != np.uint8:
+        raise RuntimeError(f"{path} holds {array.dtype} where images and labels are uint8")
+    return array
+
+
 def read_idx(path):
-    """The array in an idx file (LeCun's format: magic, sizes, big-endian data), compressed or not."""
+    """The array in an idx file (LeCun's format: magic, sizes, big-endian data), compressed or not.
+
+    RuntimeError naming the file if it is no such file, or its length is not what its header says.
+    """
     try:
         with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
-            content = f.read()
+            head = f.read(4)
+            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or not head[3]:
+                raise RuntimeError(f"{path} is not an idx file: it begins with {head.hex(' ') or 'nothing'}")
+            kind, ndim = np.dtype(_TYPES[head[2]]), head[3]
+            sizes = f.read(4 * ndim)
+            shape = struct.unpack(f">{len(sizes) // 4}I", sizes[:len(sizes) // 4 * 4])
+            expected = math.prod(shape) * kind.itemsize
+            # One byte more shows what is too long; no compressed file holds more than 1032 times its own length.
+            content = f.read(min(expected + 1, 1032 * os.path.getsize(path)))
     except (EOFError, OSError, zlib.error) as error:
         raise RuntimeError(f"{path} is truncated or corrupt: {error}") from error
-    types = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
-    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in types or not content[3]:
-        raise RuntimeError(f"{path} is not an idx file: it begins with {content[:4].hex(' ') or 'nothing'}")
-    kind, ndim = np.dtype(types[content[2]]), content[3]
-    start = 4 + 4 * ndim
-    shape = struct.unpack(f">{ndim}I", content[4:start]) if len(content) >= start else ()
-    expected = start + int(np.prod(shape, dtype=np.int64)) * kind.itemsize
     if len(shape) != ndim or len(content) != expected:
-        raise RuntimeError(f"{path} is truncated or corrupt: {len(content)} bytes where its header, of shape "
-                           f"{list(shape)}, asks for {expected}")
-    return np.frombuffer(content, kind, offset=start).reshape(shape).astype(kind.newbyteorder("="))
+        found = "more" if len(content) > expected else f"{len(content)} bytes"
+        raise RuntimeError(f"{path} is truncated or corrupt: {found} where its header, of {ndim} dimensions with shape "
+                           f"{list(shape)}, asks for {expected} bytes")
+    try:
+        check_size(shape, kind.itemsize)
+    except RuntimeError as error:
+        raise RuntimeError(f"{path} holds no array: {error}") from None
+    return np.frombuffer(content, kind).reshape(shape).astype(kind.newbyteorder("="))
 
 
 def _fetch(urls, path, md5):

@@ -16,7 +16,7 @@ class LazyModuleMixin:
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
+        self._load_hook = self._register_load_state_dict_pre_hook(type(self)._lazy_load_hook, with_module=True)
         self._initialize_hook = self.register_forward_pre_hook(type(self)._infer_parameters, with_kwargs=True)
 
     def _tensors(self):

@@ -1,8 +1,8 @@
 """Parametrizations: `module.weight` computed from other tensors whenever it is read.
 
-`register_parametrization` gives the module a class of its own (`ParametrizedLinear`) with a property in the place of
-the tensor; the tensors it is computed from, and the modules that compute it, are kept in
-`module.parametrizations.weight`, a ParametrizationList.
+`register_parametrization` gives the module another class (`ParametrizedLinear`) with a property in the place of the
+tensor, which it shares with all modules of its former class of which the same tensors are computed. The tensors it is
+computed from, and the modules that compute it, are kept in `module.parametrizations.weight`, a ParametrizationList.
 """
 import copy
 from collections.abc import Sequence
@@ -178,13 +178,20 @@ def _deepcopy(self, memo):
     return memo[id(self)]
 
 
-def _give_class(module):
-    """Put `module` into a class of its own, derived from the one it has."""
-    cls = type(module)
-    members = {"__getstate__": _refuse_pickling}
-    if not hasattr(cls, "__deepcopy__"):
-        members["__deepcopy__"] = _deepcopy    # would else go by way of __getstate__
-    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), members)
+def _class_for(base, names):
+    """The class derived from `base` in which the tensors `names` are computed.
+
+    There is one for all modules: only the garbage collector frees a class. `base` keeps it, and goes with it."""
+    classes = vars(base).get("_parametrized_classes")
+    if classes is None:
+        classes = base._parametrized_classes = {}
+    key = frozenset(names)
+    if key not in classes:
+        members = {"__getstate__": _refuse_pickling, **{name: _computed(name) for name in names}}
+        if not hasattr(base, "__deepcopy__"):
+            members["__deepcopy__"] = _deepcopy            # would else go by way of __getstate__
+        classes[key] = type(f"Parametrized{base.__name__}", (base,), members)
+    return classes[key]
 
 
 def _computed(name):
@@ -232,11 +239,11 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
     elif tensor_name in module._buffers or tensor_name in module._parameters:
         chain = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
         delattr(module, tensor_name)
+        base = type_before_parametrizations(module)
         if not is_parametrized(module):
-            _give_class(module)
             module.parametrizations = ModuleDict()
-        setattr(type(module), tensor_name, _computed(tensor_name))
         module.parametrizations[tensor_name] = chain
+        module.__class__ = _class_for(base, module.parametrizations)
     else:
         raise ValueError(f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
                          f"'{tensor_name}'")
@@ -291,12 +298,14 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     else:
         raise ValueError("Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in "
                          "terms of a sequence of tensors.")
-    delattr(type(module), tensor_name)
+    base = type_before_parametrizations(module)
     del module.parametrizations[tensor_name]
-    _register(module, tensor_name, tensor)
-    if not is_parametrized(module):
+    if is_parametrized(module):
+        module.__class__ = _class_for(base, module.parametrizations)
+    else:
         del module.parametrizations
-        module.__class__ = type(module).__bases__[0]
+        module.__class__ = base
+    _register(module, tensor_name, tensor)
     return module
 
 

@@ -1,0 +1,57 @@
+"""Memory that is asked for by sizes. What cannot be had is a RuntimeError in torch's words, where NumPy has a
+MemoryError and several ValueErrors."""
+import math
+
+import numpy as np
+
+#: The most that 64 bits count: elements and bytes.
+LARGEST = 2 ** 63 - 1
+#: The most dimensions that an ndarray has.
+DIMENSIONS = 64
+#: How NumPy begins to refuse sizes.
+_REFUSALS = ("array is too big", "Maximum allowed", "iterator is too large", "broadcast dimensions too large",
+             "negative dimensions are not allowed", "maximum supported dimension")
+
+
+def empty(size, dtype, make=np.empty):
+    """make(size, dtype), by default uninitialised memory, or torch's refusal."""
+    try:
+        return make(size, dtype)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, size, dtype) from None
+
+
+def refusal(error, size=None, dtype=None):
+    """What to raise for an exception of NumPy: torch's if the array (of a known size and dtype, or not) is too large
+    to be made, else that very exception."""
+    if isinstance(error, MemoryError):
+        if size is None:                       # NumPy tells what it could not make
+            size, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+        asked = "" if size is None else f": you tried to allocate {math.prod(size) * dtype.itemsize} bytes"
+        return RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate "
+                            f"memory{asked}. Error code 12 (Cannot allocate memory)")
+    if not isinstance(error, ValueError) or not str(error).startswith(_REFUSALS):
+        return error
+    return RuntimeError("Storage size calculation overflowed") if size is None else overflow(size)
+
+
+def overflow(size, stride=None):
+    """The error for sizes (and strides) that need more bytes than 64 bits count."""
+    strides = "" if stride is None else f" and strides={list(stride)}"
+    return RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}{strides}")
+
+
+def check_size(size, itemsize, stride=None):
+    """RuntimeError for sizes and strides (in elements) that NumPy cannot hold. It counts the bytes of an array as if
+    no two elements lay at one place, and for one without elements as if no dimension were 0."""
+    if len(size) > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
+    if min(size, default=0) < 0:
+        raise overflow(size, stride)
+    count = math.prod([n or 1 for n in size])
+    if count > LARGEST:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if count * itemsize > LARGEST:
+        raise overflow(size, stride)
+    if stride and max(map(abs, stride)) * itemsize > LARGEST:
+        raise RuntimeError("Stride calculation overflowed")

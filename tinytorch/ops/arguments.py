@@ -1,0 +1,73 @@
+"""Sizes and integers as arguments: checked, with torch's words for what they are not."""
+from operator import index as as_int
+
+from ..kernels.memory import DIMENSIONS, LARGEST
+
+
+def size_of(args, name):
+    """The sizes of zeros(2, 3) or zeros((2, 3)) as a tuple of ints."""
+    listed = len(args) == 1 and isinstance(args[0], (tuple, list))
+    if listed:
+        args = args[0]
+    for n in args:
+        if n.__class__ is not int or n > LARGEST:
+            size = _ints(args, name, "size", 1, listed)
+            break
+    else:
+        size = tuple(args)
+    if size and min(size) < 0:
+        if name == "zeros":
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
+        check_positive(size)
+    if len(size) > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
+    return size
+
+
+def check_positive(size):
+    for n in size:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
+
+
+def ints_of(given, name, argument, position):
+    """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words."""
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, "
+                        f"not {type(given).__name__}")
+    return _ints(given, name, argument, position, True)
+
+
+def int_of(given, name, argument, position):
+    """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it."""
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, "
+                        f"not {type(given).__name__}")
+    given = as_int(given)
+    if not -LARGEST - 1 <= given <= LARGEST:
+        raise ValueError("Overflow when unpacking long long")
+    return given
+
+
+def _ints(args, name, argument, position, listed):
+    for i, n in enumerate(args):
+        if not _is_size(n, i):
+            given = type(n).__name__
+            if i:
+                raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with "
+                                f"error \"type must be tuple of ints,but got {given}\"")
+            found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
+            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, {found}")
+        if not -LARGEST - 1 <= n <= LARGEST:
+            raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with error "
+                            "\"Overflow when unpacking long long\"")
+    return tuple([as_int(n) for n in args])
+
+
+def _is_size(n, place):
+    """Whether `n` counts as an int among sizes; True and False do, save in the first place."""
+    try:
+        as_int(n)
+    except TypeError:
+        return False
+    return place > 0 or not isinstance(n, bool)
