@@ -2,7 +2,7 @@
 import warnings as _warnings
 
 from .allocator import keep_freed_memory as _keep_freed_memory
-from .kernels.blas import openblas as _openblas
+from .kernels.linalg.blas import openblas as _openblas
 
 _keep_freed_memory()
 _openblas()                                    # holds it to one thread
@@ -10,8 +10,7 @@ _openblas()                                    # holds it to one thread
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tinytorch\.")
 
 from . import autograd
-from .autograd import (enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
-                       set_grad_enabled)
+from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .autograd.grad_mode import is_inference
 from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.promotion import result_type
@@ -21,56 +20,56 @@ from .dtypes import (bfloat16, bool, can_cast, complex64, complex128, dtype, fin
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
 from .legacy import *
-from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format,
-                            preserve_format, strided)
-from .ops.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
-from .ops.activation import *
-from .ops.arithmetic import *
-from .ops.bessel import *
-from .ops.bilinear import *
-from .ops.bitwise import *
-from .ops.broadcast import *
-from .ops.compare import *
-from .ops.complex import *
-from .ops.conv import *
-from .ops.create import *
-from .ops.decompose import *
-from .ops.diagonal import *
-from .ops.distance import *
-from .ops.einsum import *
-from .ops.index import *
+from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
+                            strided)
+from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
+from .ops.nn.activation import *
+from .ops.elementwise.arithmetic import *
+from .ops.elementwise.bessel import *
+from .ops.nn.bilinear import *
+from .ops.elementwise.bitwise import *
+from .ops.layout.broadcast import *
+from .ops.elementwise.compare import *
+from .ops.elementwise.complex import *
+from .ops.nn.conv import *
+from .ops.creation.factories import *
+from .ops.linalg.decompositions import *
+from .ops.layout.diagonal import *
+from .ops.linalg.distance import *
+from .ops.linalg.einsum import *
+from .ops.layout.index import *
 from .ops.inplace import *
-from .ops.join import *
-from .ops.linear import *
-from .ops.masked import *
-from .ops.math import *
-from .ops.matrix import *
-from .ops.native_dropout import *
-from .ops.norm import *
-from .ops.packing import *
-from .ops.pad import *
-from .ops.pool import *
-from .ops.power import *
-from .ops.product import *
-from .ops.random import *
-from .ops.ranges import *
-from .ops.rearrange import *
-from .ops.reduce import *
-from .ops.rnn import *
-from .ops.rounding import *
-from .ops.scan import *
-from .ops.scatter import *
-from .ops.shape import *
-from .ops.smooth import *
-from .ops.similarity import *
-from .ops.softmax import *
-from .ops.sort import *
-from .ops.special_math import *
-from .ops.stats import *
-from .ops.view_copies import *
-from .ops.views import *
-from .ops.where import *
-from .ops.cast import clone, fill
+from .ops.layout.join import *
+from .ops.linalg.products import *
+from .ops.layout.masked import *
+from .ops.elementwise.math import *
+from .ops.linalg.functions import *
+from .ops.nn.native_dropout import *
+from .ops.nn.norm import *
+from .ops.nn.packing import *
+from .ops.nn.pad import *
+from .ops.nn.pool import *
+from .ops.elementwise.power import *
+from .ops.linalg.contractions import *
+from .ops.random.factories import *
+from .ops.creation.ranges import *
+from .ops.layout.rearrange import *
+from .ops.reduction.reductions import *
+from .ops.nn.rnn import *
+from .ops.elementwise.rounding import *
+from .ops.reduction.cumulative import *
+from .ops.layout.scatter import *
+from .ops.layout.shape import *
+from .ops.nn.smooth_activation import *
+from .ops.nn.similarity import *
+from .ops.nn.softmax import *
+from .ops.reduction.sorting import *
+from .ops.elementwise.special import *
+from .ops.reduction.statistics import *
+from .ops.layout.view_copies import *
+from .ops.layout.views import *
+from .ops.elementwise.where import *
+from .ops.creation.conversion import clone, fill
 from .printing import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *

@@ -7,8 +7,8 @@ from .autograd.promotion import stored_as
 from .autograd.views import resized
 from .kernels.memory import empty
 from .ops.arguments import size_of
-from .ops.broadcast import expand
-from .ops.data import array_of
+from .ops.layout.broadcast import expand
+from .data import array_of
 from .tensor import Size, Tensor, wrap
 
 __all__ = ["resize_as_", "set_default_tensor_type"]

@@ -1,7 +1,7 @@
 """torch.random: PyTorch's CPU generator, bit for bit.
 
 The engine is MT19937 with Knuth's seeding, which is NumPy's legacy seeding; every sampler is built on
-its 32-bit words exactly as PyTorch builds it (see kernels/random.py), so one seed gives the same
+its 32-bit words exactly as PyTorch builds it (see kernels/random/samplers.py), so one seed gives the same
 weights, shuffles and dropout masks as the real torch, and states can be exchanged with it.
 """
 import contextlib

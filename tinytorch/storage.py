@@ -16,8 +16,8 @@ from .device import CPU
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
 from .ops.arguments import int_of, ints_of
-from .ops.data import array_of
-from .ops.views import _memory
+from .data import array_of
+from .ops.layout.views import _memory
 from .tensor import Tensor, wrap
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]

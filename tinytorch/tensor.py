@@ -87,7 +87,7 @@ class Tensor(_Slots):
         elif len(data) == 1 and isinstance(data[0], Tensor):
             self.array = data[0].array
         else:
-            from .ops.data import contents       # the operations are loaded after this class
+            from .data import contents       # the operations are loaded after this class
             self.array = contents(data, numpy_dtype)
 
     # -------------------------------------------------------------- what it is

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from tinytorch.kernels import blas
+from tinytorch.kernels.linalg import blas
 
 SIZES = [0, 1, 100, blas._MANY, 100_003]
 

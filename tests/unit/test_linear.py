@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.ops.linear import linear
+from tinytorch.ops.linalg.products import linear
 
 ones = torch.ones
 

@@ -284,7 +284,7 @@ def _basis(x):
 
 
 def _block(tensors, dim, shape, like):
-    from ..ops.join import stack               # ops stand on autograd
+    from ..ops.layout.join import stack               # ops stand on autograd
     return stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like.array.dtype))
 
 

@@ -312,7 +312,7 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
     if len(sizes) != 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                          f"{sorted(sizes)} for the mapped dimension")
-    from ..ops.join import stack               # ops are built on this
+    from ..ops.layout.join import stack               # ops are built on this
     count, rows = sizes.pop(), []
     for k in range(count):
         row = [batch if batch is None else batch[k] for batch in batches]

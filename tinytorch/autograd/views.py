@@ -176,7 +176,7 @@ def _address(array):
 def to_base(g, part, whole):
     """The gradient of a base, whose layout is `whole`, from that of the view with the layout `part`."""
     if isinstance(g, Tensor):
-        from ..ops.views import relaid         # ops are built on this
+        from ..ops.layout.views import relaid         # ops are built on this
         g = relaid(g, part, whole)
     else:
         g = layout.relaid(g, part, whole)
@@ -191,7 +191,7 @@ def _split_gradient(g, wanted, part, whole):
     """The gradients of a base, zero in the part that was overwritten, and of what was written there."""
     _check_layouts(part, whole)
     if isinstance(g, Tensor):
-        from ..ops.views import relaid, without_part
+        from ..ops.layout.views import relaid, without_part
         return without_part(g, part, whole), relaid(g, whole, part)
     return layout.split_off(g, part, whole)
 

@@ -8,8 +8,8 @@ import contextlib
 import functools
 
 from ..autograd.grad_mode import mode
-from ..ops.create import empty, zeros
-from ..ops.join import stack
+from ..ops.creation.factories import empty, zeros
+from ..ops.layout.join import stack
 from ..random import Stream, default_generator, exchange_stream
 from ..tensor import Tensor
 from ..utils._pytree import broadcast_leaves, tree_flatten, tree_map, tree_unflatten

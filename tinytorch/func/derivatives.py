@@ -8,8 +8,8 @@ import functools
 
 from ..autograd.tensor_methods import _output_grads
 from ..autograd.levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
-from ..ops.create import zeros, zeros_like
-from ..ops.join import stack
+from ..ops.creation.factories import zeros, zeros_like
+from ..ops.layout.join import stack
 from ..tensor import Tensor
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from .batching import check_randomness, draws

@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 
 from ..nn.utils.stateless import call
-from ..ops.join import stack
+from ..ops.layout.join import stack
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):

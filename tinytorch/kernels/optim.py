@@ -5,7 +5,7 @@ papers named, in torch's order of operations up to the folding of constants.
 """
 import numpy as np
 
-from .blas import add_scaled, blend
+from .linalg.blas import add_scaled, blend
 from .threads import split
 
 #: Elements per piece, at most: smaller ones cost more calls, and threads more waiting for each other, than the cache

@@ -2,7 +2,7 @@
 
 NumPy lets go of the interpreter while it works on an array, so two threads that each take half of the images keep two
 cores busy. They do so only with large pieces: handing over the interpreter costs tens of microseconds. Each thread
-needs a BLAS that stays on it, which OpenBLAS does here (blas.py). With any other BLAS nothing is split, and BLAS
+needs a BLAS that stays on it, which OpenBLAS does here (linalg/blas.py). With any other BLAS nothing is split, and BLAS
 spreads its products over the cores in its own way.
 
 How work is cut depends on the number of threads allowed and on nothing else: not on whether one is free, nor on what
@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from queue import SimpleQueue
 
-from .blas import openblas
+from .linalg.blas import openblas
 
 #: More than this never share one piece of work: the interpreter goes from hand to hand, and two is what was measured.
 _MOST = 4

@@ -1,36 +1,36 @@
 """torch.nn.functional: the layers as functions. The work is done in ops/; only torch's names are gathered here."""
 import warnings
 
-from ..ops import softmax as _softmax
-from ..ops.activation import (hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_, leaky_relu, leaky_relu_, prelu,
-                              relu as _relu, relu6, relu_, rrelu, rrelu_, softshrink, threshold, threshold_)
-from ..ops.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
-                                 adaptive_max_pool1d_with_indices, adaptive_max_pool2d,
-                                 adaptive_max_pool2d_with_indices, adaptive_max_pool3d,
-                                 adaptive_max_pool3d_with_indices, lp_pool1d, lp_pool2d, lp_pool3d, max_unpool1d,
-                                 max_unpool2d, max_unpool3d)
-from ..ops.bilinear import bilinear
-from ..ops.conv import (conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, unfold)
-from ..ops.cross_entropy import cross_entropy, nll_loss
-from ..ops.ctc import ctc_loss
-from ..ops.dropout import (alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
-                           gumbel_softmax)
-from ..ops.embedding import embedding, embedding_bag, one_hot
-from ..ops.linear import linear
-from ..ops.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss,
-                        gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss,
-                        mse_loss, multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss,
-                        poisson_nll_loss, smooth_l1_loss, soft_margin_loss, triplet_margin_loss,
-                        triplet_margin_with_distance_loss)
-from ..ops.math import tanh
-from ..ops.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
-from ..ops.pad import pad
-from ..ops.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,
-                        max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices)
-from ..ops.similarity import cosine_similarity, normalize, pairwise_distance, pdist
-from ..ops.smooth import (celu, celu_, elu, elu_, gelu, glu, logsigmoid, mish, selu, selu_, silu, softplus, softsign,
-                          tanhshrink)
-from ..ops.special_math import sigmoid
+from ..ops.nn import softmax as _softmax
+from ..ops.nn.activation import (hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_, leaky_relu, leaky_relu_,
+                                 prelu, relu as _relu, relu6, relu_, rrelu, rrelu_, softshrink, threshold, threshold_)
+from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
+                                    adaptive_max_pool1d_with_indices, adaptive_max_pool2d,
+                                    adaptive_max_pool2d_with_indices, adaptive_max_pool3d,
+                                    adaptive_max_pool3d_with_indices, lp_pool1d, lp_pool2d, lp_pool3d, max_unpool1d,
+                                    max_unpool2d, max_unpool3d)
+from ..ops.nn.bilinear import bilinear
+from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, unfold
+from ..ops.nn.cross_entropy import cross_entropy, nll_loss
+from ..ops.nn.ctc import ctc_loss
+from ..ops.nn.dropout import (alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
+                              gumbel_softmax)
+from ..ops.nn.embedding import embedding, embedding_bag, one_hot
+from ..ops.linalg.products import linear
+from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss,
+                           gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss,
+                           mse_loss, multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss,
+                           poisson_nll_loss, smooth_l1_loss, soft_margin_loss, triplet_margin_loss,
+                           triplet_margin_with_distance_loss)
+from ..ops.elementwise.math import tanh
+from ..ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
+from ..ops.nn.pad import pad
+from ..ops.nn.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,
+                           max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices)
+from ..ops.nn.similarity import cosine_similarity, normalize, pairwise_distance, pdist
+from ..ops.nn.smooth_activation import (celu, celu_, elu, elu_, gelu, glu, logsigmoid, mish, selu, selu_, silu,
+                                        softplus, softsign, tanhshrink)
+from ..ops.elementwise.special import sigmoid
 
 
 def relu(input, inplace=False):

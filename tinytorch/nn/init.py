@@ -11,8 +11,8 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import no_grad
 from ..autograd.views import assign
-from ..kernels.random import empty_like
-from ..ops.random import rand_like, randperm
+from ..kernels.random.samplers import empty_like
+from ..ops.random.factories import rand_like, randperm
 from ..tensor import wrap
 
 __all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",

@@ -1,8 +1,10 @@
 """The in-place methods that torch offers as functions too: torch.exp_(x) is x.exp_()."""
 from ..tensor import Tensor
 # Importing these puts the methods on Tensor.
-from . import (arithmetic, bessel, bitwise, cast, complex, index, linear, math, power, rounding,  # noqa: F401
-               special_math)
+from .creation import conversion  # noqa: F401
+from .elementwise import arithmetic, bessel, bitwise, complex, math, power, rounding, special  # noqa: F401
+from .layout import index  # noqa: F401
+from .linalg import products  # noqa: F401
 
 __all__ = [
     "abs_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_", "arctanh_", "asin_",

@@ -373,7 +373,8 @@ def check_shapes(p, g, state):
 
 def _refuse_sum(a, b):
     check_broadcast(a, b)
-    raise RuntimeError(f"output with shape {list(a)} doesn't match the broadcast shape {list(np.broadcast_shapes(a, b))}")
+    whole = list(np.broadcast_shapes(a, b))
+    raise RuntimeError(f"output with shape {list(a)} doesn't match the broadcast shape {whole}")
 
 
 def real(array):

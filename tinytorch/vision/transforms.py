@@ -2,7 +2,7 @@
 import numpy as np
 
 from ..dtypes import get_default_dtype
-from ..ops.create import as_tensor
+from ..ops.creation.factories import as_tensor
 from ..tensor import Tensor, wrap
 
 __all__ = ["Compose", "Lambda", "Normalize", "ToTensor"]

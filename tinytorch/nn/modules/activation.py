@@ -1,7 +1,7 @@
 """Activations as layers. Each applies the function of its name in torch.nn.functional, element by element."""
 import warnings
 
-from ...ops.create import empty
+from ...ops.creation.factories import empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter

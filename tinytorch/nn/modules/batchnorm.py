@@ -2,7 +2,7 @@
 import warnings
 
 from ...dtypes import int64
-from ...ops.create import empty, ones, tensor, zeros
+from ...ops.creation.factories import empty, ones, tensor, zeros
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter

@@ -2,7 +2,7 @@
 import math
 
 from ...autograd.grad_mode import no_grad
-from ...ops.create import empty
+from ...ops.creation.factories import empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter

@@ -1,5 +1,5 @@
 """Losses as layers. Each calls the function of its name in torch.nn.functional, which says what it computes."""
-from ...ops.cross_entropy import reduction_of
+from ...ops.nn.cross_entropy import reduction_of
 from .. import functional as F
 from .distance import PairwiseDistance
 from .module import Module

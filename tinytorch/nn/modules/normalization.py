@@ -1,7 +1,7 @@
 """Layer, group, root-mean-square and local response normalisation as layers."""
 import numbers
 
-from ...ops.create import empty
+from ...ops.creation.factories import empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter

@@ -6,9 +6,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
-from ...ops.create import tensor
-from ...ops.distance import vector_norm
-from ...ops.join import stack
+from ...ops.creation.factories import tensor
+from ...ops.linalg.distance import vector_norm
+from ...ops.layout.join import stack
 from ...tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]

@@ -1,5 +1,5 @@
 """All parameters as one vector, and back."""
-from ...ops.join import cat
+from ...ops.layout.join import cat
 from ...runtime import typename
 from ...tensor import Tensor
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import dtypes as dt
-from ...ops import packing
+from ...ops.nn import packing
 from ...tensor import Tensor, wrap
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",

@@ -1,7 +1,7 @@
 """The older weight_norm, by a forward pre-hook; parametrizations.weight_norm is the newer."""
 import warnings
 
-from ...ops.distance import norm
+from ...ops.linalg.distance import norm
 from ..parameter import Parameter, is_lazy
 
 __all__ = ["remove_weight_norm", "weight_norm"]

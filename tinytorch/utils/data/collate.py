@@ -6,8 +6,8 @@ from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 import numpy as np
 
 from ... import dtypes as dt
-from ...ops.create import as_tensor, tensor
-from ...ops.join import stack
+from ...ops.creation.factories import as_tensor, tensor
+from ...ops.layout.join import stack
 from ...tensor import Tensor
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]

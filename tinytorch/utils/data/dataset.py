@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from ...ops.random import randperm
+from ...ops.random.factories import randperm
 from ...random import default_generator
 
 __all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset",

@@ -1,5 +1,5 @@
 """DistributedSampler: every `num_replicas`-th sample, for scripts that split their data by hand."""
-from ...ops.random import randperm
+from ...ops.random.factories import randperm
 from ...random import Generator
 from .sampler import Sampler
 

@@ -3,8 +3,8 @@ import itertools
 from typing import Generic, TypeVar
 
 from ... import dtypes as dt
-from ...ops.create import as_tensor
-from ...ops.random import multinomial, randint, randperm
+from ...ops.creation.factories import as_tensor
+from ...ops.random.factories import multinomial, randint, randperm
 from ...random import Generator, stream_of
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",

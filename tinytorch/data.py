@@ -1,0 +1,178 @@
+"""Numbers, nested sequences and arrays as one ndarray, with torch's dtypes and errors."""
+import numpy as np
+
+from . import dtypes as dt
+from .kernels.layout import dense_copy
+from .kernels.memory import DIMENSIONS, empty
+from .tensor import Size, Tensor
+from .ops.arguments import size_of
+
+#: How deep torch lets sequences be nested.
+_DEEPEST = 128
+
+
+def array_of(data, dtype=None):
+    """A new ndarray of `data`, of the given dtype or the one torch infers.
+
+    ValueError for ragged sequences and those nested too deep (in themselves, for instance), RuntimeError for more
+    dimensions than an ndarray has, TypeError for what is no number.
+    """
+    if isinstance(data, (np.ndarray, np.generic)):
+        check_array(data)
+        array = dense_copy(np.asarray(data))
+        return array if dtype is None else dt.cast(array, dtype.numpy)
+    leaf, depth = data, 0
+    while isinstance(leaf, (list, tuple)) and leaf:
+        depth += 1
+        if depth > _DEEPEST:
+            raise _too_deep(leaf)
+        leaf = leaf[0]
+    if depth > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
+    if isinstance(leaf, (Tensor, np.ndarray, np.generic)):
+        plain = leaf.__class__ is not Tensor
+    else:
+        plain = leaf.__class__ in (int, float, bool, complex)
+    try:
+        if not plain:
+            raise ValueError                   # tensors, empty lists, odd things: the long way
+        array = np.array(data)
+        if array.dtype.kind not in "biufc":
+            raise ValueError
+    except (ValueError, TypeError, RuntimeError, OverflowError):
+        data, array = _checked(data)
+    if isinstance(leaf, (np.ndarray, np.generic, Tensor)):
+        found = _infer(data)
+    else:
+        found = dt.of_scalar(array.dtype.type(0).item())
+    if array.dtype == np.uint64 and found is dt.int64:
+        raise ValueError("Overflow when unpacking long long")
+    return _convert(array, dtype or found)
+
+
+def contents(data, numpy_dtype):
+    """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
+    value = data[0]
+    if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
+        return empty(size_of(data, "new"), numpy_dtype)
+    if not isinstance(value, (str, bytes)) and not _is_sequence(value):
+        raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
+    return array_of(value, dt.BY_NUMPY[numpy_dtype])
+
+
+def check_array(array):
+    """TypeError for a dtype that torch lacks, ValueError for another machine's byte order and for strides that are
+    negative or lead to a part of an element (as those of a field of records may)."""
+    dt.of(array)
+    if not array.dtype.isnative:
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
+                         "byte orders is currently not supported.")
+    for step in array.strides:
+        if step < 0:
+            raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative "
+                             "strides are not currently supported. (You can probably work around this by making a copy "
+                             "of your array  with array.copy().) ")
+        if step % array.itemsize:
+            raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array "
+                             "to reallocate the memory.")
+
+
+def _convert(array, target):
+    numpy_dtype = target.numpy
+    if array.dtype == numpy_dtype:
+        return array
+    if array.dtype.kind == "c" and target.category < 3 and target is not dt.bool:
+        raise TypeError("must be real number, not complex")
+    if target.category == 1 and array.size:
+        limits = np.iinfo(numpy_dtype)
+        low = -limits.max - 1 if limits.min == 0 else limits.min        # -1 may be stored as the largest unsigned
+        if array.dtype.kind == "f" and not np.isfinite(array).all() or array.max() > limits.max or array.min() < low:
+            raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
+        if limits.min == 0 and array.dtype.kind == "f":
+            array = array.astype(np.int64)
+    return dt.cast(array, numpy_dtype)
+
+
+def _checked(data):
+    """(data with its tensors as numbers, the ndarray) or torch's error for what cannot be one."""
+    shape, leaf = [], data
+    while not isinstance(leaf, str) and _is_sequence(leaf):
+        shape.append(len(leaf))
+        if len(shape) > _DEEPEST:
+            raise _too_deep(leaf)
+        if not shape[-1]:
+            break
+        leaf = leaf[0]
+    if len(shape) > DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
+    data = _plain(data, shape, 0)
+    if shape and not shape[-1]:
+        return data, np.empty(shape, dt.get_default_dtype().numpy)
+    _infer(data)
+    try:
+        array = np.array(data)
+    except OverflowError:
+        raise ValueError("Overflow when unpacking long long") from None
+    if array.dtype.kind == "O":
+        raise ValueError("Overflow when unpacking long long")
+    return data, array
+
+
+def _too_deep(x):
+    return ValueError(f"too many dimensions '{type(x).__name__}'")
+
+
+def _is_sequence(x):
+    if isinstance(x, Tensor):
+        return False                           # one number of the sequence that holds it
+    return isinstance(x, (list, tuple, range, np.ndarray)) or (hasattr(x, "__len__") and hasattr(x, "__getitem__")
+                                                               and not isinstance(x, (dict, str, bytes)))
+
+
+def _plain(x, shape, depth):
+    """x with every tensor as a NumPy scalar, after checking that all levels have the lengths `shape`."""
+    if depth == len(shape):
+        if isinstance(x, Tensor):
+            if x.array.size != 1:
+                raise ValueError("only one element tensors can be converted to Python scalars")
+            return x.array.reshape(-1)[0] if x.array.dtype != dt.BFLOAT16 else np.float32(x.item())
+        if isinstance(x, (list, tuple)):
+            raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+        return x
+    if isinstance(x, str) or not _is_sequence(x):
+        raise TypeError("not a sequence")
+    if len(x) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})")
+    if isinstance(x, np.ndarray):
+        return x
+    check_not_in_itself(x)
+    return [_plain(x[i], shape, depth + 1) for i in range(shape[depth])]
+
+
+def check_not_in_itself(x):
+    """TypeError for a sequence that is one of its own elements."""
+    if any(item is x for item in x):
+        raise TypeError("new(): self-referential lists are incompatible")
+
+
+def _infer(x, depth=0, first=True):
+    """The dtype of nested numbers, NumPy scalars and arrays."""
+    if isinstance(x, Tensor):
+        return x.dtype
+    if isinstance(x, (np.ndarray, np.generic)):
+        return dt.of(np.asarray(x))
+    if isinstance(x, (bool, int, float, complex)):
+        return dt.of_scalar(x)
+    if isinstance(x, str):
+        if depth and first:
+            raise ValueError("too many dimensions 'str'")
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(x, bytes):
+        raise TypeError("new(): invalid data type 'bytes'")
+    if not _is_sequence(x):
+        raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
+    found = None
+    for i, item in enumerate(x):
+        d = _infer(item, depth + 1, first and i == 0)
+        found = d if found is None else dt.promote_types(found, d)
+    return dt.get_default_dtype() if found is None else found

@@ -1,0 +1,315 @@
+"""Convolution of N-d images: forward, and the gradients of input and weight (ndarray -> ndarray).
+
+Every window of the input becomes a column, and one matrix product per image does the rest. Columns
+are filled for as many images as fit the cache, then used at once; their rows are ordered (channel,
+last kernel axis, other kernel axes), because they are filled in two steps: windows along the last
+axis first, whose rows are short, then along the others, which copies long runs.
+
+Shapes: input (N, C, *size), weight (O, C / groups, *kernel), output (N, O, *out). `padding` holds a
+(before, after) pair for each axis; stride, dilation one number for each.
+"""
+from math import prod
+
+import numpy as np
+from numpy import ndarray
+
+from . import few_outputs
+from ..threads import split
+
+_CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
+_KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block
+_SMALL = 1 << 15          # elements below which two steps cost more than they save
+_HEAVY = 1 << 25          # multiplications that take a thread longer than it takes to share them
+
+
+def output_size(size, kernel, stride, padding, dilation):
+    """Windows along each axis."""
+    return tuple([(n + lo + hi - d * (k - 1) - 1) // s + 1
+                  for n, k, s, (lo, hi), d in zip(size, kernel, stride, padding, dilation)])
+
+
+def pad(x, padding):
+    """`x` contiguous with zeros around its spatial axes."""
+    if not any([lo or hi for lo, hi in padding]):
+        return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    result = np.zeros(_around(x.shape, padding), x.dtype)
+    result[_inside(x.shape[2:], padding)] = x
+    return result
+
+
+def _around(shape, padding):
+    return shape[:2] + tuple([n + lo + hi for n, (lo, hi) in zip(shape[2:], padding)])
+
+
+def _inside(size, padding):
+    return (slice(None), slice(None)) + tuple([slice(lo, lo + n) for n, (lo, _) in zip(size, padding)])
+
+
+def _fill(columns, x, kernel, stride, dilation, out):
+    """Write the windows of contiguous `x` into columns (N, C, kernel[-1], *kernel[:-1], *out)."""
+    steps = x.strides[2:]
+    reach = tuple([t * d for t, d in zip(steps, dilation)])
+    hop = tuple([t * s for t, s in zip(steps, stride)])
+    if len(kernel) == 1 or columns.size < _SMALL or max(kernel[:-1]) == 1:
+        columns[...] = ndarray(columns.shape, x.dtype, x, 0, x.strides[:2] + reach[-1:] + reach[:-1] + hop)
+        return
+    rows = np.ascontiguousarray(ndarray(x.shape[:2] + kernel[-1:] + x.shape[2:-1] + out[-1:], x.dtype, x, 0,
+                                        x.strides[:2] + reach[-1:] + steps[:-1] + hop[-1:]))
+    steps = rows.strides[3:-1]
+    columns[...] = ndarray(columns.shape, x.dtype, rows, 0,
+                           rows.strides[:3] + tuple([t * d for t, d in zip(steps, dilation)])
+                           + tuple([t * s for t, s in zip(steps, stride)]) + rows.strides[-1:])
+
+
+def _add_tap(result, tap, part, kernel, stride, dilation, out):
+    """Add to `result` (N, C, *size) what one place `tap` of the last kernel axis sends back: `part`
+    (N, C, *kernel[:-1], *out). The other axes first, in long runs; then once along the last axis."""
+    start = tap * dilation[-1]
+    target = result[..., start:start + (out[-1] - 1) * stride[-1] + 1:stride[-1]]
+    if len(kernel) > 1:
+        every = (slice(None), slice(None))
+        rows = np.zeros(target.shape, target.dtype)
+        for others in np.ndindex(kernel[:-1]):
+            place = rows[every + tuple([slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in
+                                        zip(others, dilation, out, stride)])]
+            place += part[every + others]
+        part = rows
+    target += part
+
+
+def _images_at_a_time(count, image_bytes):
+    return max(1, min(count, _CACHE // max(image_bytes, 1)))
+
+
+def _as_matrices(weight, groups):
+    """Weight (O, C / groups, *kernel) as (groups, O / groups, rows of a column)."""
+    n = weight.ndim
+    if n > 3:
+        weight = weight.transpose((0, 1, n - 1) + tuple(range(2, n - 1)))
+    return np.ascontiguousarray(weight).reshape(groups, weight.shape[0] // groups, prod(weight.shape[1:]))
+
+
+def _direct(kernel, stride):
+    """Whether an image is its own columns."""
+    return max(kernel) == 1 and max(stride) == 1
+
+
+def _columns(x, kernel, out, stride, padding, dilation, groups, memory=None):
+    """The columns of all images, (N, groups, rows, outputs): written to `memory`, if that is given."""
+    count, channels = x.shape[:2]
+    x = pad(x, padding)
+    if not _direct(kernel, stride):
+        columns = np.empty((count, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype) if memory is None \
+            else memory[:count]
+        _fill(columns, x, kernel, stride, dilation, out)
+        x = columns
+    return x.reshape(count, groups, channels // groups * prod(kernel), prod(out))
+
+
+def _column_blocks(x, kernel, out, *settings):
+    """Yield (first image, one past the last, their columns), as many at a time as fit the cache. The memory of the
+    columns is used again for the next block."""
+    count, channels = x.shape[:2]
+    step = _images_at_a_time(count, channels * prod(kernel) * prod(out) * x.itemsize)
+    memory = np.empty((step, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype)
+    for first in range(0, count, step):
+        last = min(first + step, count)
+        yield first, last, _columns(x[first:last], kernel, out, *settings, memory)
+
+
+def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False):
+    """(convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None; the columns if `keep`
+    and they are few, for `weight_grad`, else None). Of the windows along each axis the first `out` are used."""
+    kernel, outputs = weight.shape[2:], len(weight) // groups
+    if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups):
+        return few_outputs.forward(x, weight, bias, out, padding, dilation), None
+    length = prod(out)
+    result = np.empty((len(x), len(weight)) + out, x.dtype)
+    flat = result.reshape(len(x), groups, outputs, length)
+    if bias is not None:
+        bias = bias.reshape(groups, outputs, 1)
+    weight = _as_matrices(weight, groups)
+    keep = keep and not _direct(kernel, stride)           # `x` is saved anyway
+    size = len(x) * x.shape[1] * prod(kernel) * length
+    if size * x.itemsize <= (_KEPT if keep else _CACHE) and size * outputs < _HEAVY:       # all at once
+        columns = _columns(x, kernel, out, stride, padding, dilation, groups)
+        np.matmul(weight, columns, out=flat)
+        if bias is not None:
+            flat += bias
+        return result, columns if keep else None
+
+    def run(start, stop):
+        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
+            block = np.matmul(weight, columns, out=flat[start + first:start + last])
+            if bias is not None:
+                block += bias
+    _shared(run, len(x), weight.size * length)
+    return result, None
+
+
+def _shared(run, count, multiplications):
+    """run(first image, one past the last) for all `count` images of so many multiplications each: by several threads
+    if that is much."""
+    if count * multiplications >= _HEAVY:
+        split(count, run)
+    else:
+        run(0, count)
+
+
+def _as_weight(matrices, channels, kernel):
+    """Matrices (groups, O / groups, rows of a column) as a weight (O, C / groups, *kernel)."""
+    weight = matrices.reshape((-1, channels) + kernel[-1:] + kernel[:-1])
+    return np.ascontiguousarray(weight.transpose((0, 1) + tuple(range(3, weight.ndim)) + (2,)))
+
+
+def _products(grad, columns):
+    """The product of each image's gradient (outputs, places) and columns (rows, places), the latter transposed."""
+    if grad.shape[2] * columns.shape[2] < 64:
+        return np.matmul(grad, columns.swapaxes(2, 3))
+    return np.matmul(columns, grad.swapaxes(2, 3)).swapaxes(2, 3)      # BLAS's quicker side, unless both are small
+
+
+def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None):
+    """What the weight receives when the output receives `grad`. `columns`: those of all images, if forward kept
+    them."""
+    if few_outputs.suits(grad.shape[1], x.shape[1], kernel, stride, groups):
+        return few_outputs.weight_grad(x, grad, kernel, padding, dilation)
+    outputs, out = grad.shape[1] // groups, grad.shape[2:]
+    flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, prod(out))
+    channels = x.shape[1] // groups
+    if columns is not None:
+        return _as_weight(np.add.reduce(_products(flat, columns), axis=0), channels, kernel)
+    totals = []
+
+    def run(start, stop):
+        total = None
+        for first, last, columns in _column_blocks(x[start:stop], kernel, out, stride, padding, dilation, groups):
+            products = _products(flat[start + first:start + last], columns)
+            products = products[0] if last - first == 1 else np.add.reduce(products, axis=0)
+            total = products if total is None else np.add(total, products, total)
+        if total is None:                      # no images
+            total = np.zeros((groups, outputs, channels * prod(kernel)), x.dtype)
+        totals.append((start, total))
+    _shared(run, len(x), groups * outputs * channels * prod(kernel) * prod(out))
+    total = totals[0][1]
+    if len(totals) > 1:                        # whichever thread came first
+        total = np.add.reduce([total for _, total in sorted(totals, key=lambda pair: pair[0])], axis=0)
+    return _as_weight(total, channels, kernel)
+
+
+def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, channels_last=False):
+    """What the input, of spatial `size`, receives when the output receives `grad`: the transposed
+    convolution of `grad`. `bias` (C,) is added if it is not None. `channels_last`: the memory order that
+    suits the caller best."""
+    kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
+    if channels_last and bias is None and few_outputs.suits(outputs, channels, kernel, stride, groups):
+        return few_outputs.input_grad(grad, weight, size, padding, dilation)
+    before = [d * (k - 1) - lo for d, k, (lo, _) in zip(dilation, kernel, padding)]
+    after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
+    if max(stride) == 1 and 2 * outputs <= channels and min(before) >= 0 and min(after) >= 0:
+        # Few outputs: their windows are fewer columns than the windows of the input.
+        flipped = weight[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
+        flipped = flipped.reshape((groups, outputs) + weight.shape[1:]).swapaxes(1, 2)
+        flipped = flipped.reshape((groups * channels, outputs) + kernel)
+        return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)[0]
+    if len(kernel) > 1 and outputs > 1 and max(stride[:-1]) == 1 and min(before[:-1]) >= 0 and min(after[:-1]) >= 0 \
+            and 2 * prod(size[:-1]) <= 3 * prod(grad.shape[2:-1]):
+        return _gathered(grad, weight, bias, size, stride, padding, dilation, groups, list(zip(before, after))[:-1])
+    return _scattered(grad, weight, bias, size, stride, padding, dilation, groups)
+
+
+def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, around):
+    """input_grad with stride 1 along all axes but the last. Along those the windows of `grad`, padded by `around`, are
+    gathered, as in the forward; one product sums over them, and only the last axis is added up place by place."""
+    kernel, out = weight.shape[2:], grad.shape[2:]
+    count, outputs, channels = len(grad), len(weight) // groups, weight.shape[1]
+    rows, length = outputs * prod(kernel[:-1]), prod(size[:-1]) * out[-1]
+    lo, hi = padding[-1]
+    result = np.empty((count, groups * channels) + size, grad.dtype)
+    weight = weight[(Ellipsis,) + (slice(None, None, -1),) * (len(kernel) - 1) + (slice(None),)]
+    weight = weight.reshape(groups, outputs, channels, -1, kernel[-1]).transpose(0, 4, 2, 1, 3)
+    weight = np.ascontiguousarray(weight).reshape(groups, kernel[-1] * channels, rows)
+    if bias is not None:
+        bias = bias.reshape((len(bias),) + (1,) * len(size))
+    every = (slice(None), slice(None))
+    moves = []                                 # (where in the windows, what of the gradient) of each place
+    for place in np.ndindex(kernel[:-1]):
+        ahead = [lo - t * d for (lo, _), t, d in zip(around, place, dilation)]
+        moves.append((every + place + tuple([slice(max(a, 0), a + n) for a, n in zip(ahead, out)]),
+                      every + tuple([slice(max(-a, 0), max(m - a, 0)) for a, m in zip(ahead, size)])))
+
+    def run(start, stop):
+        step = _images_at_a_time(stop - start, groups * max(rows, len(weight[0])) * length * grad.itemsize)
+        memory = np.zeros((step, groups * outputs) + kernel[:-1] + size[:-1] + out[-1:], grad.dtype)
+        for first in range(start, stop, step):
+            n = min(step, stop - first)
+            part = grad[first:first + n]
+            for to, source in moves:           # what lies outside the gradient stays zero
+                memory[:n][to] = part[source]
+            taps = np.matmul(weight, memory[:n].reshape(n, groups, rows, length))
+            taps = taps.reshape((n, groups, kernel[-1], channels) + size[:-1] + out[-1:])
+            wide = np.zeros((n, groups, channels) + size[:-1] + (size[-1] + lo + hi,), grad.dtype)
+            for tap in range(kernel[-1]):
+                place = tap * dilation[-1]
+                wide[..., place:place + (out[-1] - 1) * stride[-1] + 1:stride[-1]] += taps[:, :, tap]
+            block = result[first:first + n]
+            block[...] = wide[..., lo:lo + size[-1]].reshape(block.shape)
+            if bias is not None:
+                block += bias
+    _shared(run, count, weight.size * length)
+    return result
+
+
+def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
+    """input_grad by way of the columns of the input: for each place of the last kernel axis, one matrix
+    product for those of all the others, added up while it is in the cache."""
+    kernel, out = weight.shape[2:], grad.shape[2:]
+    channels, length = weight.shape[1] * groups, prod(out)
+    rows = weight.shape[1] * prod(kernel[:-1])
+    count, padded = len(grad), any([lo or hi for lo, hi in padding])
+    result = (np.empty if padded else np.zeros)((count, channels) + size, grad.dtype)
+    flat = np.ascontiguousarray(grad).reshape(count, groups, len(weight) // groups, length)
+    weight = np.ascontiguousarray(np.moveaxis(weight, -1, 0)).reshape(kernel[-1], groups, len(weight) // groups, rows)
+    product = np.matmul if weight.shape[2] > 1 else np.multiply      # depthwise: outer products
+    if bias is not None:
+        bias = bias.reshape((channels,) + (1,) * len(size))
+
+    def run(start, stop):
+        step = _images_at_a_time(stop - start, groups * rows * length * grad.itemsize)
+        memory = np.empty((step, groups, rows, length), grad.dtype)
+        for first in range(start, stop, step):
+            last = min(first + step, stop)
+            block, part = result[first:last], flat[first:last]
+            around = np.zeros(_around(block.shape, padding), grad.dtype) if padded else block
+            for tap in range(kernel[-1]):
+                columns = product(weight[tap].swapaxes(1, 2), part, out=memory[:last - first])
+                _add_tap(around, tap, columns.reshape(block.shape[:2] + kernel[:-1] + out), kernel, stride, dilation,
+                         out)
+            if padded:
+                block[...] = around[_inside(size, padding)]
+            if bias is not None:
+                block += bias
+    _shared(run, count, weight.size * length)
+    return result
+
+
+def im2col(x, kernel, stride, padding, dilation):
+    """Windows of images (N, C, H, W) as (N, C * kH * kW, H_out * W_out)."""
+    out = output_size(x.shape[2:], kernel, stride, padding, dilation)
+    x = pad(x, padding)
+    steps = x.strides[2:]
+    windows = ndarray(x.shape[:2] + kernel + out, x.dtype, x, 0,
+                      x.strides[:2] + tuple([t * d for t, d in zip(steps, dilation)])
+                      + tuple([t * s for t, s in zip(steps, stride)]))
+    return np.array(windows, order="C").reshape(len(x), x.shape[1] * prod(kernel), prod(out))
+
+
+def col2im(columns, size, kernel, stride, padding, dilation):
+    """The adjoint of im2col: columns added up into images (N, C, *size)."""
+    out = output_size(size, kernel, stride, padding, dilation)
+    channels = columns.shape[1] // prod(kernel)
+    columns = columns.reshape((len(columns), channels) + kernel + out)
+    around = np.zeros(_around((len(columns), channels) + size, padding), columns.dtype)
+    for tap in range(kernel[-1]):
+        _add_tap(around, tap, columns[:, :, :, tap], kernel, stride, dilation, out)
+    return np.ascontiguousarray(around[_inside(size, padding)])

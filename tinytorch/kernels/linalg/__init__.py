@@ -1,0 +1,1 @@
+"""Matrix products and sums by BLAS."""

@@ -1,0 +1,86 @@
+"""What NumPy's OpenBLAS can do beside matrix products: scaled sums in one pass, where NumPy takes two or three. With
+any other BLAS, NumPy does the sums.
+
+OpenBLAS is held to one thread for each product, from import on and for the whole process. Its own threads wait for each
+other in loops: where anything else runs, another training in a thread or a busy neighbour on the machine, a product on
+two of them takes up to a hundred times as long; and it adds up in another order than one thread does. Large products
+are shared by our own threads (products.py). TINYTORCH_BLAS=0 in the environment leaves OpenBLAS alone.
+"""
+import ctypes
+import os
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+#: Elements that NumPy needs longer for than it takes to check and call BLAS.
+_MANY = 8192
+_place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
+
+
+@lru_cache(None)
+def openblas():
+    """(library, the ending of its names) of the OpenBLAS that NumPy has loaded, held to one thread; or None."""
+    if os.environ.get("TINYTORCH_BLAS") == "0":
+        return None
+    try:
+        path = next(Path(np.__file__).parent.with_name("numpy.libs").glob("libscipy_openblas*"))
+        library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+        ending = "64_" if "openblas64_" in path.name else ""
+        getattr(library, "scipy_openblas_set_num_threads" + ending)(1)
+    except (StopIteration, OSError, AttributeError):
+        return None
+    return library, ending
+
+
+@lru_cache(None)
+def _sums():
+    """{dtype, in the machine's byte order: (axpy, axpby)}: none without OpenBLAS."""
+    if openblas() is None:
+        return {}
+    (library, ending), functions = openblas(), {}
+    size, address = ctypes.c_int64 if ending else ctypes.c_int, ctypes.POINTER(ctypes.c_byte)
+    for dtype, letter, real in ((np.float32, "s", ctypes.c_float), (np.float64, "d", ctypes.c_double)):
+        axpy = getattr(library, f"scipy_cblas_{letter}axpy{ending}")
+        axpby = getattr(library, f"scipy_cblas_{letter}axpby{ending}")
+        axpy.argtypes, axpy.restype = (size, real, address, size, address, size), None
+        axpby.argtypes, axpby.restype = (size, real, address, size, real, address, size), None
+        functions[np.dtype(dtype)] = axpy, axpby
+    return functions
+
+
+def _call(which, y, x):
+    """(axpy or axpby, place of y, place of x), or None for few elements and where BLAS cannot do it.
+
+    BLAS gets no address but from here. It can where `y`, to be written to, and `x` are each one run (carray:
+    contiguous, aligned, and may be written to) of as many numbers of a dtype that it knows, and lie apart or are the
+    same.
+    """
+    functions = _sums().get(y.dtype) if y.size >= _MANY else None
+    if functions is None or x.dtype != y.dtype or x.shape != y.shape or not (y.flags.carray and x.flags.carray):
+        return None
+    to, source = _place_of(y), _place_of(x)
+    distance = _address_of(to) - _address_of(source)
+    return (functions[which], to, source) if not distance or abs(distance) >= y.nbytes else None
+
+
+def add_scaled(y, x, factor, work=None):
+    """y += factor * x, for arrays of one shape; `work` is scratch like y."""
+    call = _call(0, y, x) if factor != 0 else None             # BLAS: 0 * NaN = 0
+    if call is not None:
+        axpy, to, source = call
+        axpy(y.size, factor, source, 1, to, 1)
+    else:                                      # NumPy takes longer to multiply by a Python number
+        y += np.multiply(x, np.array(factor, y.dtype), work)
+
+
+def blend(y, share, x, factor, work=None):
+    """y = share * y + factor * x, for arrays of one shape; `work` is scratch like y."""
+    call = _call(1, y, x) if factor != 0 and share != 0 else None
+    if call is not None:
+        axpby, to, source = call
+        axpby(y.size, factor, source, 1, share, to, 1)
+    else:
+        added = np.multiply(x, np.array(factor, y.dtype), work)
+        y *= share
+        y += added

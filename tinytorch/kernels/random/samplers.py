@@ -1,0 +1,366 @@
+"""PyTorch's CPU samplers on ndarrays, bit for bit: uniform, integers, permutations, bernoulli, transforms.
+
+Each function fills its first argument from a Stream (tinytorch/random.py), which its caller holds, in the order in
+which PyTorch's kernels visit it (memory order), and returns it. bfloat16 arrays are drawn as float32 and rounded.
+"""
+import math
+
+import numpy as np
+
+from ... import dtypes as dt
+from .exact import fma32, fma64, libm, near_tie
+
+f32, f64, f16 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16)
+_INT64_MAX = (1 << 63) - 1
+_CHUNK = 16384                          # elements: temporaries stay in the cache
+DIGITS = {f64: 53, f32: 24, f16: 11, dt.BFLOAT16: 8}       # of the significand
+
+
+# ------------------------------------------------------------------ order of elements
+def memory_order(array):
+    """The dimensions of an array from slowest to fastest, as PyTorch's elementwise kernels walk it.
+
+    An insertion sort by stride: stride 0 compares as equal to anything, equal strides put the smaller
+    size first. (A library sort would settle such ties differently.)
+    """
+    shape, strides = array.shape, array.strides
+
+    def compare(i, j):
+        a, b = strides[i], strides[j]
+        if a == 0 or b == 0:
+            return 0
+        if a != b:
+            return -1 if a < b else 1
+        return 1 if shape[i] > shape[j] else 0
+
+    order = list(range(array.ndim - 1, -1, -1))              # fastest first
+    for i in range(1, array.ndim):
+        j = i
+        for k in range(i - 1, -1, -1):
+            c = compare(order[k], order[j])
+            if c > 0:
+                order[k], order[j] = order[j], order[k]
+                j = k
+            elif c < 0:
+                break
+    return order[::-1]
+
+
+def store(out, flat):
+    """Write values in drawing order into `out`."""
+    if out.flags.c_contiguous:
+        out.reshape(-1)[:] = flat
+    else:
+        target = out.transpose(memory_order(out))
+        target[...] = flat.reshape(target.shape)
+    return out
+
+
+def empty_like(array, dtype=None):
+    """A dense array whose dimensions lie in memory in the same order as those of `array`."""
+    if array.flags.c_contiguous:
+        return np.empty(array.shape, dtype or array.dtype)
+    order = memory_order(array)
+    dense = np.empty([array.shape[k] for k in order], dtype or array.dtype)
+    return dense.transpose(np.argsort(order))
+
+
+def rounded(values, dtype):
+    """float64 values in another dtype; the 16-bit types are reached through float32, as in C++."""
+    if dtype == f64:
+        return values
+    if dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(values.astype(np.float32))
+    if dtype == f16:
+        return values.astype(np.float32).astype(np.float16)
+    if dtype.kind in "iu":
+        return values.astype(np.int64).astype(dtype)
+    return values.astype(dtype)
+
+
+# ------------------------------------------------------------------ uniform
+def uniform(out, low, high, stream):
+    """Numbers in [low, high)."""
+    n = out.size
+    if n == 0:
+        return out
+    if out.dtype == f64:
+        return store(out, _uniform64(n, float(low), float(high), stream))
+    low32, high32 = np.float32(low), np.float32(high)
+    x = stream.uniform32(n) if low == 0 and high == 1 else _uniform32(n, low32, high32, stream)
+    if out.dtype == f32:
+        return store(out, x)
+    if out.dtype == dt.BFLOAT16:
+        low32, high32 = dt.from_bfloat16(dt.to_bfloat16(np.array([low32, high32])))
+        x = dt.from_bfloat16(dt.to_bfloat16(x))
+        _exclude(x, high32, low32)
+        return store(out, dt.to_bfloat16(x))
+    x = x.astype(np.float16)
+    _exclude(x, np.float16(high), np.float16(low))
+    return store(out, x)
+
+
+_TOP24 = 1 - 2.0 ** -24                 # the largest number that uniform32 gives
+
+
+def _uniform32(n, low, high, stream):
+    """fma(u, high - low, low) for n numbers u of 24 bits."""
+    start, width = float(low), float(high - low)
+    top = max(abs(start), abs(start + width))
+    if top > 2.0 ** 53 * min(math.ulp(width) * 2.0 ** 5, math.ulp(start) * 2.0 ** 29):
+        x = stream.uniform32(n)
+        fma32(x, width, start, out=x)
+    else:                                                    # in float64 nothing is rounded, so the cast rounds once
+        x = np.empty(n, np.float32)
+        for i in range(0, n, _CHUNK):
+            wide = stream.bits24(min(n - i, _CHUNK)).astype(np.float64)
+            wide *= width * 2.0 ** -24
+            wide += start
+            x[i:i + _CHUNK] = wide
+    if np.float32(_TOP24 * width + start) >= high:
+        _exclude(x, high, low)
+    return x
+
+
+def _uniform64(n, low, high, stream):
+    x = stream.uniform64(n)
+    width = high - low
+    if low == 0.0:
+        if width != 1.0:
+            x *= width
+    elif math.frexp(width)[0] == 0.5:                        # a power of two: the product is exact
+        x *= width
+        x += low
+    else:
+        x = fma64(x, width, low)
+    _exclude(x, high, low)
+    return x
+
+
+def _exclude(x, high, low):
+    """Rounding may reach the upper bound, which is not in the range."""
+    at_bound = x == high
+    if at_bound.any():
+        x[at_bound] = low
+
+
+# ------------------------------------------------------------------ integers
+def whole_range(out, stream):
+    """random_(): every value of an integer dtype from 0 on; for a floating one the integers it holds exactly."""
+    n, dtype = out.size, out.dtype
+    if n == 0:
+        return out
+    if dtype == np.int64:
+        values = stream.double_words(n) & np.uint64(_INT64_MAX)
+    elif dtype == f64:
+        values = stream.double_words(n) % np.uint64((1 << 53) + 1)
+    elif dtype in DIGITS:
+        values = stream.words(n) % np.uint64((1 << DIGITS[dtype]) + 1)
+    else:
+        values = stream.words(n) & np.uint64(1 if dtype.kind == "b" else np.iinfo(dtype).max)
+    return store(out, from_integers(values.view(np.int64), dtype))
+
+
+def from_integers(values, dtype):
+    """int64 values in another dtype, the way a C++ cast does it."""
+    if dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(values.astype(np.float32))
+    if dtype == f16:
+        return values.astype(np.float32).astype(np.float16)
+    return values.astype(dtype)
+
+
+def integers(out, low, high, stream):
+    """Integers from low to high - 1; to the largest of the dtype if `high` is None."""
+    n, dtype = out.size, out.dtype
+    digits = DIGITS.get(dtype)
+    if digits:                                               # keep the result in range after rounding
+        low = _rounding_inwards(low + 1, 1, low, digits, dtype)
+        if high is not None:
+            high = _rounding_inwards(high - 1, -1, high, digits, dtype)
+    if n == 0:
+        return out
+    if high is None:
+        if low == -(1 << 63):
+            return store(out, from_integers(stream.double_words(n).view(np.int64), dtype))
+        high = 1 + (1 << digits if digits else 1 if dtype.kind == "b" else min(np.iinfo(dtype).max, _INT64_MAX))
+    return store(out, from_integers(_modulo(stream, n, high - low, low), dtype))
+
+
+def _rounding_inwards(value, direction, bound, digits, dtype):
+    """`bound`, or its neighbour among the numbers of `dtype` if `value`, next to it, rounds past it."""
+    there = int(from_integers(np.array([value]), dtype).astype(np.float64)[0]) if dtype != dt.BFLOAT16 else \
+        int(dt.from_bfloat16(from_integers(np.array([value]), dtype))[0])
+    past = there < bound if direction > 0 else there >= bound
+    if not past:
+        return bound
+    return there + direction * (1 << (abs(value).bit_length() - digits))
+
+
+def _modulo(stream, n, width, low):
+    """n integers in [low, low + width): one word each for a width under 2**28, else two."""
+    if width >= 1 << 28:
+        values = stream.double_words(n)
+        if width < 1 << 64:
+            values %= np.uint64(width)
+        values = values.view(np.int64)
+    else:
+        words = stream.words(n).astype(np.uint32)
+        quotient = words // np.uint32(width)                 # NumPy vectorises this but not %
+        quotient *= np.uint32(width)
+        words -= quotient
+        values = words.astype(np.int64)
+    if low:
+        values.view(np.uint64)[...] += np.uint64(low & 0xFFFFFFFFFFFFFFFF)
+    return values
+
+
+# ------------------------------------------------------------------ permutations
+_ONE_WORD_STEPS = 214748364             # shorter permutations draw one word a step
+_LOOP_STEPS = 400                       # shorter ones are faster in a Python loop
+
+
+def permutation(n, stream):
+    """0 .. n-1 shuffled (int64)."""
+    if n >= _ONE_WORD_STEPS:
+        raise NotImplementedError(f"randperm of {n} elements: tinytorch permutes fewer than {_ONE_WORD_STEPS}")
+    if n < 2:
+        return np.arange(n)
+    steps = np.arange(n - 1, dtype=np.uint32)
+    targets = stream.words(n - 1).astype(np.uint32)
+    targets %= np.uint32(n) - steps
+    targets += steps
+    if n >= _LOOP_STEPS:
+        return _swapped(targets, n)
+    order = list(range(n))
+    for i, k in enumerate(targets.tolist()):
+        order[i], order[k] = order[k], order[i]
+    return np.array(order, np.int64)
+
+
+def _swapped(targets, n):
+    """0 .. n-1 after the swaps (i, targets[i]) for i = 0 .. n-2, where targets[i] >= i.
+
+    Let w[k] be the value at position k just before step k. The latest step k' < k with target k put it
+    there (then w[k] = w[k']), or else it is k. Step i leaves at i what the latest earlier step with
+    the same target left there (its w), else the target itself.
+    """
+    index = np.arange(n)
+    keys = np.empty(n, np.int64)
+    keys[:-1] = targets
+    keys[-1] = n - 1
+    keys <<= 32
+    keys |= index
+    keys.sort()
+    target, step = keys >> 32, keys & 0xFFFFFFFF             # grouped by target, steps ascending
+    w = index.copy()
+    moved = step != target
+    w[target[moved]] = step[moved]                           # the last write of a group wins
+    active = np.flatnonzero(w != index)
+    while active.size:                                       # follow the chains, doubling the stride
+        here = w[active]
+        there = w[here]
+        changed = there != here
+        active = active[changed]
+        w[active] = there[changed]
+    repeated = np.flatnonzero(target[1:] == target[:-1])
+    target[repeated + 1] = w[step[repeated]]
+    index[step] = target
+    return index
+
+
+# ------------------------------------------------------------------ bernoulli
+def bernoulli(out, p, stream):
+    """1 with probability p (a number), else 0: the low 53 bits of two words, times 2**-53, are compared with p."""
+    if out.size:
+        drawn = stream.bits53(out.size) < np.uint64(math.ceil(p * 2.0 ** 53))
+        store(out, dt.to_bfloat16(drawn.astype(np.float32)) if out.dtype == dt.BFLOAT16 else drawn)
+    return out
+
+
+def bernoulli_each(out, p, stream):
+    """1 with the probability given for each element by array p, which broadcasts to out."""
+    if out.size == 0:
+        return out
+    draw = stream.uniform64 if p.dtype == f64 else stream.uniform32
+    if p.dtype == dt.BFLOAT16:
+        p = dt.from_bfloat16(p)
+    order = memory_order(out)
+    target = out.transpose(order)
+    p = np.broadcast_to(p, out.shape).transpose(order)
+    drawn = draw(out.size).reshape(target.shape) < p
+    target[...] = dt.to_bfloat16(drawn.astype(np.float32)) if out.dtype == dt.BFLOAT16 else drawn
+    return out
+
+
+def rrelu_slopes(array, lower, upper, stream):
+    """1 for positive elements; for each other one, in C order, a number from [lower, upper). float32 for bfloat16."""
+    if array.dtype == dt.BFLOAT16:
+        array = dt.from_bfloat16(array)
+    lower, upper = float(array.dtype.type(lower)), float(array.dtype.type(upper))
+    slopes = np.ones(array.shape, array.dtype)
+    drawn = array <= 0
+    slopes[drawn] = stream.uniform64(np.count_nonzero(drawn)) * (upper - lower) + lower
+    return slopes
+
+
+# ------------------------------------------------------------------ transforms of one uniform number
+def _transformed(out, function, stream):
+    if out.size:
+        store(out, rounded(function(stream.uniform64(out.size)), out.dtype))
+    return out
+
+
+def exponential(out, rate, stream):
+    """-log(1 - u) / rate."""
+    scale = -1.0 / rate
+
+    def function(u):
+        values = scale * np.log1p(-u)
+        if libm.vectorised:                                  # NumPy's last bit matters in float64 or next to a tie
+            doubtful = slice(None) if out.dtype == f64 else near_tie(values)
+            values[doubtful] = scale * libm.log1p(-u[doubtful])
+        return values
+    return _transformed(out, function, stream)
+
+
+def geometric(out, p, stream):
+    """How many trials of probability p until the first success."""
+    denominator = math.log1p(-p)
+    return _transformed(out, lambda u: np.ceil(libm.log(u) / denominator), stream)
+
+
+def cauchy(out, median, sigma, stream):
+    """median + sigma * tan(pi (u - 1/2))."""
+    def function(u):
+        t = libm.tan(math.pi * (u - 0.5))
+        return t * sigma + 0.0 if median == 0 else fma64(t, sigma, median)
+    return _transformed(out, function, stream)
+
+
+# ------------------------------------------------------------------ multinomial
+def categorical(p, count, replacement, stream):
+    """`count` category numbers for each row of weights p (1-D or 2-D), int64."""
+    if p.dtype == dt.BFLOAT16:
+        p = dt.from_bfloat16(p)
+        narrow = lambda x: dt.from_bfloat16(dt.to_bfloat16(x))
+    elif p.dtype == f16:
+        p = p.astype(np.float32, order="K")
+        narrow = lambda x: x.astype(np.float16).astype(np.float32)
+    else:
+        narrow = None
+    if not replacement or count == 1:
+        race = exponential(empty_like(p), 1.0, stream)
+        race = p / race if narrow is None else narrow(p / narrow(race))
+        if count == 1:
+            return race.argmax(-1)[..., None]
+        return np.argsort(-race, axis=-1, kind="stable")[..., :count]
+    rows = p.reshape(-1, p.shape[-1])
+    out = np.empty((rows.shape[0], count), np.int64)
+    u = stream.uniform64(out.size).reshape(out.shape)
+    for row, drawn, result in zip(rows, u, out):
+        sums = np.add.accumulate(row)
+        sums /= sums[-1]
+        sums[-1] = 1
+        result[...] = np.searchsorted(sums.astype(np.float64), drawn, side="left")
+    return out.reshape(p.shape[:-1] + (count,))

@@ -1,0 +1,1 @@
+"""Recurrent layers, one direction of one layer at a time."""

@@ -1,0 +1,138 @@
+"""The GRU on arrays; see shared.py for how the steps are laid out.
+
+Gates stand in torch's order: reset, update, new. The new gate's input and hidden parts are kept
+apart (the reset gate multiplies the hidden one); the sigmoids are halved as in lstm.py.
+"""
+import numpy as np
+
+from .shared import carried, gradient_of_state, packed, projected, rows, start
+
+_HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
+
+
+def gru_step(a, h, h_next):
+    """One step from `a` (4, batch, hidden): pre-activations of reset and update (halved), input and
+    hidden part of the new gate. Writes: `a` reset, update, new, hidden part; `h_next` the state."""
+    r, z, new, part = a
+    s = a[:2]
+    np.tanh(s, out=s)
+    s *= 0.5
+    s += 0.5
+    np.multiply(r, part, out=h_next)
+    new += h_next
+    np.tanh(new, out=new)
+    np.subtract(h, new, out=h_next)
+    h_next *= z
+    h_next += new
+
+
+def gru_step_backward(a, h, dh, d, work):
+    """Gradients `d` (4, batch, hidden) of: the new gate's hidden part, reset, update, the new gate's
+    input part. `dh` becomes that of the state before as far as it came past the gates.
+
+    `work` (2, batch, hidden) is scratch.
+    """
+    r, z, new, part = a
+    t, u = work
+    np.subtract(1, z, out=u)
+    u *= dh                                    # the gradient of the new gate
+    np.subtract(h, new, out=t)
+    t *= u
+    np.multiply(t, z, out=d[2])
+    np.multiply(new, new, out=t)
+    np.subtract(1, t, out=t)
+    u *= t
+    d[3] = u
+    np.multiply(u, r, out=t)
+    d[0] = t
+    t *= part
+    np.subtract(1, r, out=u)
+    np.multiply(t, u, out=d[1])
+    dh *= z
+
+
+def gru_forward(order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
+    """(outputs (rows, hidden), final state, what backward needs)."""
+    hidden = w_hh.shape[1]
+    batch = min(order)[1]                     # the rows of the first step
+    two = 2 * hidden
+    scale = _HALVED[x.dtype.char]
+    joined, wide, n = rows(x, hidden, hidden)
+    b_ih_gates, b_ih_new, b_hh_gates, b_hh_new = (
+        (None,) * 4 if b_ih is None else (b_ih[:two], b_ih[two:], b_hh[:two], b_hh[two:]))
+    gates = packed(2, w_ih[:two] if n else None, (b_ih_gates, b_hh_gates), w_hh[:two], scale[:2])
+    new_in = packed(1, w_ih[two:, :n], (b_ih_new,), None)[0]
+    new_hidden = packed(1, None, (b_hh_new,), w_hh[two:])[0]
+    inputs = projected(wide, 3, w_ih, scale)
+    out = np.empty((len(joined), hidden), x.dtype)
+    h = start(hx, batch, hidden, x.dtype)
+    steps = []
+    a = None
+    for lo, hi in order:
+        size = hi - lo
+        if keep or a is None or a.shape[1] != size:
+            a = np.empty((4, size, hidden), x.dtype)
+        step, o, before = joined[lo:hi], out[lo:hi], h[:size]
+        step[:, n + 1:] = before
+        np.matmul(step, gates, out=a[:2])
+        np.dot(step[:, :n + 1], new_in, out=a[2])
+        np.matmul(step[:, n:], new_hidden, out=a[3])
+        if inputs is not None:
+            a[:3] += inputs[:, lo:hi]
+        gru_step(a, before, o)
+        if keep:
+            steps.append(a)
+        h = carried(o, h)
+    return out, h.copy(), (joined, wide, n, steps)
+
+
+def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
+    """Gradients of (x, hx, w_ih, w_hh, b_ih, b_hh); see `rnn_backward`."""
+    joined, wide, n, steps = saved
+    hidden = w_hh.shape[1]
+    batch = min(order)[1]                     # the rows of the first step
+    dh = gradient_of_state(g_h, batch, hidden, w_hh.dtype)
+    # Columns of d: new gate's hidden part, reset, update, new gate's input part. The first three go
+    # with the hidden weights in this order, the last three with the input weights.
+    d = np.empty((len(joined), 4 * hidden), w_hh.dtype)
+    weights = np.concatenate((w_hh[2 * hidden:], w_hh[:2 * hidden]))
+    work = np.empty((2, batch, hidden), w_hh.dtype)
+    past = np.empty((batch, hidden), w_hh.dtype)
+    for k in range(len(order) - 1, -1, -1):
+        lo, hi = order[k]
+        size = hi - lo
+        now = dh[:size]
+        if g_out is not None:
+            now += g_out[k]
+        step = d[lo:hi]
+        gru_step_backward(steps[k], joined[lo:hi, n + 1:], now, step.reshape(size, 4, hidden).swapaxes(0, 1),
+                          work[:, :size])
+        if k or wanted[1]:
+            np.dot(step[:, :3 * hidden], weights, out=past[:size])
+            now += past[:size]
+    d_in = d[:, hidden:]
+    dx = np.dot(d_in, w_ih) if wanted[0] else None
+    return dx, dh, *_weight_gradients(wanted[2:], joined, wide, n, d, d_in, hidden)
+
+
+def _weight_gradients(wanted, joined, wide, n, d, d_in, hidden):
+    """Gradients of (w_ih, w_hh, b_ih, b_hh)."""
+    if not any(wanted):
+        return None, None, None, None
+    two = 2 * hidden
+    gates = np.dot(joined.T, d_in[:, :two])
+    new_in = np.dot(joined[:, :n + 1].T, d_in[:, two:])
+    new_hidden = np.dot(joined[:, n:].T, d[:, :hidden])
+    if wide is None:
+        w_ih = _stacked(gates[:n].T, new_in[:n].T)
+    else:
+        w_ih = np.dot(d_in.T, wide) if wanted[0] else None
+    w_hh = _stacked(gates[n + 1:].T, new_hidden[1:].T)
+    return w_ih, w_hh, np.concatenate((gates[n], new_in[n])), np.concatenate((gates[n], new_hidden[0]))
+
+
+def _stacked(upper, lower):
+    """Two matrices under each other, rows contiguous whatever theirs are."""
+    out = np.empty((len(upper) + len(lower), upper.shape[1]), upper.dtype)
+    out[:len(upper)], out[len(upper):] = upper, lower
+    return out

@@ -1,0 +1,80 @@
+"""A recurrent layer over parts of a large batch at once, where threads allow: sequences do not see each other.
+
+`forward` and `backward` are those of elman.py, lstm.py or gru.py.
+"""
+import numpy as np
+
+from ..threads import number, split
+
+_HEAVY = 1 << 25          # multiplications of a pass that take a thread longer than it takes to share them
+# In smaller steps handing over the interpreter takes longer than a pass.
+_LARGE = 20_000           # numbers of a step's state that are much,
+_MIDDLING = 8_000         # and ones that are enough
+_LONG = 1_500_000         # with so many multiplications in a step,
+_MANY = 32                # if they are those of many sequences: each part multiplies with all of the weights
+
+
+class Parts(list):
+    """What backward needs, by parts of the batch: (first, last + 1, order, saved)."""
+
+
+def run_forward(forward, order, x, states, weights, keep):
+    """forward(order, x, *states, *weights, keep): (outputs (rows, width), final states ..., what backward needs).
+
+    Of the `weights`, the second is the recurrent one.
+    """
+    batch = min(order)[1]
+    if x.ndim < 3 or number() < 2 or not _heavy(len(x), batch, weights[1]):
+        return forward(order, x, *states, *weights, keep)
+    steps, found, results = len(x), Parts(), {}
+
+    def run(first, last):
+        n = last - first
+        backwards = order[0][0] != 0
+        own = [(k * n, k * n + n) for k in range(steps)][::-1 if backwards else 1]
+        *results[first], saved = forward(own, x[:, first:last], *_cut(states, first, last), *weights, keep)
+        found.append((first, last, own, saved))
+    split(batch, run)
+    found.sort(key=lambda part: part[0])
+    if len(found) == 1:
+        return *results[0], found[0][3]
+    out, *finals = zip(*[results[first] for first, *_ in found])
+    return _joined(out, found, steps), *[np.concatenate(final) for final in finals], found
+
+
+def _heavy(steps, batch, recurrent):
+    """Whether sharing is worth it, with those recurrent weights (gates * hidden, hidden)."""
+    step, state = batch * recurrent.size, batch * recurrent.shape[1]
+    return steps * step >= _HEAVY and (state >= _LARGE or state >= _MIDDLING and step >= _LONG and batch >= _MANY)
+
+
+def run_backward(backward, g_out, g_states, wanted, order, saved, weights):
+    """backward(g_out, *g_states, wanted, order, saved, *weights): gradients of (x, states ..., weights ...)."""
+    if not isinstance(saved, Parts):
+        return backward(g_out, *g_states, wanted, order, saved, *weights)
+    results = [None] * len(saved)
+
+    def run(start, stop):
+        for i in range(start, stop):
+            first, last, own, kept = saved[i]
+            mine = None if g_out is None else [g[first:last] for g in g_out]
+            results[i] = backward(mine, *_cut(g_states, first, last), wanted, own, kept, *weights)
+    split(len(saved), run)
+    dx, *others = zip(*results)
+    states = [np.concatenate(d) for d in others[:len(g_states)]]
+    return (None if dx[0] is None else _joined(dx, saved, len(order)), *states,
+            *[None if d[0] is None else sum(d[1:], d[0]) for d in others[len(g_states):]])
+
+
+def _cut(states, first, last):
+    """The parts of states (1, batch, n), of which some may be None."""
+    return [s if s is None else s[:, first:last] for s in states]
+
+
+def _joined(rows, parts, steps):
+    """Rows (steps * sequences of the part, n) of all parts as rows of the whole batch."""
+    width = rows[0].shape[1]
+    result = np.empty((steps, parts[-1][1], width), rows[0].dtype)
+    for part, (first, last, _, _) in zip(rows, parts):
+        result[:, first:last] = part.reshape(steps, last - first, width)
+    return result.reshape(-1, width)

@@ -1,0 +1,282 @@
+"""New tensors of numbers in a row or a pattern: arange linspace logspace eye vander."""
+import math
+import warnings
+from operator import index as as_int
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.promotion import refill, result_dtype
+from ...kernels.random.exact import fma32, fma64
+from ...kernels.memory import LARGEST, check_size
+from ...kernels.memory import empty as new_memory
+from ...tensor import Tensor, wrap
+from .factories import as_dtype, finish
+
+__all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
+
+def _number(x):
+    return x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x.array.ndim else x
+
+
+def _check_numbers(name, *given):
+    """TypeError unless all are Python numbers."""
+    if not all(isinstance(x, (int, float, complex)) for x in given):
+        kinds = ", ".join(type(x).__name__ for x in given)
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds})")
+
+
+def _check_implemented(name, d):
+    if d is dt.bool or d.is_complex and name == "arange":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{d.tensor_type[:-6]}'")
+
+
+def _end(name, argument, x):
+    """An end of a range of numbers: a number or a tensor without dimensions."""
+    if isinstance(x, Tensor) and x.array.ndim:
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {argument} with "
+                           f"{x.array.ndim} dimension(s).")
+    x = _number(x)
+    _check_numbers(name, x)
+    return x
+
+
+def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+           pin_memory=False):
+    """Numbers from start to end (without it) by step: arange(end), arange(start, end), arange(start, end, step).
+
+    int64 if all are integers, else the default dtype. RuntimeError for a step of zero or in the wrong direction.
+
+    >>> import tinytorch as torch
+    >>> torch.arange(1, 2.5, 0.5)
+    tensor([1.0000, 1.5000, 2.0000])
+    """
+    if len(args) == 1 and end is None:
+        end, = args
+    elif args:
+        if len(args) > 3:
+            raise TypeError(f"arange() takes from 1 to 3 positional arguments but {len(args)} were given")
+        start, end, step = (*args, *(start, end, step)[len(args):])
+    given = (start, end, step)
+    start, end, step = map(_number, given)
+    if len(args) == 1 and not isinstance(end, (int, float, complex)):
+        raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
+    _check_numbers("arange", start, end, step)
+    for x in (start, end, step):
+        if isinstance(x, complex):
+            raise RuntimeError("value cannot be converted to type double without overflow")
+    if dtype is None:
+        dtype = out.dtype if out is not None else (
+            dt.int64 if all(isinstance(v, int) for v in (start, end, step)) else
+            _floating(given) if any(isinstance(v, Tensor) for v in given) else dt.get_default_dtype())
+    dtype = as_dtype(dtype, "arange")
+    _check_implemented("arange", dtype)
+    if dtype is dt.int64:
+        if 0 < abs(step) < 1:
+            raise ValueError("step must be nonzero")
+        start, end, step = _whole(start), _whole(end), _whole(step)
+    _check_range(start, end, step)
+    count = _counted(math.ceil((end - start) / step))
+    if out is not None and out.array.size not in (0, count):
+        warnings.warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
+                      f"which does not match the computed number of elements {count}. Note that this may occur as a "
+                      f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).",
+                      UserWarning, stacklevel=2)
+    return refill(out, finish(_steps(start, step, count, dtype), None, device, requires_grad), by_count=True)
+
+
+def _whole(x):
+    """`x` as an integer of 64 bits."""
+    if not math.isfinite(x):
+        return x                               # _check_range has the words for that
+    if not -LARGEST - 1 <= x <= LARGEST:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(x)
+
+
+def _counted(count):
+    if count > LARGEST:
+        raise RuntimeError("invalid size, possible overflow?")
+    return max(count, 0)
+
+
+def _floating(given):
+    d = result_dtype([v for v in given if isinstance(v, Tensor)])
+    return d if d.is_floating_point else dt.get_default_dtype()
+
+
+def _check_range(start, end, step):
+    if not (step > 0 or step < 0):             # NaN neither
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+def _steps(start, step, count, dtype):
+    return new_memory((count,), dtype.numpy, lambda size, numpy_dtype: _all_steps(start, step, count, dtype))
+
+
+def _all_steps(start, step, count, dtype):
+    if dtype.category == 1:
+        return (np.arange(count, dtype=np.int64) * int(step) + int(start)).astype(dtype.numpy)
+    places = np.arange(count, dtype=np.float64)
+    if not dtype.is_floating_point:
+        return dt.cast(places * step + start, dtype.numpy)
+    result = fma64(places, step, start) if dtype is dt.float64 else dt.cast(places * step + start, dtype.numpy)
+    lanes = 32 // dtype.itemsize
+    whole = count - count % (2 * lanes)
+    if whole:
+        first = dt.cast(result[:whole:lanes, None], np.dtype(np.float64))
+        result[:whole] = dt.cast(_counted_on(first, step, lanes), dtype.numpy).reshape(-1)
+    return result
+
+
+def _counted_on(first, step, lanes):
+    """first + step * (0, ..., lanes - 1): so torch's vector code goes on from the first of its lanes."""
+    ways = step * np.arange(lanes, dtype=np.float64)
+    near = first + ways
+    if lanes == 4:                             # float64, rounded once; of the products only 3 * step is inexact
+        lost = (first - (near - (near - first))) + (ways - (near - first))
+        lost[:, 3] += fma64(np.full(1, 3.0), step, -ways[3])
+        near += lost
+    return near
+
+
+def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """Numbers from start to end (with it) by step. Deprecated: use `arange`.
+
+    >>> import tinytorch as torch
+    >>> torch.range(0, 2)
+    tensor([0., 1., 2.])
+    """
+    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is "
+                  "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in "
+                  "[start, end).",
+                  UserWarning, stacklevel=2)
+    if end is None:
+        start, end = 0, start
+    _check_range(start, end, step)
+    count = _counted(int((end - start) / step) + 1)
+    array = _steps(start, step, count, dtype or dt.get_default_dtype())
+    return refill(out, finish(array, None, device, requires_grad), by_count=True)
+
+
+def _spaced(start, end, steps, d, small):
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return new_memory((steps,), d.numpy, lambda size, numpy_dtype: _halves(start, end, steps, d, small))
+
+
+def _halves(start, end, steps, d, small):
+    """`steps` numbers from start to end, each half counted from its own end, in dtype `d` (rounded
+    after every operation if it is one of the `small` floats)."""
+    work = d.numpy if d.category >= 2 and d.itemsize > 2 else np.dtype(np.float32)
+    if d.category == 1:
+        work, start, end = np.dtype(np.float64), int(start), int(end)
+    def rounded(x):
+        return dt.cast(dt.cast(x, d.numpy), work) if small else x
+    first, last = rounded(np.asarray(start, work)), rounded(np.asarray(end, work))
+    if steps == 1:
+        return first.reshape(1)
+    step = rounded(rounded(np.asarray(last - first)) / work.type(max(steps - 1, 1)))
+    places = np.arange(steps).astype(work)
+    if d.category == 2 and not small:
+        return np.where(places < steps // 2, _along(places, step, first), _along(places[::-1].copy(), -step, last))
+    way = rounded(step * places)
+    return rounded(np.where(places < steps // 2, first + way, last - way[::-1]))
+
+
+def _along(places, step, start):
+    """places * step + start, rounded once, as torch's kernel does."""
+    if places.dtype == np.float64:
+        return fma64(places, step, start)
+    return fma32(places, step, start, np.empty_like(places))
+
+
+def _steps_of(name, steps):
+    """How many numbers: TypeError unless it is an integer, ValueError if 64 bits do not hold it."""
+    try:
+        steps = as_int(None if isinstance(steps, bool) else steps)
+    except TypeError:
+        raise TypeError(f"{name}(): argument 'steps' (position 3) must be int, not {type(steps).__name__}") from None
+    if abs(steps) > LARGEST:
+        raise ValueError("Overflow when unpacking long long")
+    return steps
+
+
+def _spaced_dtype(start, end, dtype, out):
+    if dtype is not None:
+        return as_dtype(dtype, "linspace")
+    if out is not None:
+        return out.dtype
+    return dt.default_complex() if isinstance(start, complex) or isinstance(end, complex) else dt.get_default_dtype()
+
+
+def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """`steps` evenly spaced numbers from start to end, both included.
+
+    >>> import tinytorch as torch
+    >>> torch.linspace(0, 1, 3)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of("linspace", steps)
+    d = _spaced_dtype(start, end, dtype, out)
+    _check_implemented("linspace", d)
+    array = dt.cast(_spaced(start, end, steps, d, d.itemsize == 2 and d.category == 2), d.numpy)
+    return refill(out, finish(array, None, device, requires_grad), by_count=True)
+
+
+def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """`steps` numbers from base**start to base**end, evenly spaced in the exponent.
+
+    >>> import tinytorch as torch
+    >>> torch.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    start, end, steps = _end("logspace", "start", start), _end("logspace", "end", end), _steps_of("logspace", steps)
+    d = _spaced_dtype(start, end, dtype, out)
+    _check_implemented("logspace", d)
+    exponents = _spaced(start, end, steps, d, False)
+    array = dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy)
+    return refill(out, finish(array, None, device, requires_grad), by_count=True)
+
+
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """The n x m matrix (n x n without m) with ones on the diagonal.
+
+    >>> import tinytorch as torch
+    >>> torch.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    m = n if m is None else m
+    for position, (name, count) in enumerate((("n", n), ("m", m)), 1):
+        if isinstance(count, bool) or not hasattr(count, "__index__"):
+            raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
+        if count < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
+        if count > LARGEST:
+            raise ValueError("Overflow when unpacking long long")
+    d = as_dtype(dtype, "eye") or (dt.get_default_dtype() if out is None else out.dtype)
+    check_size((n, m), d.itemsize)
+    array = new_memory((n, m), d.numpy, lambda size, numpy_dtype: dt.cast(np.eye(*size, dtype=bool), numpy_dtype))
+    return refill(out, finish(array, None, device, requires_grad))
+
+
+def vander(x, N=None, *, increasing=False):
+    """The Vandermonde matrix of a vector: its powers as columns, highest first unless `increasing`.
+
+    >>> import tinytorch as torch
+    >>> torch.vander(torch.tensor([1, 2, 3]), 3, increasing=True).tolist()
+    [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+    """
+    if x.array.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x.array.size if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    d = x.array.dtype if x.array.dtype.kind in "fcV" else np.dtype(np.int64)
+    powers = new_memory((x.array.size, n), d, lambda size, dtype: np.arange(n))
+    return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(powers if increasing else powers[::-1].copy())

@@ -1,0 +1,486 @@
+"""Arithmetic element by element: add sub mul div remainder lerp ... and the operators that mean them."""
+import numpy as np
+
+from ...autograd.grad_mode import mode
+from ...autograd.op import binary, methods, op, operator, renamed, unary
+from ...autograd.promotion import (C_NAMES, OPERANDS, check_broadcast, in_float32, need_tensors, promoted, stored_as,
+                                   type_name, write_out)
+from ...autograd.views import check_in_place, in_place, may_share
+from ...tensor import Tensor
+
+__all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "lerp", "mul", "multiply", "neg",
+           "negative", "positive", "remainder", "rsub", "sub", "subtract", "true_divide"]
+
+_NO_BOOL = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "use the `~` or `logical_not()` operator instead.")
+
+
+def conj(x):
+    """The complex conjugate of an array, Tensor or number; a real one as it is."""
+    return x.conjugate()
+
+
+def is_complex(x):
+    """Whether an array or Tensor is complex."""
+    return (x.array if isinstance(x, Tensor) else x).dtype.kind == "c"
+
+
+@unary(lambda g: conj(g), name="conj", method=False, inplace=False)
+def _conj(input):
+    return np.conjugate(input)
+
+
+def conjugate(self):
+    """Itself if real, else the conjugate: what ndarrays and Python numbers have too, so that
+    derivative rules can say x.conjugate() whatever x is."""
+    return _conj(self) if self.array.dtype.kind == "c" else self
+
+
+#: The name of the nodes of operations whose derivatives are `refused`.
+REFUSED = "torch::autograd::NotImplemented"
+
+
+def refused(name):
+    """The derivative rule of an operation that torch has none for: RuntimeError."""
+    def rule(g):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+    return rule
+
+
+# ------------------------------------------------------------------ sums
+@binary(input=lambda g: g, other=lambda g: g, method=False, inplace=False, name="add")
+def _add(input, other):
+    return input + other
+
+
+def _is_bool(x):
+    return x.array.dtype == bool if isinstance(x, Tensor) else isinstance(x, bool)
+
+
+def _refuse_bools(input, other):
+    if _is_bool(input) != _is_bool(other):
+        raise RuntimeError(_NO_BOOL)
+
+
+@binary(input=lambda g: g, other=lambda g: -g, method=False, inplace=False, name="sub", mixed=_refuse_bools)
+def _sub(input, other):
+    if input.dtype == bool:
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
+                           "Use the `^` or `logical_xor()` operator instead.")
+    return input - other
+
+
+@binary(input=lambda g: -g, other=lambda g: g, method=False, inplace=False, name="rsub.1")
+def _rsub(input, other):
+    return np.subtract(other, input)
+
+
+@op(name="add", input=lambda g: g, other=lambda g, alpha: g * conj(alpha))
+def _add_times(input, other, alpha):
+    return input + other * alpha
+
+
+@op(name="sub", input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
+def _sub_times(input, other, alpha):
+    return input - other * alpha
+
+
+_rsub_times = renamed(_sub_times, "rsub")
+
+
+def _scaled(primitive, name, input, other, alpha):
+    """`primitive` of two operands, the second times alpha, after torch's checks that alpha fits them."""
+    if isinstance(alpha, Tensor):
+        alpha = alpha.item()
+    if not isinstance(alpha, (bool, int, float, complex)):
+        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
+    input, other = promoted(input, other)
+    kind = input.array.dtype.kind
+    if isinstance(alpha, bool) and kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, (float, complex)) and kind in "biu":
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    if kind in "biu":
+        alpha = stored_as(alpha, input.array.dtype)
+    return ternary(lambda a, b: primitive(a, b, alpha), input, other)
+
+
+def add(input, other, *, alpha=1, out=None):
+    """input + alpha * other, with broadcasting and type promotion.
+
+    >>> import tinytorch as torch
+    >>> torch.add(torch.tensor([1., 2.]), 10, alpha=2)
+    tensor([21., 22.])
+    """
+    if alpha.__class__ is not int or alpha != 1:
+        return write_out(out, _scaled(_add_times, "add", input, other, alpha), input, other)
+    return _add(input, other, out=out)
+
+
+def sub(input, other, *, alpha=1, out=None):
+    """input - alpha * other, with broadcasting and type promotion. RuntimeError for bools.
+
+    >>> import tinytorch as torch
+    >>> torch.sub(torch.tensor([3, 4]), 1)
+    tensor([2, 3])
+    """
+    _refuse_bools(input, other)
+    if alpha.__class__ is not int or alpha != 1:
+        return write_out(out, _scaled(_sub_times, "sub", input, other, alpha), input, other)
+    return _sub(input, other, out=out)
+
+
+def rsub(input, other, *, alpha=1):
+    """other - alpha * input. RuntimeError for bools.
+
+    >>> import tinytorch as torch
+    >>> torch.rsub(torch.tensor([3, 4]), 1, alpha=2)
+    tensor([-5, -7])
+    """
+    need_tensors("rsub", input=input)
+    _refuse_bools(input, other)
+    return _rsub(input, other) if alpha == 1 else _scaled(_rsub_times, "rsub", other, input, alpha)
+
+
+@unary(lambda g: -g)
+def neg(input):
+    """-input. RuntimeError for bool.
+
+    >>> import tinytorch as torch
+    >>> torch.neg(torch.tensor([1, -2]))
+    tensor([-1,  2])
+    """
+    try:
+        return -input
+    except TypeError:
+        if input.dtype.kind != "b":
+            raise
+        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. "
+                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator "
+                           "instead.") from None
+
+
+def positive(input):
+    """The tensor itself. RuntimeError for bool.
+
+    >>> import tinytorch as torch
+    >>> torch.positive(torch.tensor([1, -2]))
+    tensor([ 1, -2])
+    """
+    if input.array.dtype == bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# ------------------------------------------------------------------ products and quotients
+@binary(input=lambda g, other: g * conj(other),
+        other=lambda g, input: g * conj(input))
+def mul(input, other):
+    """input * other, with broadcasting and type promotion.
+
+    >>> import tinytorch as torch
+    >>> torch.mul(torch.tensor([1., 2.]), torch.tensor([[2], [3]]))
+    tensor([[2., 4.],
+            [3., 6.]])
+    """
+    return input * other
+
+
+@binary(input=lambda g, other: g / conj(other),
+        other=lambda g, ans, other: -g * conj(ans / other),
+        to_float=True, method=False, inplace=False, name="div")
+def _true_divide(input, other):
+    return np.true_divide(input, other)
+
+
+def _check_divisor(name, input, other):
+    """RuntimeError for an integer division by zero, NotImplementedError between bools."""
+    if input.dtype.kind in "biu":
+        if input.dtype.kind == "b":
+            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+        if not np.all(other):
+            raise RuntimeError("ZeroDivisionError")
+
+
+@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div.2")
+def _floor_divide(input, other):
+    _check_divisor("div_floor_cpu", input, other)
+    return np.floor_divide(input, other)
+
+
+@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div.2")
+def _trunc_divide(input, other):
+    _check_divisor("div_trunc_cpu", input, other)
+    if input.dtype.kind == "f":
+        return np.trunc(np.true_divide(input, other))
+    quotient, rest = np.divmod(input, other)
+    return quotient + ((rest != 0) & ((input < 0) != (np.asarray(other) < 0)))
+
+
+def div(input, other, *, rounding_mode=None, out=None):
+    """input / other, with broadcasting. Integers give floats, unless the quotient is rounded.
+
+    rounding_mode  None, 'trunc' (toward zero, as in C) or 'floor' (as Python's //)
+    RuntimeError for a rounded integer division by zero.
+
+    >>> import tinytorch as torch
+    >>> a = torch.tensor([7, -7])
+    >>> torch.div(a, 2), torch.div(a, 2, rounding_mode="trunc")
+    (tensor([ 3.5000, -3.5000]), tensor([ 3, -3]))
+    """
+    if rounding_mode is None:
+        return _true_divide(input, other, out=out)
+    if rounding_mode == "floor":
+        return _floor_divide(input, other, out=out)
+    if rounding_mode == "trunc":
+        return _trunc_divide(input, other, out=out)
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+
+
+def true_divide(input, other, *, out=None):
+    """input / other: `div` without rounding.
+
+    >>> import tinytorch as torch
+    >>> torch.true_divide(torch.tensor([1, 2]), 2)
+    tensor([0.5000, 1.0000])
+    """
+    return _true_divide(input, other, out=out)
+
+
+@binary(input=refused("floor_divide"), other=refused("floor_divide"))
+def floor_divide(input, other):
+    """input / other rounded down. RuntimeError for an integer division by zero, and in backward.
+
+    >>> import tinytorch as torch
+    >>> torch.floor_divide(torch.tensor([7, -7]), 2)
+    tensor([ 3, -4])
+    """
+    return _floor_divide(input, other)
+
+
+floor_divide.op.backward_name = REFUSED
+
+
+@binary(input=lambda g: g, other=lambda g, input, other: -g * _floor_divide(input, other))
+def remainder(input, other):
+    """What is left of input / other rounded down: has the sign of `other`, as Python's %.
+
+    RuntimeError for integers if `other` is zero.
+
+    >>> import tinytorch as torch
+    >>> torch.remainder(torch.tensor([5, -5]), 3)
+    tensor([2, 1])
+    """
+    _check_divisor("remainder_cpu", input, other)
+    return np.remainder(input, other)
+
+
+@binary(numbers="other", input=lambda g: g, other=lambda g, input, other: -g * _trunc_divide(input, other))
+def fmod(input, other):
+    """What is left of input / other rounded toward zero: has the sign of `input`.
+
+    RuntimeError for integers if `other` is zero.
+
+    >>> import tinytorch as torch
+    >>> torch.fmod(torch.tensor([5, -5]), 3)
+    tensor([ 2, -2])
+    """
+    _check_divisor("fmod_cpu", input, other)
+    return np.fmod(input, other)
+
+
+# ------------------------------------------------------------------ of three operands
+@op(name="addcmul", input=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * conj(tensor2 * value),
+    tensor2=lambda g, tensor1, value: g * conj(tensor1 * value))
+def _addcmul(input, tensor1, tensor2, value):
+    return input + (tensor1 if value == 1 else tensor1 * value) * tensor2
+
+
+@op(name="addcdiv", input=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
+    tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)))
+def _addcdiv(input, tensor1, tensor2, value):
+    return input + (tensor1 if value == 1 else tensor1 * value) / tensor2
+
+
+@op(name="lerp", input=lambda g, weight: g * conj(1 - weight), end=lambda g, weight: g * conj(weight),
+    weight=lambda g, input, end: g * conj(end - input))
+def _lerp(input, end, weight):
+    # From the nearer end: exact at both.
+    if isinstance(weight, (int, float)):
+        step = end - input
+        return input + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
+    return np.where(np.abs(weight) < 0.5, input + weight * (end - input), end - (end - input) * (1 - weight))
+
+
+_lerp_tensor = renamed(_lerp, "lerp.1")
+
+
+def alike(*tensors):
+    """The tensors in their common dtype."""
+    d = tensors[0].array.dtype
+    return tensors if all(t.array.dtype is d for t in tensors) else promoted(*tensors)
+
+
+def ternary(primitive, *operands):
+    """`primitive` of several operands (Tensors or Python numbers) that broadcast; bfloat16 in float32."""
+    try:
+        return primitive(*operands)
+    except ValueError:
+        shape = ()
+        for x in operands:
+            if isinstance(x, Tensor):
+                check_broadcast(shape, x.array.shape)
+                shape = np.broadcast_shapes(shape, x.array.shape)
+        raise
+    except TypeError:
+        if operands[0].array.dtype.kind != "V":
+            raise
+        return in_float32(primitive, *operands)
+
+
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+    """input + value * tensor1 * tensor2, with broadcasting.
+
+    >>> import tinytorch as torch
+    >>> torch.addcmul(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([3.]), value=0.5)
+    tensor([4.])
+    """
+    input, tensor1, tensor2 = alike(input, tensor1, tensor2)
+    if input.array.dtype.kind in "iu":
+        value = int(value)
+    result = ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
+    return write_out(out, result, input, tensor1, tensor2)
+
+
+def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+    """input + value * tensor1 / tensor2, with broadcasting. RuntimeError if both tensors are integers.
+
+    >>> import tinytorch as torch
+    >>> torch.addcdiv(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([4.]), value=3)
+    tensor([2.5000])
+    """
+    if tensor1.array.dtype.kind in "biu" and tensor2.array.dtype.kind in "biu":
+        raise RuntimeError("Integer division with addcdiv is no longer supported: "
+                           "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
+                           "or (input + value * tensor1 / tensor2) for a true division.")
+    input, tensor1, tensor2 = alike(input, tensor1, tensor2)
+    result = ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
+    return write_out(out, result, input, tensor1, tensor2)
+
+
+def lerp(input, end, weight, *, out=None):
+    """input + weight * (end - input), with broadcasting; `weight` is a number or a tensor.
+
+    RuntimeError if the dtypes differ, NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.lerp(torch.tensor([1., 2.]), torch.tensor([3., 3.]), 0.5)
+    tensor([2.0000, 2.5000])
+    """
+    for name, x in (("end", end), ("weight", weight)):
+        if isinstance(x, Tensor) and x.array.dtype != input.array.dtype and (name == "end" or x.array.ndim):
+            want, got = (C_NAMES[type_name(y)] for y in (input, x))
+            raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
+    if input.array.dtype.kind in "biu":
+        raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{type_name(input)}'")
+    if isinstance(weight, Tensor):
+        weight = weight.to(input.dtype)
+    primitive = _lerp_tensor if isinstance(weight, Tensor) else _lerp
+    return write_out(out, ternary(primitive, input, end, weight), input, end, weight)
+
+
+# ------------------------------------------------------------------ in place, operators, other names
+def updates(ufunc, function):
+    """The in-place form of `function`: `ufunc` straight into the tensor where nothing is recorded."""
+    recorded = in_place(function)
+
+    def method(self, other, **options):
+        if options:
+            return recorded(self, other, **options)
+        array = self.array
+        if mode.grad:
+            try:
+                check_in_place(self)
+            except RuntimeError:
+                return recorded(self, other)   # says so, unless there is something worse
+            tracked = self.tracked or (self.origin is not None and self.origin.base.tracked)
+        else:
+            tracked = False
+        if isinstance(other, Tensor):
+            operand = other.array
+            fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
+                other is self or not may_share(array, operand))     # those that share memory need a look
+            tracked = tracked or mode.grad and (other.tracked or other.origin is not None and other.origin.base.tracked)
+        else:
+            operand = other
+            fits = array.dtype.kind == "f" and (other.__class__ is float or other.__class__ is int)
+        if not fits or tracked or 0 in array.strides:
+            return recorded(self, other)
+        try:
+            ufunc(array, operand, array)
+        except (ValueError, OverflowError):    # shapes that do not fit, a number too large
+            return recorded(self, other)
+        self.version[0] += 1
+        return self
+    method.__name__ = method.__qualname__ = recorded.__name__
+    method.__doc__ = recorded.__doc__
+    return method
+
+
+def also(**names):
+    """Give methods other names: also(subtract="sub") makes Tensor.subtract and Tensor.subtract_."""
+    for new, old in names.items():
+        for end in ("", "_"):
+            if hasattr(Tensor, old + end):
+                setattr(Tensor, new + end, getattr(Tensor, old + end))
+
+
+methods(conjugate, add, sub, rsub, div, positive, inplace=(true_divide, addcmul, addcdiv, lerp))
+Tensor.add_ = updates(np.add, add)
+Tensor.sub_ = updates(np.subtract, sub)
+Tensor.mul_ = updates(np.multiply, mul)
+Tensor.div_ = updates(np.true_divide, div)
+
+subtract, multiply, divide, negative = sub, mul, div, neg
+also(subtract="sub", multiply="mul", divide="div", negative="neg")
+
+Tensor.__add__ = Tensor.__radd__ = operator(_add)
+Tensor.__sub__ = operator(_sub)
+Tensor.__mul__ = Tensor.__rmul__ = operator(mul)
+Tensor.__truediv__ = operator(_true_divide)
+Tensor.__floordiv__ = operator(floor_divide)
+Tensor.__mod__ = operator(remainder)
+Tensor.__neg__ = neg
+Tensor.__pos__ = positive
+Tensor.__iadd__ = Tensor.add_
+Tensor.__isub__ = Tensor.sub_
+Tensor.__imul__ = Tensor.mul_
+Tensor.__itruediv__ = Tensor.__idiv__ = Tensor.div_
+Tensor.__ifloordiv__ = Tensor.floor_divide_
+Tensor.__imod__ = Tensor.remainder_
+
+
+def reflected(function):
+    """The operator for a number on the left: other OP self."""
+    def method(self, other):
+        return function(other, self) if isinstance(other, (Tensor, *OPERANDS)) else NotImplemented
+    return method
+
+
+def _subtract_from(self, other):
+    """other - self."""
+    if isinstance(other, bool) and self.array.dtype == bool:
+        return _sub(self, self)                # says what is wrong
+    _refuse_bools(self, other)
+    return _from(self, other)
+
+
+_from = operator(_rsub)
+Tensor.__rsub__ = _subtract_from
+Tensor.__rfloordiv__ = reflected(floor_divide)
+Tensor.__rmod__ = reflected(remainder)
+Tensor.__div__ = Tensor.__truediv__

@@ -1,0 +1,192 @@
+"""Logic and bits: logical_and bitwise_or shifts gcd lcm ... and the operators & | ^ ~ << >>."""
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import no_grad
+from ...autograd.op import binary, operator, unary
+from ...autograd.views import in_place
+from ...tensor import Tensor
+from .arithmetic import reflected
+
+__all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+           "gcd", "lcm", "logical_and", "logical_not", "logical_or", "logical_xor"]
+
+
+def refuse_records(array):
+    """TypeError for bfloat16, which NumPy would judge by its bits: the caller then computes in float32."""
+    if array.dtype.kind == "V":
+        raise TypeError("bfloat16")
+
+
+@binary(numbers="none", inplace=False)
+def logical_and(input, other):
+    """Whether both are non-zero.
+
+    >>> import tinytorch as torch
+    >>> torch.logical_and(torch.tensor([True, False]), torch.tensor([1, 1]))
+    tensor([ True, False])
+    """
+    refuse_records(input)
+    return np.logical_and(input, other)
+
+
+@binary(numbers="none", inplace=False)
+def logical_or(input, other):
+    """Whether at least one is non-zero.
+
+    >>> import tinytorch as torch
+    >>> torch.logical_or(torch.tensor([True, False]), torch.tensor([0, 0]))
+    tensor([ True, False])
+    """
+    refuse_records(input)
+    return np.logical_or(input, other)
+
+
+@binary(numbers="none", inplace=False)
+def logical_xor(input, other):
+    """Whether exactly one is non-zero.
+
+    >>> import tinytorch as torch
+    >>> torch.logical_xor(torch.tensor([True, False]), torch.tensor([1, 1]))
+    tensor([False,  True])
+    """
+    refuse_records(input)
+    return np.logical_xor(input, other)
+
+
+@unary(inplace=False, casts=True)
+def logical_not(input):
+    """Whether each element is zero.
+
+    >>> import tinytorch as torch
+    >>> torch.logical_not(torch.tensor([0., 2.]))
+    tensor([ True, False])
+    """
+    refuse_records(input)
+    return np.logical_not(input)
+
+
+for _logical in (logical_and, logical_or, logical_xor, logical_not):      # torch does not record these writes
+    setattr(Tensor, _logical.__name__ + "_", no_grad()(in_place(_logical)))
+
+
+@binary(name="bitwise_and_cpu")
+def bitwise_and(input, other):
+    """The bits that both have; logical and for bools. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.bitwise_and(torch.tensor([5, 6]), 3)
+    tensor([1, 2])
+    """
+    return np.bitwise_and(input, other)
+
+
+@binary(name="bitwise_or_cpu")
+def bitwise_or(input, other):
+    """The bits that at least one has; logical or for bools. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.bitwise_or(torch.tensor([5, 6]), 3)
+    tensor([7, 7])
+    """
+    return np.bitwise_or(input, other)
+
+
+@binary(name="bitwise_xor_cpu")
+def bitwise_xor(input, other):
+    """The bits that exactly one has; logical xor for bools. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.bitwise_xor(torch.tensor([5, 6]), 3)
+    tensor([6, 5])
+    """
+    return np.bitwise_xor(input, other)
+
+
+@unary()
+def bitwise_not(input):
+    """All bits turned over; logical not for bools. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.bitwise_not(torch.tensor([0, 5]))
+    tensor([-1, -6])
+    """
+    if input.dtype.kind not in "biu":
+        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{dt.of(input).tensor_type[:-6]}'")
+    return np.invert(input)
+
+
+def _within(name, input, other):
+    """Shifts of more bits than there are, or fewer than none, are left to the caller."""
+    if input.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+    bits = 8 * input.dtype.itemsize
+    return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
+
+
+@binary(name="lshift_cpu")
+def bitwise_left_shift(input, other):
+    """Bits moved up by `other` places. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.bitwise_left_shift(torch.tensor([1, 5]), 2)
+    tensor([ 4, 20])
+    """
+    fits, _ = _within("lshift_cpu", input, other)
+    return np.where(fits, np.left_shift(input, np.where(fits, other, 0).astype(input.dtype)), 0).astype(input.dtype)
+
+
+@binary(name="rshift_cpu")
+def bitwise_right_shift(input, other):
+    """Bits moved down by `other` places; the sign stays. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.bitwise_right_shift(torch.tensor([8, -8]), 2)
+    tensor([ 2, -2])
+    """
+    fits, bits = _within("rshift_cpu", input, other)
+    return np.right_shift(input, np.where(fits, other, bits - 1).astype(input.dtype))
+
+
+@binary(numbers="none", name="gcd_cpu")
+def gcd(input, other):
+    """Greatest common divisor. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.gcd(torch.tensor([12, 15]), torch.tensor([8]))
+    tensor([4, 1])
+    """
+    return np.gcd(input, other)
+
+
+@binary(numbers="none", name="lcm_cpu")
+def lcm(input, other):
+    """Least common multiple. NotImplementedError for floats.
+
+    >>> import tinytorch as torch
+    >>> torch.lcm(torch.tensor([12, 15]), torch.tensor([8]))
+    tensor([ 24, 120])
+    """
+    return np.lcm(input, other)
+
+
+def _invert(self):
+    """~self: bits turned over. TypeError for floats."""
+    if self.array.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+Tensor.__and__ = Tensor.__rand__ = operator(bitwise_and)
+Tensor.__or__ = Tensor.__ror__ = operator(bitwise_or)
+Tensor.__xor__ = Tensor.__rxor__ = operator(bitwise_xor)
+Tensor.__lshift__ = operator(bitwise_left_shift)
+Tensor.__rshift__ = operator(bitwise_right_shift)
+Tensor.__rlshift__ = reflected(bitwise_left_shift)
+Tensor.__rrshift__ = reflected(bitwise_right_shift)
+Tensor.__invert__ = _invert
+Tensor.__iand__ = Tensor.bitwise_and_
+Tensor.__ior__ = Tensor.bitwise_or_
+Tensor.__ixor__ = Tensor.bitwise_xor_
+Tensor.__ilshift__ = Tensor.bitwise_left_shift_
+Tensor.__irshift__ = Tensor.bitwise_right_shift_

@@ -1,0 +1,326 @@
+"""Comparisons and questions: eq lt isnan isclose equal is_tensor ..."""
+import functools
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import binary, methods, op, operator, unary
+from ...autograd.promotion import need_tensors, promoted, type_name
+from ...autograd.views import in_place
+from ...tensor import Tensor, wrap
+from .arithmetic import also
+
+__all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex", "is_conj",
+           "is_floating_point", "is_neg", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin",
+           "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
+
+
+@binary(numbers="other", inplace=False)
+def eq(input, other):
+    """Whether the elements are equal.
+
+    >>> import tinytorch as torch
+    >>> torch.eq(torch.tensor([1, 2]), 2)
+    tensor([False,  True])
+    """
+    return np.equal(input, other)
+
+
+@binary(numbers="other", inplace=False)
+def ne(input, other):
+    """Whether the elements differ.
+
+    >>> import tinytorch as torch
+    >>> torch.ne(torch.tensor([1, 2]), 2)
+    tensor([ True, False])
+    """
+    return np.not_equal(input, other)
+
+
+def _ordered(name, array):
+    if array.dtype.kind == "c":
+        kind = dt.of(array).tensor_type[:-6]
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
+
+
+@binary(numbers="other", inplace=False)
+def lt(input, other):
+    """Whether input < other. NotImplementedError for complex numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.lt(torch.tensor([1, 2]), 2)
+    tensor([ True, False])
+    """
+    _ordered("lt", input)
+    return np.less(input, other)
+
+
+@binary(numbers="other", inplace=False)
+def le(input, other):
+    """Whether input <= other. NotImplementedError for complex numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.le(torch.tensor([1, 2]), 1)
+    tensor([ True, False])
+    """
+    _ordered("le", input)
+    return np.less_equal(input, other)
+
+
+@binary(numbers="other", inplace=False)
+def gt(input, other):
+    """Whether input > other. NotImplementedError for complex numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.gt(torch.tensor([1, 2]), 1)
+    tensor([False,  True])
+    """
+    _ordered("gt", input)
+    return np.greater(input, other)
+
+
+@binary(numbers="other", inplace=False)
+def ge(input, other):
+    """Whether input >= other. NotImplementedError for complex numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.ge(torch.tensor([1, 2]), 2)
+    tensor([False,  True])
+    """
+    _ordered("ge", input)
+    return np.greater_equal(input, other)
+
+
+def _in_place(function):
+    """The in-place form of a comparison: its truth values as numbers of the dtype of `self`, with zero derivatives."""
+    @op(name=function.__name__, input=lambda g: g * 0, other=lambda g: g * 0)
+    def number(input, other, truth):
+        return truth
+
+    @functools.wraps(function)
+    def compared(self, other):
+        return number(self, other, function(self, other).to(self.dtype))
+    return in_place(compared, common=False)
+
+
+for _comparison in (eq, ne, lt, le, gt, ge):
+    setattr(Tensor, _comparison.__name__ + "_", _in_place(_comparison))
+
+
+# ------------------------------------------------------------------ element by element
+@unary(inplace=False)
+def isnan(input):
+    """Whether each element is NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.isnan(torch.tensor([1., float("nan")]))
+    tensor([False,  True])
+    """
+    return np.isnan(input)
+
+
+@unary(inplace=False)
+def isinf(input):
+    """Whether each element is infinite.
+
+    >>> import tinytorch as torch
+    >>> torch.isinf(torch.tensor([1., float("-inf")]))
+    tensor([False,  True])
+    """
+    return np.isinf(input)
+
+
+@unary(inplace=False)
+def isfinite(input):
+    """Whether each element is neither infinite nor NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.isfinite(torch.tensor([1., float("inf")]))
+    tensor([ True, False])
+    """
+    return np.isfinite(input)
+
+
+def _refuse_complex(name, array):
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"{name} does not support complex inputs.")
+
+
+@unary(inplace=False)
+def isposinf(input):
+    """Whether each element is +inf. RuntimeError for complex numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.isposinf(torch.tensor([float("inf"), float("-inf")]))
+    tensor([ True, False])
+    """
+    _refuse_complex("isposinf", input)
+    return np.equal(input, np.inf)
+
+
+@unary(inplace=False)
+def isneginf(input):
+    """Whether each element is -inf. RuntimeError for complex numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.isneginf(torch.tensor([float("inf"), float("-inf")]))
+    tensor([False,  True])
+    """
+    _refuse_complex("isneginf", input)
+    return np.equal(input, -np.inf)
+
+
+@unary(inplace=False)
+def isreal(input):
+    """Whether the imaginary part is zero.
+
+    >>> import tinytorch as torch
+    >>> torch.isreal(torch.tensor([1 + 0j, 1j]))
+    tensor([ True, False])
+    """
+    return np.equal(input.imag, 0)
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether |input - other| <= atol + rtol * |other|. RuntimeError if the dtypes differ.
+
+    >>> import tinytorch as torch
+    >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
+    tensor([ True, False])
+    """
+    need_tensors("isclose", input=input, other=other)
+    if input.array.dtype != other.array.dtype:
+        raise RuntimeError(f"{type_name(input)} did not match {type_name(other)}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
+    a, b = input.array, other.array
+    if a.dtype == dt.BFLOAT16:
+        a, b = dt.from_bfloat16(a), dt.from_bfloat16(b)
+    close = np.equal(a, b)
+    if equal_nan and a.dtype.kind in "fc":
+        close |= np.isnan(a) & np.isnan(b)
+    if rtol or atol:
+        if a.dtype.kind == "b":
+            a, b = a.astype(np.int64), b.astype(np.int64)
+        allowed = atol + np.abs(rtol * b)
+        gap = np.abs(a - b)
+        close = close | (np.isfinite(gap) & (gap <= allowed))
+    return wrap(np.asarray(close))
+
+
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    """Whether each of `elements` is among `test_elements` (with `invert`: is not); one may be a number.
+
+    >>> import tinytorch as torch
+    >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))
+    tensor([False,  True, False])
+    """
+    a, b = promoted(elements, test_elements)
+    return wrap(np.asarray(np.isin(a.array, b.array, assume_unique=assume_unique, invert=invert)))
+
+
+# ------------------------------------------------------------------ of whole tensors
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether all elements are close (see `isclose`), as a Python bool.
+
+    >>> import tinytorch as torch
+    >>> torch.allclose(torch.tensor([1., 2.]), torch.tensor([1., 2.]))
+    True
+    """
+    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+
+
+def equal(input, other):
+    """Whether shapes and elements are the same, as a Python bool. NaN differs from itself.
+
+    >>> import tinytorch as torch
+    >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
+    True
+    """
+    need_tensors("equal", input=input, other=other)
+    if input.array.shape != other.array.shape:
+        return False
+    a, b = promoted(input, other)
+    return bool(eq(a, b).array.all())
+
+
+def is_tensor(obj, /):
+    """Whether `obj` is a Tensor.
+
+    >>> import tinytorch as torch
+    >>> torch.is_tensor(torch.tensor(1)), torch.is_tensor(1)
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def is_nonzero(input):
+    """Whether the single element is not zero. RuntimeError for a tensor of another size.
+
+    >>> import tinytorch as torch
+    >>> torch.is_nonzero(torch.tensor([0.]))
+    False
+    """
+    return bool(input)
+
+
+def is_floating_point(input):
+    """Whether the dtype is a floating one.
+
+    >>> import tinytorch as torch
+    >>> torch.is_floating_point(torch.tensor(1.))
+    True
+    """
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    """Whether the dtype is a complex one.
+
+    >>> import tinytorch as torch
+    >>> torch.is_complex(torch.tensor(1j))
+    True
+    """
+    return input.is_complex()
+
+
+def is_signed(input):
+    """Whether the dtype can hold negative numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.is_signed(torch.tensor(1.))
+    True
+    """
+    return input.is_signed()
+
+
+def is_conj(input):
+    """False: conjugates are computed at once.
+
+    >>> import tinytorch as torch
+    >>> torch.is_conj(torch.tensor(1j).conj())
+    False
+    """
+    return False
+
+
+def is_neg(input):
+    """False: negatives are computed at once.
+
+    >>> import tinytorch as torch
+    >>> torch.is_neg(torch.tensor(1.))
+    False
+    """
+    return False
+
+
+not_equal, greater, greater_equal, less, less_equal = ne, gt, ge, lt, le
+also(not_equal="ne", greater="gt", greater_equal="ge", less="lt", less_equal="le")
+methods(isclose, allclose, equal, is_nonzero, is_conj, is_neg)
+Tensor.__eq__ = operator(eq)
+Tensor.__ne__ = operator(ne)
+Tensor.__lt__ = operator(lt)
+Tensor.__le__ = operator(le)
+Tensor.__gt__ = operator(gt)
+Tensor.__ge__ = operator(ge)

@@ -1,0 +1,224 @@
+"""Complex numbers: real imag conj angle complex polar view_as_real view_as_complex."""
+import math
+
+import numpy as np
+
+from ...autograd.op import methods, op, unary
+from ...autograd.promotion import check_broadcast, need_tensors, type_name, write_out
+from ...autograd.views import assign, check_in_place
+from ...tensor import Tensor
+from .arithmetic import conj, conjugate, is_complex
+from .math import cos, sin
+from .rounding import abs
+from .where import pick
+
+__all__ = ["angle", "complex", "conj", "conj_physical", "imag", "polar", "real", "resolve_conj", "resolve_neg",
+           "view_as_complex", "view_as_real"]
+
+
+@op(name="real", view=True, input=lambda g: g * (1 + 0j))
+def _real(input):
+    return input.real
+
+
+@op(name="imag", view=True, input=lambda g: g * 1j)
+def _imag(input):
+    return input.imag
+
+
+def real(input):
+    """The real part: a view (a real tensor as it is).
+
+    >>> import tinytorch as torch
+    >>> torch.real(torch.tensor([1 + 2j]))
+    tensor([1.])
+    """
+    return _real(input) if is_complex(input) else input
+
+
+def imag(input):
+    """The imaginary part: a view. RuntimeError for real tensors.
+
+    >>> import tinytorch as torch
+    >>> torch.imag(torch.tensor([1 + 2j]))
+    tensor([2.])
+    """
+    if not is_complex(input):
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _imag(input)
+
+
+def _set_real(self, value):
+    real(self).copy_(value) if isinstance(value, Tensor) else real(self).fill_(value)
+
+
+def _set_imag(self, value):
+    imag(self).copy_(value) if isinstance(value, Tensor) else imag(self).fill_(value)
+
+
+@op(name="view_as_real", view=True, input=lambda g: _view_as_complex(_packed(g)))
+def _view_as_real(input):
+    input = np.asarray(input)                  # a gradient may come as a NumPy scalar
+    part = input.real.dtype
+    return np.lib.stride_tricks.as_strided(input.real, input.shape + (2,), input.strides + (part.itemsize,))
+
+
+@op(name="view_as_complex", view=True, input=lambda g: _view_as_real(g))
+def _view_as_complex(input):
+    return input.view(np.result_type(input.dtype, np.complex64))[..., 0]
+
+
+def _packed(g):
+    """A gradient in C order."""
+    return g.contiguous() if isinstance(g, Tensor) else np.ascontiguousarray(g)
+
+
+def view_as_real(input):
+    """Real and imaginary parts side by side in a new last dimension of size 2: a view.
+
+    RuntimeError for real tensors.
+
+    >>> import tinytorch as torch
+    >>> torch.view_as_real(torch.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
+    if not is_complex(input):
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return _view_as_real(input)
+
+
+def view_as_complex(input):
+    """A real tensor whose last dimension has size 2 as complex numbers: a view.
+
+    >>> import tinytorch as torch
+    >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
+    tensor([1.+2.j])
+    """
+    array = input.array
+    if array.dtype.kind != "f":
+        raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor "
+                           f"of scalar type: {type_name(input)}")
+    if array.dtype == np.float16:
+        raise NotImplementedError("view_as_complex: there is no half precision complex dtype")
+    if array.ndim == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if array.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if array.strides[-1] != array.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(s % (2 * array.itemsize) for s, n in zip(array.strides[:-1], array.shape) if n != 1):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if input.storage_offset() % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return _view_as_complex(input)
+
+
+def conj_physical(input, *, out=None):
+    """The complex conjugate, computed at once (a real tensor as it is).
+
+    >>> import tinytorch as torch
+    >>> torch.conj_physical(torch.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
+    return write_out(out, conjugate(input), exact="Found dtype {Have} but expected {Want}")
+
+
+def _conj_physical_(self):
+    """In-place form of `conj_physical`."""
+    check_in_place(self)
+    return assign(self, conjugate(self), None if self.is_complex() else np.copyto)
+
+
+def resolve_conj(input):
+    """The tensor itself: conjugates are computed at once.
+
+    >>> import tinytorch as torch
+    >>> torch.resolve_conj(torch.tensor([1 + 2j]).conj())
+    tensor([1.-2.j])
+    """
+    return input
+
+
+def resolve_neg(input):
+    """The tensor itself: negatives are computed at once.
+
+    >>> import tinytorch as torch
+    >>> torch.resolve_neg(torch.tensor([1.]))
+    tensor([1.])
+    """
+    return input
+
+
+def _angle_slope(g, input):
+    if not is_complex(input):
+        return g * 0
+    size = abs(input)
+    return pick(size == 0, 0.0, g * (input * 1j) / (size * size))
+
+
+@unary(_angle_slope, to_float=True, inplace=False)
+def angle(input):
+    """The angle of complex numbers in radians; of real ones 0 or, if negative, pi.
+
+    >>> import tinytorch as torch
+    >>> torch.angle(torch.tensor([1j, -1 + 0j]))
+    tensor([1.5708, 3.1416])
+    """
+    if input.dtype.kind == "c":
+        return np.angle(input)
+    angles = np.where(input < 0, math.pi, 0.0).astype(input.dtype)
+    return np.where(np.isnan(input), input, angles)
+
+
+@op(name="complex", real=lambda g: g.real, imag=lambda g: g.imag)
+def _complex(real, imag):
+    result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
+    result.real, result.imag = real, imag
+    return result
+
+
+def _check_parts(first, second):
+    names = [type_name(x) for x in (first, second)]
+    if any(n not in ("Half", "Float", "Double") for n in names):
+        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "
+                           f"{names[0]} and {names[1]}")
+    if names[0] != names[1]:
+        raise RuntimeError(f"Expected object of scalar type {names[0]} but got scalar type {names[1]} "
+                           "for second argument")
+    if names[0] == "Half":
+        raise NotImplementedError("there is no half precision complex dtype")
+    check_broadcast(first.array.shape, second.array.shape)
+
+
+def complex(real, imag, *, out=None):
+    """Complex numbers from their real and imaginary parts. RuntimeError unless both are float or both double.
+
+    >>> import tinytorch as torch
+    >>> torch.complex(torch.tensor([1.]), torch.tensor([2.]))
+    tensor([1.+2.j])
+    """
+    need_tensors("complex", real=real, imag=imag)
+    _check_parts(real, imag)
+    result = _complex(real, imag)
+    if out is not None and out.array.dtype != result.array.dtype:
+        raise RuntimeError(f"Expected object of scalar type {type_name(result)} but got scalar type {type_name(out)} "
+                           "for argument 'out'")
+    return write_out(out, result)
+
+
+def polar(abs, angle, *, out=None):
+    """Complex numbers from their sizes and angles. RuntimeError unless both are float or both double.
+
+    >>> import tinytorch as torch
+    >>> torch.polar(torch.tensor([2.]), torch.tensor([0.]))
+    tensor([2.+0.j])
+    """
+    need_tensors("polar", abs=abs, angle=angle)
+    _check_parts(abs, angle)
+    return write_out(out, _complex(abs * cos(angle), abs * sin(angle)))
+
+
+methods(conj, conj_physical, resolve_conj, resolve_neg)
+Tensor.conj_physical_ = _conj_physical_
+Tensor.real = property(real, _set_real)
+Tensor.imag = property(imag, _set_imag)

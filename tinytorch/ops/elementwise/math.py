@@ -1,0 +1,328 @@
+"""Functions of one number, element by element: exp log sqrt sin tanh ..."""
+import math
+
+import numpy as np
+
+from ...autograd.op import unary
+from ...tensor import Tensor
+from .arithmetic import also, conj, is_complex, mul, reflected
+from .where import pick
+
+__all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
+           "atanh", "cos", "cosh", "deg2rad", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "rad2deg",
+           "reciprocal", "rsqrt", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh"]
+
+_LN2, _LN10 = math.log(2.0), math.log(10.0)
+
+
+def refuse_complex(name, array):
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"{name} is not supported for complex tensors.")
+
+
+@unary(lambda g, ans: g * conj(ans), to_float=True)
+def exp(input):
+    """e to the power of each element.
+
+    >>> import tinytorch as torch
+    >>> torch.exp(torch.tensor([0., 1.]))
+    tensor([1.0000, 2.7183])
+    """
+    return np.exp(input)
+
+
+@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True)
+def exp2(input):
+    """2 to the power of each element.
+
+    >>> import tinytorch as torch
+    >>> torch.exp2(torch.tensor([0., 3.]))
+    tensor([1., 8.])
+    """
+    return np.exp(input * _LN2) if input.dtype.kind == "c" else np.exp2(input)
+
+
+@unary(lambda g, ans: g * conj(ans + 1), to_float=True)
+def expm1(input):
+    """exp(input) - 1, exact near zero.
+
+    >>> import tinytorch as torch
+    >>> torch.expm1(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.7183])
+    """
+    return np.expm1(input)
+
+
+@unary(lambda g, input: g / conj(input), to_float=True)
+def log(input):
+    """Natural logarithm: -inf at zero, NaN below.
+
+    >>> import tinytorch as torch
+    >>> torch.log(torch.tensor([1., 10.]))
+    tensor([0.0000, 2.3026])
+    """
+    return np.log(input)
+
+
+@unary(lambda g, input: g / conj(input * _LN2), to_float=True)
+def log2(input):
+    """Logarithm to base 2.
+
+    >>> import tinytorch as torch
+    >>> torch.log2(torch.tensor([1., 8.]))
+    tensor([0., 3.])
+    """
+    return np.log2(input)
+
+
+@unary(lambda g, input: g / conj(input * _LN10), to_float=True)
+def log10(input):
+    """Logarithm to base 10.
+
+    >>> import tinytorch as torch
+    >>> torch.log10(torch.tensor([1., 20.]))
+    tensor([0.0000, 1.3010])
+    """
+    return np.log10(input)
+
+
+@unary(lambda g, input: g / conj(input + 1), to_float=True)
+def log1p(input):
+    """log(1 + input), exact near zero.
+
+    >>> import tinytorch as torch
+    >>> torch.log1p(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.6931])
+    """
+    return np.log1p(input)
+
+
+@unary(lambda g, ans: g / (2 * conj(ans)), to_float=True)
+def sqrt(input):
+    """Square root: NaN below zero.
+
+    >>> import tinytorch as torch
+    >>> torch.sqrt(torch.tensor([4., 2.]))
+    tensor([2.0000, 1.4142])
+    """
+    return np.sqrt(input)
+
+
+@unary(lambda g, ans: -0.5 * g * conj(ans * ans * ans), to_float=True)
+def rsqrt(input):
+    """1 / sqrt(input).
+
+    >>> import tinytorch as torch
+    >>> torch.rsqrt(torch.tensor([4., 1.]))
+    tensor([0.5000, 1.0000])
+    """
+    return 1 / np.sqrt(input)
+
+
+@unary(lambda g, ans: -g * conj(ans * ans), to_float=True)
+def reciprocal(input):
+    """1 / input.
+
+    >>> import tinytorch as torch
+    >>> torch.reciprocal(torch.tensor([4., 1.]))
+    tensor([0.2500, 1.0000])
+    """
+    return np.reciprocal(input)
+
+
+@unary(lambda g, input: g * conj(cos(input)), to_float=True)
+def sin(input):
+    """Sine of an angle in radians.
+
+    >>> import tinytorch as torch
+    >>> torch.sin(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8415])
+    """
+    return np.sin(input)
+
+
+@unary(lambda g, input: -g * conj(sin(input)), to_float=True)
+def cos(input):
+    """Cosine of an angle in radians.
+
+    >>> import tinytorch as torch
+    >>> torch.cos(torch.tensor([0., 1.]))
+    tensor([1.0000, 0.5403])
+    """
+    return np.cos(input)
+
+
+@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True)
+def tan(input):
+    """Tangent of an angle in radians.
+
+    >>> import tinytorch as torch
+    >>> torch.tan(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.5574])
+    """
+    return np.tan(input)
+
+
+@unary(lambda g, input: g / conj(sqrt(1 - input * input)), to_float=True)
+def asin(input):
+    """Inverse sine: NaN outside [-1, 1].
+
+    >>> import tinytorch as torch
+    >>> torch.asin(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.5708])
+    """
+    return np.arcsin(input)
+
+
+@unary(lambda g, input: -g / conj(sqrt(1 - input * input)), to_float=True)
+def acos(input):
+    """Inverse cosine: NaN outside [-1, 1].
+
+    >>> import tinytorch as torch
+    >>> torch.acos(torch.tensor([0., 1.]))
+    tensor([1.5708, 0.0000])
+    """
+    return np.arccos(input)
+
+
+@unary(lambda g, input: g / conj(1 + input * input), to_float=True)
+def atan(input):
+    """Inverse tangent.
+
+    >>> import tinytorch as torch
+    >>> torch.atan(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7854])
+    """
+    return np.arctan(input)
+
+
+@unary(lambda g, input: g * conj(cosh(input)), to_float=True)
+def sinh(input):
+    """Hyperbolic sine.
+
+    >>> import tinytorch as torch
+    >>> torch.sinh(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.1752])
+    """
+    return np.sinh(input)
+
+
+@unary(lambda g, input: g * conj(sinh(input)), to_float=True)
+def cosh(input):
+    """Hyperbolic cosine.
+
+    >>> import tinytorch as torch
+    >>> torch.cosh(torch.tensor([0., 1.]))
+    tensor([1.0000, 1.5431])
+    """
+    return np.cosh(input)
+
+
+@unary(lambda g, ans: g - g * conj(ans * ans), to_float=True)
+def tanh(input):
+    """Hyperbolic tangent.
+
+    >>> import tinytorch as torch
+    >>> torch.tanh(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7616])
+    """
+    return np.tanh(input)
+
+
+@unary(lambda g, input: g / conj(sqrt(input * input + 1)), to_float=True)
+def asinh(input):
+    """Inverse hyperbolic sine.
+
+    >>> import tinytorch as torch
+    >>> torch.asinh(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8814])
+    """
+    return np.arcsinh(input)
+
+
+def _acosh_slope(g, input):
+    if is_complex(input):
+        return g / conj(sqrt(input - 1) * sqrt(input + 1))
+    return g / sqrt(input * input - 1)
+
+
+@unary(_acosh_slope, to_float=True)
+def acosh(input):
+    """Inverse hyperbolic cosine: NaN below 1.
+
+    >>> import tinytorch as torch
+    >>> torch.acosh(torch.tensor([1., 2.]))
+    tensor([0.0000, 1.3170])
+    """
+    return np.arccosh(input)
+
+
+@unary(lambda g, input: g / conj(1 - input * input), to_float=True)
+def atanh(input):
+    """Inverse hyperbolic tangent: infinite at -1 and 1, NaN outside.
+
+    >>> import tinytorch as torch
+    >>> torch.atanh(torch.tensor([0., 0.5]))
+    tensor([0.0000, 0.5493])
+    """
+    return np.arctanh(input)
+
+
+@unary(lambda g: g * (math.pi / 180), to_float=True)
+def deg2rad(input):
+    """Degrees to radians.
+
+    >>> import tinytorch as torch
+    >>> torch.deg2rad(torch.tensor([180., 90.]))
+    tensor([3.1416, 1.5708])
+    """
+    refuse_complex("deg2rad", input)
+    return input * (math.pi / 180)
+
+
+@unary(lambda g: g * (180 / math.pi), to_float=True)
+def rad2deg(input):
+    """Radians to degrees.
+
+    >>> import tinytorch as torch
+    >>> torch.rad2deg(torch.tensor([0., 3.1415927]))
+    tensor([  0., 180.])
+    """
+    refuse_complex("rad2deg", input)
+    return input * (180 / math.pi)
+
+
+@unary(lambda g, input: g * conj(input) * 2, name="pow", casts=True)
+def square(input):
+    """input * input.
+
+    >>> import tinytorch as torch
+    >>> torch.square(torch.tensor([3, -4]))
+    tensor([ 9, 16])
+    """
+    return np.square(input.astype(np.int64) if input.dtype == bool else input)
+
+
+def _sinc_slope(g, input):
+    x = input * math.pi
+    slope = (x * cos(x) - sin(x)) / (x * input)
+    return pick(input == 0, 0.0, g * conj(slope))
+
+
+@unary(_sinc_slope, to_float=True)
+def sinc(input):
+    """sin(pi x) / (pi x), 1 at zero.
+
+    >>> import tinytorch as torch
+    >>> torch.sinc(torch.tensor([0., 0.5]))
+    tensor([1.0000, 0.6366])
+    """
+    x = input * math.pi
+    return np.where(input == 0, np.ones((), input.dtype), np.sin(x) / x)
+
+
+arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+also(arcsin="asin", arccos="acos", arctan="atan", arcsinh="asinh", arccosh="acosh", arctanh="atanh")
+# As torch does it, to the last digit: number / tensor is a product.
+Tensor.__rtruediv__ = reflected(lambda other, self: mul(reciprocal(self), other))
+Tensor.__rdiv__ = lambda self, other: self.reciprocal() * other

@@ -1,0 +1,229 @@
+"""Functions of two numbers that are powers, logarithms or angles: pow float_power hypot atan2 logaddexp xlogy ..."""
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import binary, methods, op, operator
+from ...autograd.promotion import (OPERANDS, check_broadcast, converted, in_float32, need_tensors, result_dtype,
+                                   type_name, write_out)
+from ...autograd.views import assign, check_in_place
+from ...return_types import frexp as FrexpResult
+from ...tensor import Tensor
+from .arithmetic import also, conj, mul, reflected
+from .math import exp, exp2, log
+from .where import pick
+
+__all__ = ["arctan2", "atan2", "float_power", "frexp", "hypot", "ldexp", "logaddexp", "logaddexp2", "pow", "xlogy"]
+
+
+def _power_slope(g, input, other):
+    if isinstance(other, (int, float, complex)):
+        if other == 0:
+            return g * 0
+        if other == 2:
+            return g * (2 * conj(input))
+        return g * conj(other * _pow(input, other - 1))
+    flat = other == 0
+    return pick(flat, 0.0, g) * conj(other * _pow(input, pick(flat, 0.0, other - 1)))
+
+
+def _exponent_slope(g, ans, input, other):
+    # At base zero the power does not depend on an exponent that is not negative.
+    flat = (input == 0) * (other.real >= 0)
+    return pick(flat, 0.0, g * conj(ans * log(input)))
+
+
+@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
+def _pow(input, other):
+    if input.dtype.kind in "fc":
+        if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
+            return input * input * input       # what NumPy does for 2 alone
+        return input ** other
+    if input.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if isinstance(other, int):
+        if other < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return input ** other
+    negative = other < 0
+    if not np.any(negative):
+        return input ** other
+    # Rounded toward zero only 1 and -1 have a reciprocal that is left.
+    power = input ** np.where(negative, -other, other)
+    return np.where(negative, np.where(np.abs(power) == 1, power, 0), power)
+
+
+def pow(input, exponent, *, out=None):
+    """input to the power `exponent`; one of them may be a number.
+
+    RuntimeError for integers to a negative number.
+
+    >>> import tinytorch as torch
+    >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
+    tensor([1., 4., 9.])
+    >>> torch.pow(2, torch.tensor([1, 2]))
+    tensor([2, 4])
+    """
+    return _pow(input, exponent, out=out)
+
+
+def float_power(input, exponent, *, out=None):
+    """input to the power `exponent` in double precision, whatever the dtypes.
+
+    >>> import tinytorch as torch
+    >>> torch.float_power(torch.tensor([4]), -0.5)
+    tensor([0.5000], dtype=torch.float64)
+    """
+    is_complex = result_dtype((input, exponent)).is_complex
+    d = np.dtype(np.complex128 if is_complex else np.float64)
+    operands = [converted(x, d) if isinstance(x, Tensor) else d.type(x).item() for x in (input, exponent)]
+    result = _pow(*operands)
+    if out is not None and out.array.dtype != d:
+        raise RuntimeError(f"the output given to float_power has dtype {type_name(out)} but the operation's result "
+                           f"requires dtype {dt.BY_NUMPY[d].tensor_type[:-6]}")
+    return write_out(out, result)
+
+
+def _float_power_(self, exponent):
+    """In-place form of `float_power`: RuntimeError unless the tensor is in double precision."""
+    if not isinstance(exponent, (Tensor, *OPERANDS)):
+        raise TypeError("float_power_(): argument 'exponent' (position 1) must be Tensor, not "
+                        f"{type(exponent).__name__}")
+    d = dt.complex128 if result_dtype((self, exponent)).is_complex else dt.float64
+    if self.dtype is not d:
+        raise RuntimeError(f"the base given to float_power_ has dtype {type_name(self)} but the operation's result "
+                           f"requires dtype {d.tensor_type[:-6]}")
+    check_in_place(self)
+    return assign(self, float_power(self, exponent))
+
+
+def _refuse_integers(name, x):
+    if x.dtype.kind in "biu":
+        kind = dt.of(x).tensor_type[:-6]
+        raise NotImplementedError(f"\"{name}\" not implemented for '{kind}'")
+
+
+@binary(numbers="none", input=lambda g, ans, input: g * (input / ans), other=lambda g, ans, other: g * (other / ans))
+def hypot(input, other):
+    """sqrt(input^2 + other^2) without overflow. NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.hypot(torch.tensor([3.]), torch.tensor([4.]))
+    tensor([5.])
+    """
+    _refuse_integers("hypot_cpu", input)
+    return np.hypot(input, other)
+
+
+def _angle_slope(g, input, other, numerator):
+    size = input * input + other * other
+    return pick(size == 0, 0.0, g * (numerator / size))
+
+
+@binary(numbers="none", input=lambda g, input, other: _angle_slope(g, input, other, other),
+        other=lambda g, input, other: _angle_slope(g, input, other, -input), to_float=True)
+def atan2(input, other):
+    """The angle of the point (other, input) in radians, in (-pi, pi].
+
+    >>> import tinytorch as torch
+    >>> torch.atan2(torch.tensor([1., 0.]), torch.tensor([1., -1.]))
+    tensor([0.7854, 3.1416])
+    """
+    return np.arctan2(input, other)
+
+
+@binary(input=lambda g, input, other: g / conj(1 + exp(other - input)),
+        other=lambda g, input, other: g / conj(1 + exp(input - other)), inplace=False, numbers="none")
+def logaddexp(input, other):
+    """log(exp(input) + exp(other)) without overflow. NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.logaddexp(torch.tensor([1000.]), torch.tensor([1000.]))
+    tensor([1000.6932])
+    """
+    _refuse_integers("logaddexp_cpu", input)
+    if input.dtype.kind != "c":
+        return np.logaddexp(input, other)
+    first = input.real >= other.real
+    high, low = np.where(first, input, other), np.where(first, other, input)
+    return high + np.log1p(np.exp(low - high))
+
+
+@binary(input=lambda g, input, other: g / (1 + exp2(other - input)),
+        other=lambda g, input, other: g / (1 + exp2(input - other)), inplace=False, numbers="none")
+def logaddexp2(input, other):
+    """log2(2^input + 2^other) without overflow. NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.logaddexp2(torch.tensor([3.]), torch.tensor([3.]))
+    tensor([4.])
+    """
+    _refuse_integers("logaddexp2_cpu", input)
+    return np.logaddexp2(input, other)
+
+
+@binary(input=lambda g, input, other: pick((input == 0) * (other <= 0), 0.0, xlogy(g, other)),
+        other=lambda g, input, other: g * input / other, to_float=True)
+def xlogy(input, other):
+    """input * log(other): zero where input is zero, unless other is NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
+    tensor([0., 0.])
+    """
+    if input.dtype.kind == "c":
+        raise NotImplementedError("\"xlogy_cpu\" not implemented for complex tensors")
+    product = input * np.log(other, dtype=input.dtype)
+    return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
+
+
+@op(name="ldexp", input=lambda g, other: _ldexp(g, other))
+def _ldexp(input, other):
+    return np.ldexp(input, other)
+
+
+def ldexp(input, other, *, out=None):
+    """input * 2^other. With integers, in the dtype of a real `input`; bools are refused there (NotImplementedError).
+
+    >>> import tinytorch as torch
+    >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
+    tensor([8.])
+    """
+    need_tensors("ldexp", input=input, other=other)
+    if input.is_floating_point() and other.array.dtype.kind in "biu":
+        if other.array.dtype.kind == "b":
+            raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
+        check_broadcast(input.array.shape, other.array.shape)
+        if input.array.dtype.kind == "V":
+            return write_out(out, in_float32(lambda wide: _ldexp(wide, other), input), input, other)
+        return write_out(out, _ldexp(input, other), input, other)
+    return mul(input, _pow(2.0, other), out=out)
+
+
+@op(name="frexp", multi=True, aux=True, joint=lambda g, wanted, aux: (g[0] / aux,))
+def _frexp(input):
+    mantissa, exponent = np.frexp(input)
+    return (mantissa, exponent.astype(np.int32)), np.ldexp(np.ones((), input.dtype), exponent)
+
+
+def frexp(input, *, out=None):
+    """(mantissa, exponent) with input = mantissa * 2^exponent and the mantissa's size in [0.5, 1).
+
+    RuntimeError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.frexp(torch.tensor([10.])).exponent
+    tensor([4], dtype=torch.int32)
+    """
+    if input.array.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    results = FrexpResult(*_frexp(input))
+    return results if out is None else FrexpResult(*[write_out(o, r) for o, r in zip(out, results)])
+
+
+methods(float_power, frexp, inplace=(pow, ldexp))
+Tensor.float_power_ = _float_power_
+arctan2 = atan2
+also(arctan2="atan2")
+Tensor.__pow__ = operator(_pow)
+Tensor.__rpow__ = reflected(_pow)
+Tensor.__ipow__ = Tensor.pow_

@@ -1,0 +1,415 @@
+"""Sign, size, rounding and limits: abs sign floor round clamp maximum nan_to_num ..."""
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import binary, methods, op, renamed, unary
+from ...autograd.promotion import in_float32, need_tensors, promoted, result_dtype, scalar_as, write_out
+from ...autograd.views import check_in_place, in_place
+from ...tensor import Tensor
+from .arithmetic import REFUSED, alike, also, conj, is_complex, refused, ternary
+from .where import pick
+
+__all__ = ["abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "copysign", "fix", "floor", "fmax",
+           "fmin", "frac", "heaviside", "maximum", "minimum", "nan_to_num", "nextafter", "round", "sgn",
+           "sign", "signbit", "trunc"]
+
+#: The error for an `out` of another dtype than the input, in functions that convert nothing.
+_FOUND = "Found dtype {Have} but expected {Want}"
+
+
+def _refuse(name, array, kinds):
+    if array.dtype.kind in kinds:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dt.of(array).tensor_type[:-6]}'")
+
+
+# ------------------------------------------------------------------ sign and size
+@unary(lambda g, input: g * sgn(input), inplace=False)
+def abs(input):
+    """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
+
+    >>> import tinytorch as torch
+    >>> torch.abs(torch.tensor([-1.5, 2.]))
+    tensor([1.5000, 2.0000])
+    """
+    _refuse("abs_cpu", input, "b")
+    return np.abs(input)
+
+
+def abs_(self):
+    """In-place form of `abs`. RuntimeError for complex numbers, whose sizes are real."""
+    check_in_place(self)
+    if is_complex(self):
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return _abs_in_place(self)
+
+
+_abs_in_place = in_place(abs)
+
+
+@unary(lambda g: g * 0)
+def sign(input):
+    """-1, 0 or 1. NotImplementedError for complex numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.sign(torch.tensor([-1.5, 0., 2.]))
+    tensor([-1.,  0.,  1.])
+    """
+    if input.dtype.kind == "c":
+        raise NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. "
+                                  "Please use torch.sgn instead.")
+    return _signs(input)
+
+
+def _signs(input):
+    if input.dtype.kind == "b":
+        return input.copy()
+    signs = np.sign(input)
+    return np.where(np.isnan(input), np.zeros((), input.dtype), signs) if input.dtype.kind == "f" else signs
+
+
+def _sgn_slope(g, ans, input):
+    if not is_complex(input):
+        return g * 0
+    zero = input == 0
+    turn = g / pick(zero, 1.0, abs(input))
+    return pick(zero, 0.0, turn - ans * (turn * conj(ans)).real)
+
+
+@unary(_sgn_slope)
+def sgn(input):
+    """Sign; of a complex number the one of size 1 in its direction (zero of zero).
+
+    >>> import tinytorch as torch
+    >>> torch.sgn(torch.tensor([3 + 4j, 0]))
+    tensor([0.6000+0.8000j, 0.0000+0.0000j])
+    """
+    return _signs(input)
+
+
+@unary(inplace=False)
+def signbit(input):
+    """Whether the sign bit is set: for negative numbers and -0.
+
+    >>> import tinytorch as torch
+    >>> torch.signbit(torch.tensor([-0., 1.]))
+    tensor([ True, False])
+    """
+    if input.dtype.kind == "c":
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
+    return np.signbit(input) if input.dtype.kind == "f" else input < 0
+
+
+def _copysign_slope(g, ans, input):
+    return pick(input == 0, 0.0, g * (ans / input))
+
+
+@binary(numbers="other", input=_copysign_slope, other=lambda g: g * 0, to_float=True)
+def copysign(input, other):
+    """The size of `input` with the sign of `other`.
+
+    >>> import tinytorch as torch
+    >>> torch.copysign(torch.tensor([1., 2.]), -1)
+    tensor([-1., -2.])
+    """
+    return np.copysign(input, other)
+
+
+@binary(numbers="none", name="heaviside", method=False, inplace=False, input=refused("heaviside"),
+        other=refused("heaviside"))
+def _heaviside(input, other):
+    if input.dtype.kind == "c":
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    return np.where(input == 0, other, (input > 0).astype(input.dtype))
+
+
+_heaviside.op.backward_name = REFUSED
+
+
+def heaviside(input, values, *, out=None):
+    """0 below zero, 1 above, `values` at zero. RuntimeError if the dtypes differ.
+
+    >>> import tinytorch as torch
+    >>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    need_tensors("heaviside", input=input, values=values)
+    if input.array.dtype != values.array.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return _heaviside(input, values, out=out)
+
+
+@binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=lambda g: g * 0)
+def nextafter(input, other):
+    """The number next to `input` in the direction of `other`.
+
+    >>> import tinytorch as torch
+    >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) - 1
+    tensor([1.1921e-07])
+    """
+    _refuse("nextafter_cpu", input, "biu")
+    return np.nextafter(input, other)
+
+
+# ------------------------------------------------------------------ rounding
+def _whole(name, ufunc, input):
+    _refuse(name, input, "b")
+    return input.copy() if input.dtype.kind in "iu" else ufunc(input)
+
+
+@unary(lambda g: g * 0)
+def ceil(input):
+    """The smallest whole number not below each element.
+
+    >>> import tinytorch as torch
+    >>> torch.ceil(torch.tensor([1.2, -1.2]))
+    tensor([ 2., -1.])
+    """
+    return _whole("ceil_vml_cpu", np.ceil, input)
+
+
+@unary(lambda g: g * 0)
+def floor(input):
+    """The largest whole number not above each element.
+
+    >>> import tinytorch as torch
+    >>> torch.floor(torch.tensor([1.2, -1.2]))
+    tensor([ 1., -2.])
+    """
+    return _whole("floor_vml_cpu", np.floor, input)
+
+
+@unary(lambda g: g * 0)
+def trunc(input):
+    """Each element without its fraction.
+
+    >>> import tinytorch as torch
+    >>> torch.trunc(torch.tensor([1.7, -1.7]))
+    tensor([ 1., -1.])
+    """
+    return _whole("trunc_vml_cpu", np.trunc, input)
+
+
+@unary(lambda g: g)
+def frac(input):
+    """The fraction of each element, with its sign. NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.frac(torch.tensor([1.5, -1.25]))
+    tensor([ 0.5000, -0.2500])
+    """
+    _refuse("frac_cpu", input, "biu")
+    return input - np.trunc(input)
+
+
+@op(name="round", input=lambda g: g * 0)
+def _round(input, decimals):
+    if decimals == 0:
+        return _whole("round_vml_cpu", np.rint, input)
+    _refuse("round_cpu", input, "biu")
+    scale = 10.0 ** (decimals if decimals > 0 else -decimals)
+    return np.rint(input * scale) / scale if decimals > 0 else np.rint(input / scale) * scale
+
+
+_round_to = renamed(_round, "round.1")
+
+
+def round(input, *, decimals=0, out=None):
+    """The nearest whole number, halves to the even one; or rounded to `decimals` places.
+
+    >>> import tinytorch as torch
+    >>> torch.round(torch.tensor([0.5, 1.5, 2.6]))
+    tensor([0., 2., 3.])
+    """
+    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
+    if input.array.dtype.kind == "c":
+        raise NotImplementedError("round is not supported for complex inputs")
+    return write_out(out, call(lambda x: (_round_to if decimals else _round)(x, decimals), input), input, exact=_FOUND)
+
+
+# ------------------------------------------------------------------ limits
+def _inside(input, low, high):
+    if low is None:
+        return input <= high
+    return input >= low if high is None else (input >= low) * (input <= high)
+
+
+@op(name="clamp.1", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
+def _clamp(input, low, high):
+    if input.dtype.kind != "f" or low is not None and high is not None:
+        return input.clip(low, high)
+    if input.dtype == np.float16:              # of two zeros NumPy returns the second, of halves the first: input's
+        return np.maximum(input, low) if high is None else np.minimum(input, high)
+    return np.maximum(low, input) if high is None else np.minimum(high, input)
+
+
+def _low_slope(g, input, low, high):
+    return pick(input < low if high is None else (input < low) * (low < high), g, 0.0)
+
+
+def _high_slope(g, input, low, high):
+    return pick(input > high if low is None else (input > high) + (high < low), g, 0.0)
+
+
+@op(name="clamp", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0),
+    low=_low_slope, high=_high_slope)
+def _clamp_tensor(input, low, high):
+    if low is not None:
+        input = np.maximum(input, low)
+    return input if high is None else np.minimum(input, high)
+
+
+#: For numbers, and for tensors.
+_CLAMPS = _clamp, _clamp_tensor
+_CLAMPS_MIN = renamed(_clamp, "clamp_min"), renamed(_clamp_tensor, "clamp_min.1")
+_CLAMPS_MAX = renamed(_clamp, "clamp_max"), renamed(_clamp_tensor, "clamp_max.1")
+
+
+def clamp(input, min=None, max=None, *, out=None):
+    """Each element moved into [min, max]: numbers or tensors that broadcast, one may be missing.
+
+    `max` wins where `min` is larger. RuntimeError if both are missing.
+
+    >>> import tinytorch as torch
+    >>> torch.clamp(torch.tensor([-1., 0.5, 3.]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    return _limited(_CLAMPS, input, min, max, out)
+
+
+def _limited(primitives, input, min, max, out):
+    need_tensors("clamp", input=input)
+    of_numbers, of_tensors = primitives
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    kind = input.array.dtype.kind
+    if kind == "f" and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
+        return write_out(out, of_numbers(input, min, max), input, exact=_FOUND)
+    given = [x for x in (min, max) if x is not None]
+    if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
+        raise NotImplementedError("clamp is not supported for complex types")
+    if any(isinstance(x, Tensor) for x in given):
+        if not all(isinstance(x, Tensor) for x in given):
+            raise TypeError("clamp() received an invalid combination of arguments: "
+                            "min and max must both be Tensors or both be numbers")
+        input, *given = alike(input, *given)
+        rest = iter(given)
+        low, high = (None if x is None else next(rest) for x in (min, max))
+        return write_out(out, ternary(of_tensors, input, low, high), input)
+    d = result_dtype((input, *given)).numpy
+    if input.array.dtype != d:
+        input, = promoted(input, d.type(0).item())[:1]
+    if d.kind in "iu":
+        min, max = (None if x is None else scalar_as(x, d) for x in (min, max))
+    return write_out(out, ternary(of_numbers, input, min, max), input, exact=_FOUND)
+
+
+_PLAIN = (int, float, type(None))
+
+
+def clamp_min(input, min, *, out=None):
+    """The larger of each element and `min` (a number or a tensor).
+
+    >>> import tinytorch as torch
+    >>> torch.clamp_min(torch.tensor([-1., 3.]), 0)
+    tensor([0., 3.])
+    """
+    return _limited(_CLAMPS_MIN, input, min, None, out)
+
+
+def clamp_max(input, max, *, out=None):
+    """The smaller of each element and `max` (a number or a tensor).
+
+    >>> import tinytorch as torch
+    >>> torch.clamp_max(torch.tensor([-1., 3.]), 0)
+    tensor([-1.,  0.])
+    """
+    return _limited(_CLAMPS_MAX, input, None, max, out)
+
+
+def _share(g, input, other, loses):
+    """The gradient of maximum or minimum: halves where the two are equal, nothing to the one that `loses`."""
+    return pick(input == other, g / 2, pick(loses, 0.0, g))
+
+
+def _no_complex(name, array):
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"{name} not implemented for complex tensors.")
+
+
+@binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input < other),
+        other=lambda g, input, other: _share(g, input, other, input > other), inplace=False)
+def maximum(input, other):
+    """The larger of the two, NaN where one is NaN. Equal ones share the gradient.
+
+    >>> import tinytorch as torch
+    >>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
+    tensor([3., 5.])
+    """
+    _no_complex("maximum", input)
+    return np.maximum(input, other)
+
+
+@binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input > other),
+        other=lambda g, input, other: _share(g, input, other, input < other), inplace=False)
+def minimum(input, other):
+    """The smaller of the two, NaN where one is NaN. Equal ones share the gradient.
+
+    >>> import tinytorch as torch
+    >>> torch.minimum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
+    tensor([1., 2.])
+    """
+    _no_complex("minimum", input)
+    return np.minimum(input, other)
+
+
+@binary(numbers="none", input=lambda g, input, other: pick((input >= other) + (other != other), g, 0.0),
+        other=lambda g, input, other: pick((input >= other) + (other != other), 0.0, g), inplace=False)
+def fmax(input, other):
+    """The larger of the two, the other one where one is NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.fmax(torch.tensor([1., 5.]), torch.tensor([float("nan"), 2.]))
+    tensor([1., 5.])
+    """
+    _no_complex("fmax", input)
+    return np.fmax(input, other)
+
+
+@binary(numbers="none", input=lambda g, input, other: pick((input <= other) + (other != other), g, 0.0),
+        other=lambda g, input, other: pick((input <= other) + (other != other), 0.0, g), inplace=False)
+def fmin(input, other):
+    """The smaller of the two, the other one where one is NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.fmin(torch.tensor([1., 5.]), torch.tensor([float("nan"), 2.]))
+    tensor([1., 2.])
+    """
+    _no_complex("fmin", input)
+    return np.fmin(input, other)
+
+
+@op(name="nan_to_num", input=lambda g, input: g * (input - input == 0))
+def _nan_to_num(input, nan, posinf, neginf):
+    return np.nan_to_num(input, True, nan, posinf, neginf)
+
+
+def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
+    """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the dtype's largest and smallest number).
+
+    >>> import tinytorch as torch
+    >>> torch.nan_to_num(torch.tensor([1., float("nan")]), nan=7.)
+    tensor([1., 7.])
+    """
+    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
+    limit = dt.finfo(dt.bfloat16).max if input.array.dtype.kind == "V" else None
+    posinf = limit if posinf is None else posinf
+    neginf = -limit if neginf is None and limit else neginf
+    return write_out(out, call(lambda x: _nan_to_num(x, 0.0 if nan is None else nan, posinf, neginf), input),
+                     exact="nan_to_num: dtype of out: {Have} should be same as input: {Want}")
+
+
+absolute, fix, clip = abs, trunc, clamp
+methods(abs_, inplace=(heaviside, round, clamp, clamp_min, clamp_max, nan_to_num))
+also(absolute="abs", fix="trunc", clip="clamp")
+Tensor.__abs__ = abs

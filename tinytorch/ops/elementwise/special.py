@@ -1,0 +1,164 @@
+"""Sigmoid, the error function and the gamma function with their relatives."""
+import math
+
+import numpy as np
+
+from ...autograd.op import methods, op, unary
+from ...autograd.promotion import in_float32, to_default, type_name, write_out
+from ...kernels import erf as erf_kernels
+from ...kernels import gamma as gamma_kernels
+from .arithmetic import conj
+from .math import exp
+from .where import pick
+
+__all__ = ["digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma", "sigmoid"]
+
+_SLOPE = 2.0 / math.sqrt(math.pi)              # of erf at zero
+
+
+def real(array):
+    """The array; TypeError for one that is not of a real floating dtype."""
+    if array.dtype.kind != "f":
+        raise TypeError("a real floating array is needed")
+    return array
+
+
+@unary(lambda g, ans: g * conj(ans * (1 - ans)), to_float=True)
+def sigmoid(input):
+    """1 / (1 + exp(-input)).
+
+    >>> import tinytorch as torch
+    >>> torch.sigmoid(torch.tensor([0., 2.]))
+    tensor([0.5000, 0.8808])
+    """
+    result = np.negative(input, np.empty_like(input))
+    np.exp(result, result)
+    result += 1
+    return np.reciprocal(result, result)
+
+
+def _logit_slope(g, input, eps):
+    slope = g / (input * (1 - input))
+    if eps is None:
+        return pick((input < 0) + (input > 1), math.nan, slope)
+    return pick((input < eps) + (input > 1 - eps), 0.0, slope)
+
+
+@op(name="logit", input=_logit_slope)
+def _logit(input, eps):
+    x = input if eps is None else np.clip(input, eps, 1 - eps)
+    return np.log(x / (1 - x))
+
+
+def logit(input, eps=None, *, out=None):
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` first clamps to [eps, 1 - eps].
+
+    >>> import tinytorch as torch
+    >>> torch.logit(torch.tensor([0.5, 0.8808]))
+    tensor([0.0000, 2.0000])
+    """
+    input = to_default(input)
+    if input.array.dtype.kind == "c":
+        raise NotImplementedError(f"\"logit_cpu\" not implemented for '{type_name(input)}'")
+    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
+    return write_out(out, call(lambda x: _logit(x, eps), input))
+
+
+@unary(lambda g, input: g * (exp(-input * input) * _SLOPE), to_float=True)
+def erf(input):
+    """The error function.
+
+    >>> import tinytorch as torch
+    >>> torch.erf(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8427])
+    """
+    return erf_kernels.erf(real(input))
+
+
+@unary(lambda g, input: g * (exp(-input * input) * -_SLOPE), to_float=True)
+def erfc(input):
+    """1 - erf(input), exact where erf is nearly 1.
+
+    >>> import tinytorch as torch
+    >>> torch.erfc(torch.tensor([0., 1.]))
+    tensor([1.0000, 0.1573])
+    """
+    return erf_kernels.erfc(real(input))
+
+
+@unary(lambda g, ans: g * (exp(ans * ans) / _SLOPE), to_float=True)
+def erfinv(input):
+    """The inverse of erf: infinite at -1 and 1, NaN outside.
+
+    >>> import tinytorch as torch
+    >>> torch.erfinv(torch.tensor([0., 0.5]))
+    tensor([0.0000, 0.4769])
+    """
+    return erf_kernels.erfinv(real(input))
+
+
+@unary(lambda g, input: g * digamma(input), to_float=True)
+def lgamma(input):
+    """Natural logarithm of the absolute value of the gamma function.
+
+    >>> import tinytorch as torch
+    >>> torch.lgamma(torch.tensor([1., 5.]))
+    tensor([0.0000, 3.1781])
+    """
+    return gamma_kernels.lgamma(real(input))
+
+
+@unary(lambda g, input: g * _polygamma(1, input), to_float=True)
+def digamma(input):
+    """The derivative of lgamma.
+
+    >>> import tinytorch as torch
+    >>> torch.digamma(torch.tensor([1., 0.5]))
+    tensor([-0.5772, -1.9635])
+    """
+    return gamma_kernels.digamma(real(input))
+
+
+@op(name="polygamma", first=1, input=lambda g, n, input: g * _polygamma(n + 1, input))
+def _polygamma(n, input):
+    return gamma_kernels.polygamma(n, input)
+
+
+def polygamma(n, input, *, out=None):
+    """The n-th derivative of digamma. RuntimeError for a negative `n`.
+
+    >>> import tinytorch as torch
+    >>> torch.polygamma(1, torch.tensor([1., 0.5]))
+    tensor([1.6449, 4.9348])
+    """
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if n == 0:
+        return digamma(input, out=out)
+    input = to_default(input)
+    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
+    return write_out(out, call(lambda x: _polygamma(n, x), input))
+
+
+def mvlgamma(input, p, *, out=None):
+    """Logarithm of the multivariate gamma function of dimension `p`. RuntimeError for `p` below 1.
+
+    >>> import tinytorch as torch
+    >>> torch.mvlgamma(torch.tensor([2.5]), 2)
+    tensor([0.8570])
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    result = p * (p - 1) / 4 * math.log(math.pi)
+    for i in range(p):
+        result = lgamma(input - i / 2) + result
+    return write_out(out, result)
+
+
+def _polygamma_method(self, n):
+    """The n-th derivative of digamma at each element."""
+    return polygamma(n, self)
+
+
+_polygamma_method.__name__ = "polygamma"
+methods(inplace=(logit, mvlgamma, _polygamma_method))

@@ -1,0 +1,81 @@
+"""Choosing element by element: where."""
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import attach, op
+from ...autograd.promotion import OPERANDS, check_broadcast, promoted, write_out
+from ...tensor import Tensor, wrap
+
+__all__ = ["where"]
+
+
+@op(name="where", input=lambda g, condition: pick(condition, g, 0.0),
+    other=lambda g, condition: pick(condition, 0.0, g))
+def _where(condition, input, other):
+    return np.where(condition, input, other)
+
+
+def pick(condition, input, other):
+    """np.where for derivative rules: arrays or Tensors, and Python floats for constants."""
+    if not isinstance(condition, Tensor) and not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        return np.where(condition, input, other)
+    mask = condition.array if isinstance(condition, Tensor) else condition
+    input, other = promoted(input, other)
+    return _where(mask, input, other)
+
+
+def where(condition, input=None, other=None, *, out=None):
+    """`input` where `condition` is true, else `other`; all three broadcast, numbers are allowed for both.
+
+    With the condition alone: the indices of its non-zero elements, a tensor for each dimension.
+    The result has the common dtype of the two. RuntimeError if the condition is neither bool nor uint8.
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor([-1., 2.])
+    >>> torch.where(x > 0, x, 0.)
+    tensor([0., 2.])
+    >>> torch.where(x > 0)
+    (tensor([1]),)
+    """
+    if not isinstance(condition, Tensor):
+        raise TypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
+    if input is None and other is None:
+        array = condition.array
+        return tuple(wrap(i) for i in np.nonzero(array if array.ndim else array.reshape(1)))
+    mask = condition.array
+    if mask.dtype != bool:
+        if mask.dtype != np.uint8:
+            raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                               f"{dt.of(mask).name.capitalize()}")
+        mask = mask != 0
+        condition = wrap(mask)
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
+        input, other = _operands(input, other)
+    try:
+        return write_out(out, _where(condition, input, other), condition, input, other,
+                         exact="Expected out type to be {Want} but got {Have}")
+    except ValueError:
+        check_broadcast(input.array.shape, other.array.shape)
+        check_broadcast(mask.shape, np.broadcast_shapes(input.array.shape, other.array.shape))
+        raise
+
+
+def _operands(input, other):
+    """The two as tensors of their common dtype."""
+    for position, value in ((2, input), (3, other)):
+        if not isinstance(value, (Tensor, *OPERANDS)):
+            name = ("input", "other")[position - 2]
+            raise TypeError(f"where(): argument '{name}' (position {position}) must be Tensor, "
+                            f"not {type(value).__name__}")
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        input = wrap(np.asarray(input, dt.of_scalar(input).numpy))
+    return promoted(input, other)
+
+
+def _where_method(self, condition, other):
+    """`self` where `condition` is true, else `other`."""
+    return where(condition, self, other)
+
+
+_where_method.__name__ = "where"
+attach(_where_method)

@@ -1,0 +1,1 @@
+"""Shapes, views, indexing: where elements are, not what they are."""

@@ -1,0 +1,127 @@
+"""Broadcasting as an operation: expand and the shapes that go together."""
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...autograd.op import methods, single
+from ...tensor import Size
+from .shape import sizes
+
+__all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
+
+
+@single(name="expand", view=True, input=lambda g: g)
+def _expand(input, size):
+    lead = len(size) - input.ndim
+    strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[lead:])]
+    for i in range(lead - 1, -1, -1):          # a new dimension of size 1 steps over all that follows it, as in torch
+        strides.insert(0, size[i + 1] * strides[0] if size[i] == 1 and strides else 0)
+    if input.flags.c_contiguous and input.size and 0 not in size:
+        return np.ndarray(size, input.dtype, input, 0, strides)
+    return as_strided(input, size, strides)
+
+
+def expand(self, *args, size=None, implicit=False):
+    """A view with dimensions of size 1 repeated; new ones go in front, -1 keeps a size.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([[1], [2]]).expand(-1, 3)
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
+    asked, shape = sizes(args if size is None else (size,)), self.array.shape
+    lead = len(asked) - len(shape)
+    if lead < 0:
+        raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes "
+                           f"provided ({len(asked)}) must be greater or equal to the number of dimensions in the "
+                           f"tensor ({len(shape)})")
+    full = list(asked)
+    for i, n in reversed(list(enumerate(asked))):
+        have = shape[i - lead] if i >= lead else 1
+        if n == -1:
+            if i < lead:
+                raise RuntimeError(f"The expanded size of the tensor (-1) isn't allowed in a leading, "
+                                   f"non-existing dimension {i}")
+            full[i] = have
+        elif n != have and have != 1:
+            raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
+                               f"non-singleton dimension {i}.  Target sizes: {list(asked)}.  Tensor sizes: "
+                               f"{list(shape)}")
+    return _expand(self, tuple(full))
+
+
+def _kind(dtype):
+    """The name of a tensor's type as torch's C++ has it."""
+    name = dtype.tensor_type
+    return f"torch.{name}" if name[:-6] in _LEGACY else f"CPU{name[:-6]}Type"
+
+
+_LEGACY = ("Double", "Float", "Half", "Byte", "Char", "Short", "Int", "Long")
+
+
+def expand_as(self, other):
+    """`self.expand(other.size())`."""
+    return expand(self, other.array.shape)
+
+
+def broadcast_to(input, size):
+    """`input.expand(size)`.
+
+    >>> import tinytorch as torch
+    >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
+    return expand(input, size)
+
+
+def broadcast_shapes(*shapes):
+    """The shape that tensors of these shapes (tuples or ints) broadcast to. RuntimeError if they do not.
+
+    >>> import tinytorch as torch
+    >>> torch.broadcast_shapes((2,), (3, 1))
+    torch.Size([3, 2])
+    """
+    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    result = [1] * max(map(len, shapes), default=0)
+    for k, shape in enumerate(shapes):
+        for i in range(-1, -len(shape) - 1, -1):
+            if shape[i] < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({shape[i]}): ({shape[i]})")
+            if shape[i] in (1, result[i]):
+                continue
+            if result[i] != 1:
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching "
+                                   f"argument at index {k} had {shape}; but expected shape should be broadcastable to "
+                                   f"{result}")
+            result[i] = shape[i]
+    return Size(result)
+
+
+def broadcast_tensors(*tensors):
+    """The tensors expanded to their common shape.
+
+    >>> import tinytorch as torch
+    >>> a, b = torch.broadcast_tensors(torch.zeros(2, 1), torch.zeros(3))
+    >>> a.shape, b.shape
+    (torch.Size([2, 3]), torch.Size([2, 3]))
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tensors[0]
+    size = ()
+    for tensor in tensors:
+        size = common_shape(size, tensor.array.shape)
+    return tuple([tensor if tensor.array.shape == size else expand(tensor, size) for tensor in tensors])
+
+
+def common_shape(a, b):
+    """What shapes `a` and `b` broadcast to; RuntimeError in the words of elementwise operations."""
+    ndim = max(len(a), len(b))
+    a_full, b_full = (1,) * (ndim - len(a)) + tuple(a), (1,) * (ndim - len(b)) + tuple(b)
+    for i in reversed(range(ndim)):
+        if a_full[i] != b_full[i] and a_full[i] != 1 and b_full[i] != 1:
+            raise RuntimeError(f"The size of tensor a ({a_full[i]}) must match the size of tensor b ({b_full[i]}) "
+                               f"at non-singleton dimension {i}")
+    return tuple([n if m == 1 else m for m, n in zip(a_full, b_full)])
+
+
+methods(expand, expand_as, broadcast_to)

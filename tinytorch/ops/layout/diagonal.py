@@ -1,0 +1,204 @@
+"""Diagonals and triangles: diagonal diag diag_embed diagflat tril triu and their indices."""
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import methods, op
+from ...autograd.promotion import EXACT, write_out
+from ...autograd.views import in_place
+from ...device import check_device
+from ...kernels.memory import empty
+from ...tensor import Tensor, check_dim, wrap
+from .shape import reshape
+
+__all__ = ["diag", "diag_embed", "diagflat", "diagonal", "tril", "tril_indices", "triu", "triu_indices"]
+
+
+@op(name="diagonal", view=True, input=lambda g, shape, offset, dim1, dim2: _embed(g, shape, offset, dim1, dim2))
+def _diagonal(input, offset, dim1, dim2):
+    result = input.diagonal(offset, dim1, dim2)
+    if not result.shape[-1]:                   # NumPy lets an empty one begin anywhere
+        result = input[...].diagonal(0, dim1, dim2)[..., :0]
+    if input.flags.writeable:
+        result.flags.writeable = True
+    return result
+
+
+@op(name="diagonal.0_copy", input=lambda g, shape, offset, dim1, dim2: _embed(g, shape, offset, dim1, dim2))
+def _diagonal_copy(input, offset, dim1, dim2):
+    return input.diagonal(offset, dim1, dim2).copy()
+
+
+@op(name="diag_embed", g=lambda g, offset, dim1, dim2: _diagonal(g, offset, dim1, dim2))
+def _embed(g, shape, offset, dim1, dim2):
+    """Zeros with g on a diagonal: the gradient of `diagonal`, and `diag_embed`."""
+    result = np.zeros(shape, g.dtype)
+    _diagonal.op.forward(result, offset, dim1, dim2)[...] = g
+    return result
+
+
+def _triangle(name, keep):
+    @op(name=name, input=lambda g, diagonal: primitive(g, diagonal))
+    def primitive(input, diagonal):
+        return np.ascontiguousarray(np.where(keep(input.shape[-2:], diagonal), input, np.zeros((), input.dtype)))
+    return primitive
+
+
+_tril = _triangle("tril", lambda shape, k: np.tri(*shape, k, bool))
+_triu = _triangle("triu", lambda shape, k: ~np.tri(*shape, k - 1, bool))
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    """The diagonal of two dimensions as a new last dimension: a view.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).diagonal()
+    tensor([1, 4])
+    """
+    ndim = input.array.ndim
+    first, second = check_dim(dim1, ndim), check_dim(dim2, ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    offset = max(min(offset, input.array.shape[second]), -input.array.shape[first])      # 32 bits are all NumPy takes
+    return _diagonal(input, offset, first, second)
+
+
+def diag(input, diagonal=0, *, out=None):
+    """The matrix with a vector on its diagonal, or a copy of a matrix's diagonal.
+
+    >>> import tinytorch as torch
+    >>> torch.diag(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    ndim = input.array.ndim
+    if ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    result = diag_embed(input, diagonal) if ndim == 1 else _diagonal_copy(input, diagonal, 0, 1)
+    return write_out(out, result, exact=EXACT)
+
+
+def fill_diagonal_(self, fill_value, wrap=False):
+    """Write a number on the main diagonal; with `wrap`, of a tall matrix, start again below where it ends.
+
+    RuntimeError for fewer than two dimensions, or more than two of different sizes.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2, 2).fill_diagonal_(5)
+    tensor([[5., 0.],
+            [0., 5.]])
+    """
+    if isinstance(fill_value, Tensor):
+        raise TypeError("fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not Tensor")
+    shape = self.array.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    size, step = min(shape), sum(self.stride())
+    self.as_strided((size,), (step,)).fill_(fill_value)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        first = self.stride(0) * (shape[1] + 1)
+        size = self.array.size - (shape[1] + 1) * shape[1]
+        self.as_strided((-(-size // (shape[1] + 1)),), (step,), self.storage_offset() + first).fill_(fill_value)
+    return self
+
+
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    """Zeros with the last dimension of `input` on the diagonal of two new dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.diag_embed(torch.tensor([1, 2]), 1)
+    tensor([[0, 1, 0],
+            [0, 0, 2],
+            [0, 0, 0]])
+    """
+    shape = input.array.shape
+    if not shape:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
+    first, second = check_dim(dim1, len(shape) + 1), check_dim(dim2, len(shape) + 1)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    if first > second:
+        first, second, offset = second, first, -offset
+    side, size = shape[-1] + abs(offset), list(shape[:-1])
+    size.insert(first, side)
+    size.insert(second, side)
+    return _embed(input, tuple(size), offset, first, second)
+
+
+def diagflat(input, offset=0):
+    """The matrix with all elements of `input` on its diagonal.
+
+    >>> import tinytorch as torch
+    >>> torch.diagflat(torch.tensor([[1], [2]]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    return diag_embed(reshape(input, -1), offset)
+
+
+def _triangle_of(name, primitive, input, diagonal):
+    if input.array.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return primitive(input, diagonal)
+
+
+def tril(input, diagonal=0, *, out=None):
+    """The lower triangle of matrices, up to the given diagonal, with zeros above.
+
+    >>> import tinytorch as torch
+    >>> torch.tril(torch.ones(2, 2))
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
+    return write_out(out, _triangle_of("tril", _tril, input, diagonal), exact=EXACT)
+
+
+def triu(input, diagonal=0, *, out=None):
+    """The upper triangle of matrices, from the given diagonal on, with zeros below.
+
+    >>> import tinytorch as torch
+    >>> torch.triu(torch.ones(2, 2))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
+    return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT)
+
+
+def _indices(row, col, offset, outside, dtype, device):
+    """Where the lower triangle of a row x col matrix is, or (`outside`) all but that."""
+    if row < 0 or col < 0:
+        raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
+    check_device(device)
+    found = empty((row, col), np.dtype(bool), lambda size, dtype: np.nonzero(np.tri(*size, offset, dtype) ^ outside))
+    return wrap(np.array(found).astype((dtype or dt.int64).numpy))
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Rows and columns of the elements of a row x col matrix's lower triangle, as 2 x N.
+
+    >>> import tinytorch as torch
+    >>> torch.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    return _indices(row, col, offset, False, dtype, device)
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Rows and columns of the elements of a row x col matrix's upper triangle, as 2 x N.
+
+    >>> import tinytorch as torch
+    >>> torch.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
+    return _indices(row, col, offset - 1, True, dtype, device)
+
+
+def _zero_expanded(memory, values, diagonal=0):
+    np.copyto(memory, 0, where=values == 0)    # a zero anywhere wins
+
+
+methods(diag, diag_embed, diagflat, diagonal, fill_diagonal_, tril, triu)
+Tensor.tril_, Tensor.triu_ = in_place(tril, _zero_expanded), in_place(triu, _zero_expanded)

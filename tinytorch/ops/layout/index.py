@@ -1,0 +1,482 @@
+"""x[...] and x[...] = v in all of torch's forms.
+
+An index is split in two: its basic part (numbers, slices, None, Ellipsis), which gives a view, and
+its advanced part (masks and integer tensors), which then picks from that view and gives a copy.
+"""
+import warnings
+from operator import index as as_int
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import mode
+from ...autograd.op import op, single
+from ...autograd.promotion import stored_as, type_name
+from ...autograd.views import (assign, check_in_place, check_inference, check_overlap, check_written, is_expanded,
+                               may_share, warn_expanded)
+from ...kernels.layout import picked_like
+from ...kernels.scatter import add_at
+from ...tensor import Tensor, wrap
+from ...data import array_of, check_not_in_itself
+
+__all__ = ["index_put"]
+
+_ALL = slice(None)
+_NUMBERS = (bool, int, float, complex)
+_PLAIN = (int, type(None))
+
+
+# ------------------------------------------------------------------ primitives
+def _basic(name, view=lambda array, index: array[index]):
+    """A primitive f(input, index) for an index of numbers, slices and None that ends in Ellipsis: a view."""
+    @single(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
+    def primitive(input, index):
+        return view(input, index)
+    return primitive
+
+
+def _with_new_axes(array, index):
+    """array[index] with torch's strides for the dimensions that None makes: NumPy gives them 0."""
+    size, items, rest = [], [], list(array.shape)
+    for item in index[:-1]:
+        size.append(1 if item is None else rest.pop(0))
+        items.append(_ALL if item is None else item)
+    return array.reshape(size + rest)[(*items, ...)]
+
+
+_select, _slice, _alias = _basic("select"), _basic("slice"), _basic("alias")
+_select_new, _slice_new, _new_axis = [_basic(name, _with_new_axes) for name in ("select", "slice", "unsqueeze")]
+
+
+@op(name="slice_backward", g=lambda g, index: _slice(g, index))
+def _put_in_zeros(g, shape, index):
+    result = np.zeros(shape, g.dtype)
+    result[index] = g
+    return result
+
+
+@single(name="index", aux=True, input=lambda g, shape, aux: _add_in_zeros(g, shape, aux))
+def _index(input, index, keep):
+    return pick(input, index), _kept_index(index) if keep else None
+
+
+@op(name="index_backward", g=lambda g, index: _index(g, index))
+def _add_in_zeros(g, shape, index):
+    result = np.zeros(shape, g.dtype)
+    if any(isinstance(i, np.ndarray) and i.dtype == bool for i in index):
+        result[index] = g                      # a mask names no element twice
+    else:
+        add_at(result, index, g)
+    return result
+
+
+@op(name="index_put", aux=True, input=lambda g, aux, accumulate: g if accumulate else _index_put(g, 0, aux, False),
+    values=lambda g, aux: _index(g, aux))
+def _index_put(input, values, index, accumulate, keep):
+    result = np.array(input)
+    put_values(result, values, index, accumulate)
+    return result, _kept_index(index) if keep else None
+
+
+def _kept_index(index):
+    """An advanced index for backward: the caller may write to his index tensor before that."""
+    return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index])
+
+
+def pick(array, index):
+    """array[index] for an advanced index, with torch's errors."""
+    try:
+        last = index[-1]
+        if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
+                and all([i is _ALL for i in index[:-1]])):
+            return array.take(last, axis=len(index) - 1)
+        return picked_like(array[index], array, index)
+    except IndexError as error:
+        raise index_error(array.shape, index, error) from None
+
+
+def put_values(array, values, index, accumulate=False):
+    """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
+    try:
+        if accumulate:
+            _check_in_range(array.shape, index)
+            add_at(array, index, values)
+        else:
+            array[index] = values
+    except IndexError as error:
+        raise index_error(array.shape, index, error) from None
+    except ValueError:
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
+                           f"indexing result of shape {list(pick(array, index).shape)}") from None
+
+
+def _check_in_range(shape, index):
+    """IndexError if an array of an advanced index names what is not there. (NumPy sees places in flat memory only.)"""
+    for i, n in zip(index, shape):
+        if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
+            raise IndexError
+
+
+def index_error(shape, index, error):
+    """torch's error for the index arrays that NumPy refused."""
+    arrays = [(d, i) for d, i in enumerate(index) if isinstance(i, np.ndarray)]
+    if any(shape[d] == 0 for d, _ in arrays):
+        return IndexError("index is out of bounds for dimension with size 0")
+    for k, (d, i) in enumerate(arrays):
+        if i.dtype != bool:
+            wrong = i[(i < -shape[d]) | (i >= shape[d])]
+            if wrong.size:
+                return IndexError(f"index {wrong[0]} is out of bounds for dimension {k} with size {shape[d]}")
+    if "broadcast" in str(error):
+        shapes = ", ".join(str(list(i.shape)) for _, i in arrays)
+        return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+    return error
+
+
+# ------------------------------------------------------------------ reading an index
+def parse(shape, index):
+    """Split `index` of a tensor of `shape`: (basic index or None if it does nothing, the primitive for
+    it, advanced index or None). The basic index ends in Ellipsis; the advanced one is for its result."""
+    if index.__class__ is not tuple:
+        index = tuple(index) if _is_tuple_in_disguise(index) else (index,)
+    items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain(item)
+             for item in index]
+    used = 0
+    for item in items:
+        if isinstance(item, np.ndarray):
+            used += item.ndim if item.dtype == bool else 1
+        elif item is not None and item is not Ellipsis and item.__class__ is not bool:
+            used += 1
+    if used > len(shape):
+        if not shape and len(items) == 1 and index[0].__class__ in (int, slice):
+            raise _no_dimensions(items[0])
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    basic, arrays, primitive = [], [], _alias
+    dim = made = 0                             # dimensions of the tensor read, of the result made
+    rest = len(shape) - used
+    for place, item in enumerate(items):
+        kind = item.__class__
+        if kind is slice:
+            item = _checked(item)
+            basic.append(item)
+            dim, made = dim + 1, made + 1
+            if item is not _ALL:
+                primitive = _slice
+        elif item is None:
+            basic.append(None)
+            made += 1
+            primitive = _new_axis
+        elif item is Ellipsis:
+            basic += [_ALL] * rest
+            dim, made, rest = dim + rest, made + rest, 0
+        elif kind is bool:
+            basic.append(None)
+            arrays.append((made, np.zeros(int(item), np.int64)))
+            made += 1
+            primitive = _new_axis
+        elif kind is int:
+            if not -shape[dim] <= item < shape[dim]:
+                raise IndexError(f"index {item} is out of bounds for dimension {place} with size {shape[dim]}")
+            basic.append(item)
+            dim += 1
+            primitive = _select
+        else:
+            basic += [_ALL] * (item.ndim if item.dtype == bool else 1)
+            arrays.append((made, item))
+            if item.dtype == bool:
+                _check_mask(item, made, shape[dim:dim + item.ndim], shape)
+            count = item.ndim if item.dtype == bool else 1
+            dim, made = dim + count, made + count
+    advanced = _advanced(arrays) if arrays else None
+    if None in basic:
+        primitive = {_select: _select_new, _slice: _slice_new}.get(primitive, _new_axis)
+    if advanced is not None and all(item is _ALL for item in basic):
+        return None, primitive, advanced
+    return (*basic, Ellipsis), primitive, advanced
+
+
+def _no_dimensions(item):
+    """The error for one number or slice as index of a 0-dim tensor."""
+    if item.__class__ is slice:
+        return IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if item:
+        return IndexError(f"index {item} is out of bounds for dimension 0 with size 0")
+    return IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                      "convert a 0-dim tensor to a number")
+
+
+def _advanced(arrays):
+    """An index for NumPy from (dimension, array) pairs. A single mask stays; several become numbers."""
+    if len(arrays) > 1:
+        arrays = [(d + k, part) for d, a in arrays
+                  for k, part in enumerate(a.nonzero() if a.dtype == bool else (a,))]
+    index, dim = [], 0
+    for d, array in arrays:
+        index += [_ALL] * (d - dim)
+        index.append(array)
+        dim = d + 1
+    return tuple(index)
+
+
+def _is_tuple_in_disguise(index):
+    """A short list that holds more than numbers is read as a tuple."""
+    return index.__class__ is list and len(index) < 32 and any(
+        item is None or item is Ellipsis or isinstance(item, (slice, list, tuple, Tensor, np.ndarray))
+        for item in index)
+
+
+def _plain(item):
+    """An element of an index as an int, bool, slice, None, Ellipsis, or array of ints or bools."""
+    if isinstance(item, Tensor):
+        return _plain_array(item.array)
+    if isinstance(item, (np.ndarray, np.generic)):
+        return _plain_array(np.asarray(item))
+    if isinstance(item, (bool, slice)):
+        return item
+    if isinstance(item, (list, tuple, range)):
+        if not len(item):
+            return np.zeros(0, np.int64)
+        try:
+            array = np.array([x.array if isinstance(x, Tensor) else x for x in item])
+        except ValueError:                     # ragged, or nested too deep
+            check_not_in_itself(item)
+            array = array_of(list(item))
+        return _plain_array(array) if array.ndim else array
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str'")
+    try:
+        return as_int(item)
+    except TypeError:
+        raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+                         f"indices (got {type(item).__name__})") from None
+
+
+def _plain_array(array):
+    if array.dtype == np.uint8:
+        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+                      UserWarning, stacklevel=5)
+        array = array != 0
+    if array.dtype == bool:
+        return array if array.ndim else bool(array)
+    if not array.ndim and array.dtype.kind in "iu":
+        return int(array)
+    if array.dtype not in (np.int64, np.int32):
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return array
+
+
+def _checked(item):
+    """A slice with plain numbers and a step that torch allows."""
+    if item.step is not None:
+        step = as_int(item.step)
+        if step <= 0:
+            raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
+        return slice(item.start if item.start is None else as_int(item.start),
+                     item.stop if item.stop is None else as_int(item.stop), step)
+    if item.start.__class__ in _PLAIN and item.stop.__class__ in _PLAIN:
+        return item if item.start is not None or item.stop is not None else _ALL
+    try:
+        return slice(*[None if n is None else as_int(n) for n in (item.start, item.stop)])
+    except TypeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+
+
+def _check_mask(mask, at, there, shape):
+    for i, (n, m) in enumerate(zip(mask.shape, there)):
+        if n != m:
+            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the "
+                             f"indexed tensor {list(shape)} at index {at + i}")
+
+
+# ------------------------------------------------------------------ reading and writing
+def _simple(shape, index):
+    """(basic index, primitive) for a tuple of ints and slices that is in range, else None: the hot case."""
+    if len(index) > len(shape):
+        return None
+    primitive = _alias
+    for n, item in zip(shape, index):
+        if item.__class__ is int:
+            if not -n <= item < n:
+                return None
+            primitive = _select
+        elif (item.__class__ is slice and item.step is None and item.start.__class__ in _PLAIN
+              and item.stop.__class__ in _PLAIN):
+            if item.start is not None or item.stop is not None:
+                primitive = _slice
+        else:
+            return None
+    return (*index, ...), primitive
+
+
+def getitem(self, index):
+    """self[index]: a view for numbers, slices, None and Ellipsis, else a copy."""
+    kind = index.__class__
+    if kind is int or kind is slice or kind is tuple:
+        simple = _simple(self.array.shape, index if kind is tuple else (index,))
+        if simple is not None:
+            return (_slice if kind is slice else simple[1])(self, simple[0])
+    basic, primitive, advanced = parse(self.array.shape, index)
+    if basic is not None:
+        self = primitive(self, basic)
+    return self if advanced is None else _index(self, advanced)
+
+
+def setitem(self, index, value):
+    """self[index] = value, in place, with history. `value` is a number or a tensor, broadcast."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif not isinstance(value, Tensor) and not isinstance(value, _NUMBERS):
+        raise TypeError("can't assign a "
+                        f"{type(value).__name__ if not isinstance(value, np.ndarray) else 'numpy.ndarray'} "
+                        f"to a {self.type()}")
+    if index is False:
+        return
+    if value.__class__ is int and not -1 << 63 <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    if index is True:
+        self, index = self.unsqueeze(0), Ellipsis
+    basic, primitive, advanced = parse(self.array.shape, index)
+    if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
+                      or self.origin is not None and self.origin.base.tracked):
+        target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
+        if advanced is not None:
+            value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))
+            index_put_(target, advanced, value)
+        elif isinstance(value, Tensor) and value.array.ndim:
+            target.copy_(_spread(value, target.array.shape))
+        else:
+            check_written(target.array)
+            target.fill_(value)
+        return
+    if self.version.__class__ is not list:
+        check_inference(self)
+    array = self.array if basic is None else self.array[basic]
+    if advanced is None and 0 in array.strides:
+        check_written(array)
+    source = value
+    if isinstance(value, Tensor):
+        if may_share(array, value.array):
+            check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value)
+        if value.array.dtype == array.dtype:
+            value = value.array
+        else:
+            value = dt.cast(value.array if advanced is None else _fitting(self, value, advanced).array, array.dtype)
+    else:
+        value = stored_as(value, array.dtype)
+    if advanced is not None:
+        if is_expanded(array):
+            _put_expanded(array, np.asarray(value, array.dtype), advanced)
+        else:
+            put_values(array, value, advanced)
+    else:
+        try:
+            array[...] = value
+        except ValueError:
+            _spread(source, array.shape)       # says what does not fit
+            raise
+    self.version[0] += 1
+
+
+def _is_all(shape, basic):
+    """Whether a basic index takes everything as it is."""
+    dims = [item for item in basic if item is not Ellipsis]
+    return all(item.__class__ is slice for item in dims) and all(
+        item.indices(n) == (0, n, 1) for n, item in zip(shape, dims))
+
+
+def _spread(value, shape):
+    """`value`, without the dimensions of size 1 it begins with, expanded to `shape`."""
+    size = value.array.shape
+    if size == shape:
+        return value
+    ones = next((i for i, n in enumerate(size) if n != 1), len(size))
+    return value.reshape(size[ones:]).expand(shape)
+
+
+def _without_leading_ones(value, shape):
+    extra = value.array.ndim - len(shape)
+    if extra > 0 and value.array.shape[:extra] == (1,) * extra:
+        return value.reshape(value.array.shape[extra:])
+    return value if extra <= 0 else value.expand(shape)
+
+
+def _fitting(self, values, advanced):
+    """`values` in the dtype of `self`. RuntimeError if it has another, but for one value written where a mask says."""
+    if values.array.dtype == self.array.dtype:
+        return values
+    if values.array.size == 1 and advanced[-1].dtype == bool:
+        stored_as(values.item(), self.array.dtype)             # refuses what does not fit
+        return values.to(self.dtype)
+    raise RuntimeError("Index put requires the source and destination dtypes match, got "
+                       f"{type_name(self)} for the destination and {type_name(values)} for the source.")
+
+
+def _parse_put(shape, indices):
+    """The advanced index of `index_put`: a tensor, or None for all, per dimension."""
+    if len(indices) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
+    return parse(shape, tuple(_ALL if i is None else i for i in indices))[2]
+
+
+def index_put(input, indices, values, accumulate=False):
+    """A copy of `input` with input[indices] = values, or += with `accumulate` (repeated places add up).
+
+    RuntimeError if the dtypes differ or `values` does not broadcast; IndexError out of range.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(3).index_put((torch.tensor([1, 1]),), torch.tensor([1., 2.]), accumulate=True)
+    tensor([0., 3., 0.])
+    """
+    advanced = _parse_put(input.array.shape, indices)
+    values = _fitting(input, values, advanced)
+    values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
+    return _index_put(input, values, advanced, accumulate)
+
+
+def index_put_(self, indices, values, accumulate=False):
+    """In-place form of `index_put`."""
+    if not isinstance(values, Tensor):
+        raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    check_in_place(self, values)
+    if not mode.grad or not (self.requires_grad or values.requires_grad):
+        advanced = _parse_put(self.array.shape, indices)
+        values = _fitting(self, values, advanced)
+        if self.array.flags.c_contiguous or not accumulate and 0 not in self.array.strides:
+            put_values(self.array, values.array, advanced, accumulate)
+            self.version[0] += 1
+            return self
+    return assign(self, index_put(self, indices, values, accumulate),
+                  lambda memory, _: _put_expanded(memory, values.array, _parse_put(memory.shape, indices), accumulate))
+
+
+def _put_expanded(memory, values, advanced, accumulate=False):
+    warn_expanded("index_put_", "tensor[indices] = tensor")
+    if values.size == 1 and not accumulate and len(advanced) == 1 and advanced[0].dtype == bool:
+        warn_expanded("masked_fill_", "tensor[mask] = scalar")     # torch does it with that
+    if accumulate:
+        np.add.at(memory, advanced, values)
+    else:
+        put_values(memory, values, advanced)
+
+
+def iterate(self):
+    """The slices along the first dimension. TypeError for a 0-dim tensor."""
+    if not self.array.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+def contains(self, element):
+    """Whether any element equals `element` (a number or a tensor)."""
+    if not isinstance(element, (Tensor, *_NUMBERS)):
+        raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                           f"{type(element)}.")
+    return bool((self == element).any())
+
+
+Tensor.__getitem__ = getitem
+Tensor.__setitem__ = setitem
+Tensor.__iter__ = iterate
+Tensor.__contains__ = contains
+Tensor.index_put = index_put
+Tensor.index_put_ = index_put_

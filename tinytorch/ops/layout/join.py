@@ -1,0 +1,263 @@
+"""Tensors put together: cat stack hstack vstack block_diag meshgrid ..."""
+import itertools
+
+import numpy as np
+
+from ...autograd.op import op
+from ...autograd.promotion import converted, result_dtype, write_out
+from ...tensor import Tensor, check_dim, wrap
+from .broadcast import expand
+from .shape import atleast_1d, atleast_2d, atleast_3d, flatten, reshape, view
+
+__all__ = ["block_diag", "cartesian_prod", "cat", "column_stack", "combinations", "concat", "concatenate", "dstack",
+           "hstack", "meshgrid", "row_stack", "stack", "vstack"]
+
+_ALL = slice(None)
+
+
+def _parts(g, wanted, dim, lengths):
+    """The gradients of the tensors that were joined: views of g."""
+    before, start, result = (_ALL,) * dim, 0, []
+    for want, n in zip(wanted, lengths):
+        result.append(g[before + (slice(start, start + n),)] if want else None)
+        start += n
+    return result
+
+
+def _in_order(result, parts):
+    """`result` in C order, as torch makes it, where NumPy follows the parts; both do so for images."""
+    return result if result.flags.c_contiguous or parts[0].ndim > 3 else np.ascontiguousarray(result)
+
+
+@op(name="cat", first=2, joint=lambda g, wanted, dim, lengths: _parts(g, wanted, dim, lengths))
+def _cat(dim, lengths, *tensors):
+    return _in_order(np.concatenate(tensors, dim), tensors)
+
+
+@op(name="stack", first=1, joint=lambda g, wanted, dim: [
+    g[(_ALL,) * dim + (i,)] if want else None for i, want in enumerate(wanted)])
+def _stack(dim, *tensors):
+    return _in_order(np.stack(tensors, dim), tensors)
+
+
+def joined(dim, parts):
+    """Arrays or Tensors of one dtype in a row along `dim`: for derivative rules."""
+    return _cat(dim, tuple([part.shape[dim] for part in parts]), *parts)
+
+
+def _same_dtype(tensors, name):
+    """The tensors in their common dtype. TypeError for what is not a sequence of tensors."""
+    if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+                        f"{type(tensors).__name__}")
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}")
+    first = tensors[0].array.dtype
+    if all(tensor.array.dtype == first for tensor in tensors):
+        return tensors
+    dtype = result_dtype(tensors).numpy
+    return [converted(tensor, dtype) for tensor in tensors]
+
+
+def cat(tensors, dim=0, *, axis=None, out=None):
+    """The tensors in a row along `dim` (`concat` and `concatenate` are the same). Dtypes are promoted.
+
+    All sizes but that of `dim` must agree (RuntimeError); tensors of shape (0,) are skipped.
+
+    >>> import tinytorch as torch
+    >>> torch.cat([torch.tensor([1, 2]), torch.tensor([3.])])
+    tensor([1., 2., 3.])
+    """
+    if isinstance(tensors, (tuple, list)) and not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    tensors = _same_dtype(tensors, "cat")
+    for i, tensor in enumerate(tensors):
+        if not tensor.array.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    kept = [tensor for tensor in tensors if tensor.array.shape != (0,)] or tensors[:1]
+    first = kept[0].array.shape
+    dim = check_dim(dim if axis is None else axis, len(first))
+    for tensor in kept:
+        shape = tensor.array.shape
+        if len(shape) != len(first):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+        if shape[:dim] != first[:dim] or shape[dim + 1:] != first[dim + 1:]:
+            wrong = next(i for i, n in enumerate(shape) if i != dim and n != first[i])
+            raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first[wrong]} "
+                               f"but got size {shape[wrong]} for tensor number "
+                               f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
+                               "in the list.")
+    return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart=True)
+
+
+def concat(tensors, dim=0, *, axis=None, out=None):
+    """`cat` under another name."""
+    return cat(tensors, dim, axis=axis, out=out)
+
+
+def concatenate(tensors, dim=0, *, axis=None, out=None):
+    """`cat` under NumPy's name."""
+    return cat(tensors, dim, axis=axis, out=out)
+
+
+def stack(tensors, dim=0, *, axis=None, out=None):
+    """Tensors of one shape along a new dimension `dim`. RuntimeError if the shapes differ.
+
+    >>> import tinytorch as torch
+    >>> torch.stack([torch.tensor([1, 2]), torch.tensor([3, 4])], 1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    if isinstance(tensors, (tuple, list)) and not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    tensors = _same_dtype(tensors, "stack")
+    first = tensors[0].array.shape
+    dim = check_dim(dim if axis is None else axis, len(first) + 1)
+    for i, tensor in enumerate(tensors):
+        if tensor.array.shape != first:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                               f"{list(tensor.array.shape)} at entry {i}")
+    return write_out(out, _stack(dim, *tensors), *tensors, apart=True)
+
+
+def _nonempty(tensors, name):
+    if not len(tensors):
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return tensors
+
+
+def hstack(tensors, *, out=None):
+    """The tensors side by side: `cat` along dimension 1 (0 for vectors).
+
+    >>> import tinytorch as torch
+    >>> torch.hstack((torch.tensor([1, 2]), torch.tensor([3])))
+    tensor([1, 2, 3])
+    """
+    tensors = atleast_1d(tuple(_nonempty(tensors, "hstack")))
+    return cat(tensors, 0 if tensors[0].array.ndim == 1 else 1, out=out)
+
+
+def vstack(tensors, *, out=None):
+    """The tensors as rows below each other (`row_stack` is the same).
+
+    >>> import tinytorch as torch
+    >>> torch.vstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    return cat(atleast_2d(tuple(_nonempty(tensors, "vstack"))), 0, out=out)
+
+
+def row_stack(tensors, *, out=None):
+    """`vstack` under another name."""
+    return vstack(tensors, out=out)
+
+
+def dstack(tensors, *, out=None):
+    """The tensors behind each other: `cat` along dimension 2.
+
+    >>> import tinytorch as torch
+    >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4]))).shape
+    torch.Size([1, 2, 2])
+    """
+    return cat(atleast_3d(tuple(_nonempty(tensors, "dstack"))), 2, out=out)
+
+
+def column_stack(tensors, *, out=None):
+    """`hstack` that takes vectors as columns.
+
+    >>> import tinytorch as torch
+    >>> torch.column_stack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    return hstack([reshape(t, -1, 1) if t.array.ndim <= 1 else t for t in _nonempty(tensors, "column_stack")], out=out)
+
+
+def block_diag(*tensors):
+    """A matrix with the given matrices (vectors are rows) along its diagonal and zeros elsewhere.
+
+    >>> import tinytorch as torch
+    >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor(3))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """
+    for i, tensor in enumerate(tensors):
+        if tensor.array.ndim > 2:
+            raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
+                               f"{tensor.array.ndim} dimensions")
+    blocks = [atleast_2d(t) for t in _same_dtype(tensors, "block_diag")] if tensors else []
+    if not blocks:
+        return wrap(np.empty((1, 0), np.float32))
+    width, left, rows = sum([b.array.shape[1] for b in blocks]), 0, []
+    for block in blocks:
+        height, n = block.array.shape
+        rows.append(cat([block.new_zeros((height, left)), block, block.new_zeros((height, width - left - n))], 1))
+        left += n
+    return cat(rows)
+
+
+def cartesian_prod(*tensors):
+    """All combinations of one element of each vector, as rows (a single vector as it is).
+
+    >>> import tinytorch as torch
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
+    [[1, 3], [1, 4], [2, 3], [2, 4]]
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tensors[0]
+    for tensor in tensors:
+        if tensor.array.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.array.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([flatten(grid) for grid in meshgrid(*tensors, indexing="ij")], 1)
+
+
+def combinations(input, r=2, with_replacement=False):
+    """All choices of r elements of a vector, as rows.
+
+    >>> import tinytorch as torch
+    >>> torch.combinations(torch.tensor([1, 2, 3])).tolist()
+    [[1, 2], [1, 3], [2, 3]]
+    """
+    if input.array.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.array.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return wrap(np.empty(0, input.array.dtype))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    chosen = np.array(list(choose(range(input.array.size), r)), np.int64).reshape(-1, r)
+    return input[wrap(chosen)]
+
+
+def meshgrid(*tensors, indexing="ij"):
+    """Each vector spread over the grid of all: the i-th varies along dimension i ("xy": 0 and 1 swapped).
+
+    >>> import tinytorch as torch
+    >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4, 5]), indexing="ij")[0]
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tensors[0]
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if any(tensor.array.dtype != tensors[0].array.dtype for tensor in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    for tensor in tensors:
+        if tensor.array.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    size = tuple([tensor.array.size for tensor in tensors])
+    grids = [expand(view(tensor, (1,) * i + (-1,) + (1,) * (len(size) - 1 - i)), size)
+             for i, tensor in enumerate(tensors)]
+    if swap:
+        grids[:2] = grids[1], grids[0]
+    return tuple(grids)

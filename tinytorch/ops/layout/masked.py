@@ -1,0 +1,220 @@
+"""Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
+import numpy as np
+
+from ...autograd.op import methods, op, renamed
+from ...autograd.promotion import stored_as, type_name, write_out
+from ...autograd.views import in_place, warn_expanded
+from ...tensor import Tensor, check_dim, wrap
+from .broadcast import common_shape, expand
+from .index import _index, _index_put
+from .scatter import gather
+from .shape import reshape
+
+__all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "take", "take_along_dim"]
+
+
+@op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0), value=lambda g, mask: _masked_fill(g, ~mask, 0))
+def _masked_fill(input, mask, value):
+    shape = input.shape if mask.shape == input.shape else np.broadcast_shapes(input.shape, mask.shape)
+    result = np.array(input if shape == input.shape else np.broadcast_to(input, shape), order="C")
+    np.copyto(result, value, where=mask)
+    return result
+
+
+_masked_fill_tensor = renamed(_masked_fill, "masked_fill.1")
+_masked_select, _take = renamed(_index, "masked_select"), renamed(_index, "take")
+
+
+@op(name="masked_scatter", input=lambda g, mask: _masked_fill(g, mask, 0),
+    source=lambda g, shape, mask: _masked_scatter_backward(g, mask, shape))
+def _masked_scatter(input, mask, source):
+    result = np.array(input)
+    result[mask] = source.reshape(-1)[:np.count_nonzero(mask)]
+    return result
+
+
+@op(name="masked_scatter_backward", g=lambda g, mask: _masked_scatter(g * 0, mask, g))
+def _masked_scatter_backward(g, mask, shape):
+    result, chosen = np.zeros(shape, g.dtype), g[mask]
+    result.reshape(-1)[:chosen.size] = chosen
+    return result
+
+
+def masked_fill(input, mask, value):
+    """A copy of `input` with `value` (a number or 0-dim tensor) where `mask` is true; both broadcast.
+
+    RuntimeError for a mask that is not bool.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1, 2, 3]).masked_fill(torch.tensor([True, False, True]), 0)
+    tensor([0, 2, 0])
+    """
+    if mask.array.dtype != bool:
+        names = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "float32": "float", "float64": "double"}
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
+                           f"{names.get(mask.dtype.name, mask.dtype.name)}")
+    if isinstance(value, Tensor):
+        if value.array.ndim:
+            raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value.array.ndim} dimension(s).")
+        if value.array.dtype.kind == "c" and input.array.dtype.kind != "c":
+            raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
+        value = value.to(input.dtype)
+    elif isinstance(value, (bool, int, float, complex, np.generic)):
+        value = stored_as(value, input.array.dtype)
+    else:
+        raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, "
+                        f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
+                        "mask, Number value)\n")
+    common_shape(input.array.shape, mask.array.shape)
+    return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
+
+
+def masked_select(input, mask, *, out=None):
+    """The elements of `input` where `mask` is true, as a vector; both broadcast.
+
+    >>> import tinytorch as torch
+    >>> torch.masked_select(torch.tensor([1, 2, 3]), torch.tensor([True, False, True]))
+    tensor([1, 3])
+    """
+    if mask.array.dtype != bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    size = common_shape(input.array.shape, mask.array.shape)
+    if out is not None and out.array.dtype != input.array.dtype:
+        raise RuntimeError("masked_select(): self and result must have the same scalar type")
+    result = _masked_select(expand(input, size), (np.broadcast_to(mask.array, size),))
+    return write_out(out, result, input, mask, apart=True)
+
+
+def masked_scatter(input, mask, source):
+    """A copy of `input` with the elements where `mask` is true replaced by those of `source`, in order.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(3).masked_scatter(torch.tensor([True, False, True]), torch.tensor([1., 2., 3.]))
+    tensor([1., 0., 2.])
+    """
+    if mask.array.dtype != bool:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {type_name(mask)}")
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{type_name(input)} "
+                           f"and {type_name(source)}")
+    size = common_shape(input.array.shape, mask.array.shape)
+    mask = mask if mask.array.shape == size else expand(mask, size)
+    if source.array.size < np.count_nonzero(mask.array):
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    return _masked_scatter(input if input.array.shape == size else expand(input, size), mask, source)
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    """The places of the elements that are not zero: one row each, or a tensor per dimension (`as_tuple`).
+
+    >>> import tinytorch as torch
+    >>> torch.nonzero(torch.tensor([0, 5, 6])), torch.tensor([0, 5]).nonzero(as_tuple=True)
+    (tensor([[1],
+            [2]]), (tensor([1]),))
+    """
+    array = input.array
+    if array.dtype.kind == "V":
+        array = array["bfloat16"] & 0x7FFF
+    if as_tuple:
+        return tuple([wrap(places) for places in np.atleast_1d(array).nonzero()])
+    if not array.ndim:
+        return write_out(out, wrap(np.empty((int(array != 0), 0), np.int64)),
+                         exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
+    return write_out(out, wrap(np.array(array.nonzero()).T),
+                     exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
+
+
+def argwhere(input):
+    """`nonzero(input)`.
+
+    >>> import tinytorch as torch
+    >>> torch.argwhere(torch.tensor([0, 5]))
+    tensor([[1]])
+    """
+    return nonzero(input)
+
+
+def _check_places(input, index):
+    count, array = input.array.size, index.array
+    if not count and array.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    if array.size and (array.min() < -count or array.max() >= count):
+        wrong = array[(array < -count) | (array >= count)].reshape(-1)[0]
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {count} elements.")
+
+
+def take(input, index, *, out=None):
+    """The elements of the flat `input` at the places `index`, in the shape of `index`.
+
+    >>> import tinytorch as torch
+    >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([0, 3]))
+    tensor([1, 4])
+    """
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
+    _check_places(input, index)
+    if out is not None and out.array.dtype != input.array.dtype:
+        raise RuntimeError("take(): self and out expected to have the same dtype, but got self.dtype = "
+                           f"{type_name(input)} and out.dtype = {type_name(out)}")
+    return write_out(out, _take(reshape(input, -1), (index.array,)), input, index, apart=True)
+
+
+def put(input, index, source, accumulate=False):
+    """A copy of `input` with the flat places `index` set to (or, with `accumulate`, added) those of `source`.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2, 2).put(torch.tensor([3]), torch.tensor([1.]))
+    tensor([[0., 0.],
+            [0., 1.]])
+    """
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {type_name(index)}")
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = "
+                           f"{type_name(input)} and source.dtype = {type_name(source)}")
+    if source.array.size != index.array.size:
+        raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
+                         f"source.numel() = {source.array.size}, index.numel() = {index.array.size}")
+    _check_places(input, index)
+    result = _index_put(reshape(input, -1), reshape(source, -1), (index.array.reshape(-1),), accumulate)
+    return reshape(result, input.array.shape)
+
+
+def take_along_dim(input, indices, dim=None, *, out=None):
+    """`gather` with broadcasting; without `dim` of the flat tensors. For what argsort and argmax return.
+
+    Along a `dim` indices of any size and sign count modulo its length; else they are to be in range.
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor([[3, 1], [2, 4]])
+    >>> torch.take_along_dim(x, torch.tensor([[1], [0]]), 1)
+    tensor([[1],
+            [2]])
+    """
+    if dim is None:
+        return gather(reshape(input, -1), 0, reshape(indices, -1), out=out)
+    if indices.array.dtype != np.int64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + type_name(indices))
+    ndim = input.array.ndim
+    if ndim != indices.array.ndim:
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
+                           f"got {ndim} dimensions for input, and {indices.array.ndim} dimensions for indices")
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = check_dim(dim, ndim)
+    shape, places = list(input.array.shape), list(indices.array.shape)
+    common = list(common_shape(shape[:dim] + [1] + shape[dim + 1:], places[:dim] + [1] + places[dim + 1:]))
+    shape, places = [common[:dim] + [n] + common[dim + 1:] for n in (shape[dim], places[dim])]
+    if input.array.shape[dim]:                 # as torch has it, one too large counts from the start again
+        indices = wrap(indices.array % input.array.shape[dim])
+    return gather(expand(input, shape), dim, expand(indices, places), out=out)
+
+
+def _fill_expanded(memory, values, mask, value):
+    warn_expanded("masked_fill_", "tensor[mask] = scalar")
+    np.copyto(memory, values, where=mask.array)
+
+
+methods(argwhere, masked_fill, masked_select, nonzero, take, take_along_dim, inplace=(masked_scatter, put))
+Tensor.masked_fill_ = in_place(masked_fill, _fill_expanded)

@@ -1,0 +1,201 @@
+"""Copies with elements repeated or moved: repeat tile repeat_interleave roll flip rot90."""
+import numpy as np
+
+from ...autograd.op import methods, op
+from ...autograd.promotion import type_name
+from ...tensor import Tensor, check_dim, wrap
+from .shape import distinct_dims, reshape, sizes
+
+__all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90", "tile"]
+
+
+def _sum_repeats(g, shape, repeats):
+    """The gradient of repeat: the copies of each element summed."""
+    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    spread = [n for pair in zip(repeats, shape) for n in pair]
+    return g.reshape(tuple(spread)).sum(tuple(range(0, 2 * len(shape), 2)))
+
+
+@op(name="repeat", input=lambda g, shape, repeats: _sum_repeats(g, shape, repeats))
+def _repeat(input, repeats):
+    return np.asarray(np.tile(input, repeats), order="C")
+
+
+@op(name="repeat_interleave", input=lambda g, shape, dim, repeats: g.reshape(
+    shape[:dim + 1] + (repeats,) + shape[dim + 1:]).sum(dim + 1))
+def _repeat_each(input, repeats, dim):
+    return input.repeat(repeats, dim)
+
+
+@op(name="roll", input=lambda g, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
+def _roll(input, shifts, dims):
+    return np.roll(input, shifts, dims)
+
+
+@op(name="flip", input=lambda g, dims: _flip(g, dims))
+def _flip(input, dims):
+    return np.flip(input, dims).copy("K")
+
+
+@op(name="rot90", input=lambda g, k, dims: _rot90(g, -k % 4, dims))
+def _rot90(input, k, dims):
+    a, b = dims
+    if k in (0, 2):
+        return np.flip(input, dims).copy("K") if k else input.copy()
+    return np.flip(input, b if k == 1 else a).copy("K").swapaxes(a, b)
+
+
+def repeat(self, *args, repeats=None):
+    """The tensor repeated along each dimension, copied; extra counts make new dimensions in front.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    repeats, shape = sizes(args if repeats is None else (repeats,)), self.array.shape
+    if len(repeats) < len(shape):
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    if repeats and min(repeats) < 0:
+        size = [k * n for k, n in zip(repeats, (1,) * (len(repeats) - len(shape)) + shape)]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {size}")
+    return _repeat(self, repeats)
+
+
+def tile(input, *args, dims=None):
+    """`repeat` that also takes fewer counts than there are dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([[1], [2]]).tile(2)
+    tensor([[1, 1],
+            [2, 2]])
+    """
+    dims = sizes(args if dims is None else (dims,))
+    return repeat(input, (1,) * (input.array.ndim - len(dims)) + dims)
+
+
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+    """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each.
+
+    With one argument: the numbers 0, 1, ... each as often as `input` says. RuntimeError for negative counts.
+
+    >>> import tinytorch as torch
+    >>> torch.repeat_interleave(torch.tensor([1, 2]), 2), torch.tensor([0, 2]).repeat_interleave()
+    (tensor([1, 1, 2, 2]), tensor([1, 1]))
+    """
+    if repeats is None:
+        counts = _counts(input)
+        return wrap(np.repeat(np.arange(counts.size), counts))
+    if dim is None:
+        input, dim = reshape(input, -1), 0
+    elif not input.array.ndim:
+        input = reshape(input, 1)
+    dim = check_dim(dim, input.array.ndim)
+    if not isinstance(repeats, Tensor):
+        if not isinstance(repeats, int):
+            repeats = wrap(np.array(repeats, np.int64))
+        elif repeats < 0:
+            raise RuntimeError("Repeats must be non-negative")
+    if isinstance(repeats, Tensor):
+        counts, n = _counts(repeats), input.array.shape[dim]
+        if counts.size == 1:
+            repeats = int(counts.reshape(-1)[0])
+        elif counts.size != n:
+            raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
+                               f"{counts.size} and input.size({dim}) = {n}")
+        else:
+            result = input.index_select(dim, wrap(np.repeat(np.arange(n), counts)))
+    if not isinstance(repeats, Tensor):
+        result = _repeat_each(input, repeats, dim)
+    if output_size is not None and result.array.shape[dim] != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    return result
+
+
+def _counts(repeats):
+    counts = repeats.array
+    if counts.dtype not in (np.int32, np.int64):
+        raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for \'{type_name(repeats)}\'')
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if counts.size and counts.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    return counts
+
+
+def roll(input, shifts, dims=None):
+    """The elements moved along `dims` by `shifts`, those pushed out re-entering; without `dims`, of the flat tensor.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([1, 2, 3]).roll(1)
+    tensor([3, 1, 2])
+    """
+    shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    dims = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if not dims and len(shifts) == 1:
+        return _roll(input, shifts, None)
+    if len(shifts) != len(dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    return _roll(input, shifts, tuple([check_dim(d, input.array.ndim) for d in dims]))
+
+
+def flip(input, *args, dims=None):
+    """A copy with the order along `dims` reversed.
+
+    >>> import tinytorch as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).flip(0, 1)
+    tensor([[4, 3],
+            [2, 1]])
+    """
+    if dims is None:
+        dims = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+    dims = distinct_dims(dims, input.array.ndim)
+    return _flip(input, dims if input.array.ndim else ())
+
+
+def fliplr(input):
+    """`flip` of dimension 1.
+
+    >>> import tinytorch as torch
+    >>> torch.fliplr(torch.tensor([[1, 2]]))
+    tensor([[2, 1]])
+    """
+    if input.array.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return _flip(input, (1,))
+
+
+def flipud(input):
+    """`flip` of dimension 0.
+
+    >>> import tinytorch as torch
+    >>> torch.flipud(torch.tensor([1, 2]))
+    tensor([2, 1])
+    """
+    if input.array.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return _flip(input, (0,))
+
+
+def rot90(input, k=1, dims=(0, 1)):
+    """The plane of two dimensions turned k times by 90 degrees, from the first towards the second.
+
+    >>> import tinytorch as torch
+    >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+    """
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.array.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.array.ndim}")
+    a, b = dims
+    if a == b or abs(a - b) == input.array.ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
+    a, b = check_dim(a, input.array.ndim), check_dim(b, input.array.ndim)
+    return _rot90(input, k % 4, (a, b))
+
+
+methods(flip, fliplr, flipud, repeat, repeat_interleave, roll, rot90, tile)

@@ -1,0 +1,1 @@
+"""Matrices: products, decompositions, norms and distances."""

@@ -1,0 +1,133 @@
+"""Products of tensors of any shape: inner tensordot kron cross, and the trace."""
+import numpy as np
+
+from ...autograd.op import methods, op
+from ...autograd.promotion import EXACT, check_broadcast, converted, need_tensors, promoted, write_out
+from ...tensor import Tensor, check_dim
+from .products import count_of, matmul
+from ..reduction.reductions import like, raw
+
+__all__ = ["cross", "inner", "kron", "tensordot", "trace"]
+
+_OUT_DTYPE = "tensordot: Expected the output tensor to have dtype {Want}, but got an output tensor with dtype {Have}"
+
+
+@op(name="trace", input=lambda g, shape: g * like(g, np.eye(*shape, dtype=raw(g).dtype)))
+def _trace(input):
+    return np.trace(input)
+
+
+@op(name="linalg_cross", first=1, input=lambda g, other, dim: _cross(dim, other.conjugate(), g),
+    other=lambda g, input, dim: _cross(dim, g, input.conjugate()))
+def _cross(dim, input, other):
+    return np.cross(input, other, axis=dim)
+
+
+def inner(input, other, *, out=None):
+    """Sum of products over the last dimension of both.
+
+    >>> import tinytorch as torch
+    >>> torch.inner(torch.ones(2, 3), torch.ones(4, 3)).shape
+    torch.Size([2, 4])
+    """
+    need_tensors("inner", input=input, other=other)
+    a, b = input.array.shape, other.array.shape
+    if not a or not b:
+        return write_out(out, input * other, exact=_OUT_DTYPE)
+    if a[-1] != b[-1]:
+        raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
+                           f"{list(a)} and {list(b)}")
+    return write_out(out, tensordot(input, other, ([-1], [-1])), exact=_OUT_DTYPE)
+
+
+def kron(input, other, *, out=None):
+    """Kronecker product.
+
+    >>> import tinytorch as torch
+    >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
+    tensor([ 1, 10,  2, 20])
+    """
+    need_tensors("kron", input=input, other=other)
+    ndim = max(input.array.ndim, other.array.ndim)
+    a = (1,) * (ndim - input.array.ndim) + input.array.shape
+    b = (1,) * (ndim - other.array.ndim) + other.array.shape
+    product = input.reshape([n for size in a for n in (size, 1)]) * other.reshape([n for size in b for n in (1, size)])
+    return write_out(out, product.reshape([n * m for n, m in zip(a, b)]))
+
+
+def tensordot(a, b, dims=2, out=None):
+    """Sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or two
+    lists of dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(4, 3), dims=([1, 2], [1, 0]))
+    tensor([12., 12.])
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, (tuple, list)):
+        first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
+    elif dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    else:
+        first, second = list(range(-dims, 0)), list(range(dims))
+        if dims > min(a.array.ndim, b.array.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    if len(first) != len(second):
+        raise RuntimeError("both dimension lists should have same length")
+    for i, j in zip(first, second):
+        n, m = (x.array.shape[check_dim(d, x.array.ndim)] for x, d in ((a, i), (b, j)))
+        if n != m and 1 not in (n, m):
+            raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second "
+                               f"has size {m} in dim {j}")
+        if n != m:                             # a size of 1 is broadcast: the other is summed
+            a, b = (a.sum(i, keepdim=True, dtype=a.dtype), b) if m == 1 else \
+                (a, b.sum(j, keepdim=True, dtype=b.dtype))
+    first = [check_dim(d, a.array.ndim) for d in first]
+    second = [check_dim(d, b.array.ndim) for d in second]
+    free_a = [i for i in range(a.array.ndim) if i not in first]
+    free_b = [j for j in range(b.array.ndim) if j not in second]
+    shape = [a.array.shape[i] for i in free_a] + [b.array.shape[j] for j in free_b]
+    count = count_of([a.array.shape[i] for i in first])
+    left = a.permute(free_a + first).reshape(count_of(shape[:len(free_a)]), count)
+    right = b.permute(second + free_b).reshape(count, count_of(shape[len(free_a):]))
+    return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)
+
+
+def trace(input):
+    """Sum of the diagonal of a matrix.
+
+    >>> import tinytorch as torch
+    >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
+    tensor(5)
+    """
+    if input.array.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.array.ndim}")
+    if input.array.dtype.kind in "biu":
+        input = converted(input, np.dtype(np.int64))
+    return _trace(input)
+
+
+def cross(input, other, dim=None, *, out=None):
+    """Cross product of vectors of 3 elements along `dim` (the first dimension of that size if None).
+
+    >>> import tinytorch as torch
+    >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
+    tensor([0, 0, 1])
+    """
+    input, other = promoted(input, other)
+    a, b = input.array.shape, other.array.shape
+    if len(a) != len(b):
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if dim is None:
+        if 3 not in a:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = a.index(3)
+    dim = check_dim(dim, len(a))
+    if a[dim] != 3 or b[dim] != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[dim]} and {b[dim]}")
+    check_broadcast(a, b)
+    return write_out(out, _cross(dim, input, other), exact=EXACT)
+
+
+methods(inner, kron, trace, cross)

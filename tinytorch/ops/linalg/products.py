@@ -1,0 +1,453 @@
+"""Matrix products: matmul mm bmm mv dot outer addmm ... and the linear layer."""
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import binary, methods, op, renamed
+from ...autograd.promotion import EXACT, C_NAMES, check_broadcast, in_float32, need_tensors, type_name, write_out
+from ...autograd.views import resized
+from ...kernels.linalg import products
+from ...kernels.linalg.products import HEAVY
+from ...tensor import Tensor, wrap
+
+__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
+
+
+# ------------------------------------------------------------------ primitives
+def mT(x):
+    """Last two axes swapped, of an array or a Tensor, conjugated if complex."""
+    return x.swapaxes(-1, -2).conjugate() if not isinstance(x, Tensor) else x.transpose(-1, -2).conjugate()
+
+
+def rows(x):
+    """An array or Tensor as a matrix with the same last axis."""
+    return x if x.ndim == 2 else x.reshape(count_of(x.shape[:-1]), x.shape[-1])
+
+
+def count_of(shape):
+    n = 1
+    for size in shape:
+        n *= size
+    return n
+
+
+def _half(function, a, b):
+    """A product of float16 arrays, added up in float32."""
+    return function(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+
+
+def _dot(a, b):
+    # ndarray.dot has a third of np.matmul's overhead, and BLAS behind it for matrices and vectors alone
+    if a.dtype.char == "e":
+        return _half(np.dot, a, b)
+    return products.dot(a, b) if a.ndim == b.ndim == 2 else a.dot(b)
+
+
+def _same_dtype(a, b):
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
+                           f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
+    _refuse_bools(a.array)
+
+
+def _refuse_bools(array):
+    if array.dtype == bool:
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+
+
+@binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
+        mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
+def _mm(input, mat2):
+    char = input.dtype.char
+    try:
+        if char in "fd" and input.ndim == 2:
+            if input.size * mat2.size < HEAVY:     # not less than the number of multiplications, and quickly found
+                return input.dot(mat2)
+            return products.dot(input, mat2)
+        if char in "?V":
+            _refuse_bools(input)
+            raise TypeError("bfloat16 is multiplied in float32")
+        return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
+    except ValueError:
+        _check_matrices(rows(input), mat2)
+        raise
+
+
+@binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
+        other=lambda g, input: _matmul(mT(input), g))
+def _matmul(input, other):
+    return products.matmul(input, other) if input.dtype.char != "e" else _half(np.matmul, input, other)
+
+
+@op(name="mv", input=lambda g, vec: _outer(g, vec.conjugate()), vec=lambda g, input: _mv(mT(input), g))
+def _mv(input, vec):
+    return _dot(input, vec)
+
+
+@op(name="mul", input=lambda g, vec2: _mv(g, vec2.conjugate()), vec2=lambda g, input: _mv(g.T, input.conjugate()))
+def _outer(input, vec2):
+    return np.multiply(input[:, None], vec2)
+
+
+@op(name="dot", input=lambda g, tensor: g * tensor.conjugate(), tensor=lambda g, input: g * input.conjugate())
+def _inner(input, tensor):
+    return _dot(input, tensor)
+
+
+@op(name="linear", input=lambda g, weight: _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:]),
+    weight=lambda g, input: _mm(rows(g).T, rows(input).conjugate()), bias=lambda g: g)
+def _linear(input, weight, bias):
+    result = _dot(input if input.ndim == 2 else rows(input), weight.T)
+    if bias is not None:
+        result += bias
+    return result if input.ndim == 2 else result.reshape(input.shape[:-1] + weight.shape[:1])
+
+
+# What torch makes of it for a matrix.
+_linear_addmm, _linear_mm = renamed(_linear, "addmm"), renamed(_linear, "mm")
+
+
+@op(name="addmm", first=2, input=lambda g, beta: g * beta.conjugate(),
+    mat1=lambda g, mat2, alpha: _mm(g, mT(mat2)) * alpha.conjugate(),
+    mat2=lambda g, mat1, alpha: _mm(mT(mat1), g) * alpha.conjugate())
+def _addmm(beta, alpha, input, mat1, mat2):
+    result = _dot(mat1, mat2)
+    if alpha != 1:
+        result *= alpha
+    if beta != 0:                              # torch: with beta 0, even NaN in `input` is ignored
+        result += input if beta == 1 else input * beta
+    return result
+
+
+# ------------------------------------------------------------------ checks
+def _check_matrices(a, b):
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
+                           f"{b.shape[0]}x{b.shape[1]})")
+
+
+def _check_vectors(a, b):
+    if a.array.ndim != 1 or b.array.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.array.ndim}D and {b.array.ndim}D tensors")
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError("dot : expected both vectors to have same dtype, but found "
+                           f"{type_name(a)} and {type_name(b)}")
+    if a.array.size != b.array.size:
+        n, m = a.array.size, b.array.size
+        raise RuntimeError(f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of "
+                           f"elements, but got {n} and {m} elements respectively")
+
+
+def _check_batches(a, b):
+    for name, x in (("batch1", a), ("batch2", b)):
+        if x.array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    _same_dtype(a, b)
+    n, _, k = a.array.shape
+    if b.array.shape[:2] != (n, k):
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
+                           f"{list(b.array.shape[:2])}.")
+
+
+# ------------------------------------------------------------------ products
+def matmul(input, other, *, out=None):
+    """Matrix product by torch's rules: vectors, matrices, batches of matrices with broadcasting.
+
+    RuntimeError if the sizes do not fit or the dtypes differ.
+
+    >>> import tinytorch as torch
+    >>> torch.matmul(torch.ones(2, 3), torch.ones(3))
+    tensor([3., 3.])
+    """
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        need_tensors("matmul", input=input, other=other)
+    a, b = input.array, other.array
+    if a.ndim == 2 == b.ndim:
+        return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
+    if a.dtype is not b.dtype or a.dtype.kind in "bV":
+        if a.dtype == dt.BFLOAT16 and b.dtype == dt.BFLOAT16:
+            return write_out(out, in_float32(matmul, input, other), exact=EXACT)
+        if a.ndim == b.ndim == 1:
+            return dot(input, other, out=out)
+        _same_dtype(input, other)
+    if b.ndim == 2 and a.ndim > 2:
+        return write_out(out, _mm(input, other), exact=EXACT)
+    if not a.ndim or not b.ndim:
+        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
+                           f"{a.ndim}D and {b.ndim}D")
+    if a.ndim == 1:
+        if b.ndim == 1:
+            return dot(input, other, out=out)
+        return write_out(out, matmul(input.unsqueeze(0), other).squeeze(-2), exact=EXACT)
+    if b.ndim == 1:
+        if a.ndim == 2:
+            return mv(input, other, out=out)
+        return write_out(out, matmul(input, other.unsqueeze(1)).squeeze(-1), exact=EXACT)
+    check_broadcast(a.shape[:-2], b.shape[:-2])
+    if a.shape[-1] != b.shape[-2]:
+        n = max(count_of(a.shape[:-2]), count_of(b.shape[:-2]))
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] "
+                           f"but got: [{n}, {b.shape[-2]}].")
+    return write_out(out, _matmul(input, other), exact=EXACT)
+
+
+def mm(input, mat2, *, out=None):
+    """Product of two matrices, (n, k) and (k, m).
+
+    >>> import tinytorch as torch
+    >>> torch.mm(torch.ones(2, 3), torch.ones(3, 2))
+    tensor([[3., 3.],
+            [3., 3.]])
+    """
+    need_tensors("mm", input=input, mat2=mat2)
+    if input.array.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    if mat2.array.ndim != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    return matmul(input, mat2, out=out)
+
+
+def bmm(input, mat2, *, out=None):
+    """Products of n pairs of matrices, (n, i, k) and (n, k, j), without broadcasting.
+
+    >>> import tinytorch as torch
+    >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
+    tensor([3., 3.])
+    """
+    need_tensors("bmm", input=input, mat2=mat2)
+    if input.array.dtype == dt.BFLOAT16:
+        return write_out(out, in_float32(bmm, input, mat2), exact=EXACT)
+    _check_batches(input, mat2)
+    return write_out(out, _matmul(input, mat2), exact=EXACT)
+
+
+def mv(input, vec, *, out=None):
+    """Product of a matrix (n, k) and a vector (k).
+
+    >>> import tinytorch as torch
+    >>> torch.mv(torch.ones(2, 3), torch.ones(3))
+    tensor([3., 3.])
+    """
+    need_tensors("mv", input=input, vec=vec)
+    a, b = input.array, vec.array
+    if a.ndim != 2 or b.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
+    if a.dtype == dt.BFLOAT16:
+        return write_out(out, in_float32(mv, input, vec))
+    _same_dtype(input, vec)
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
+                           f"vec ({b.shape[0]})")
+    return write_out(out, _mv(input, vec))
+
+
+def dot(input, tensor, *, out=None):
+    """Sum of the products of two vectors.
+
+    >>> import tinytorch as torch
+    >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
+    need_tensors("dot", input=input, tensor=tensor)
+    _check_vectors(input, tensor)
+    if input.array.dtype == dt.BFLOAT16:
+        return write_out(out, in_float32(dot, input, tensor),
+                         exact="result dtype {Have} does not match input dtype {Want}")
+    if input.array.dtype == bool:
+        raise NotImplementedError("\"dot\" not implemented for 'Bool'")
+    return write_out(out, _inner(input, tensor), exact="result dtype {Have} does not match input dtype {Want}")
+
+
+def vdot(input, other, *, out=None):
+    """`dot` with the first vector conjugated.
+
+    >>> import tinytorch as torch
+    >>> torch.vdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
+    tensor(11.)
+    """
+    need_tensors("vdot", input=input, other=other)
+    return dot(input.conjugate(), other, out=out)
+
+
+def outer(input, vec2, *, out=None):
+    """Every product of an element of `input` (n) and one of `vec2` (m): (n, m).
+
+    >>> import tinytorch as torch
+    >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[3, 4],
+            [6, 8]])
+    """
+    need_tensors("outer", input=input, vec2=vec2)
+    for name, x in (("self", input), ("vec2", vec2)):
+        if x.array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.array.ndim}-D")
+    if input.array.dtype == dt.BFLOAT16 or input.array.dtype != vec2.array.dtype:
+        return write_out(out, input.unsqueeze(1) * vec2)
+    return write_out(out, _outer(input, vec2))
+
+
+def ger(input, vec2, *, out=None):
+    """`outer` by its older name."""
+    return outer(input, vec2, out=out)
+
+
+def linear(input, weight, bias=None):
+    """input @ weight.T + bias, as one step of the tape; `input` may have any leading dimensions.
+
+    weight: (out, in), or (in) for a single output; bias: (out).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.ones(3))
+    tensor([[3., 3., 3.]])
+    """
+    try:
+        x, w = input.array, weight.array
+    except AttributeError:
+        need_tensors("linear", input=input, weight=weight)
+        raise
+    if not x.ndim:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
+    if w.ndim != 2:
+        result = matmul(input, weight.t())
+        return result if bias is None else result + bias
+    if x.dtype is not w.dtype or x.dtype.kind in "bV":
+        if x.dtype == dt.BFLOAT16 and w.dtype == dt.BFLOAT16:
+            return in_float32(linear, input, weight, bias)
+        if bias is not None:
+            _check_bias(bias, x, w)
+            if x.dtype != w.dtype:
+                raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {type_name(input)} and "
+                                   f"{type_name(weight)}")
+        _same_dtype(input, weight)
+    if x.shape[-1] != w.shape[1]:
+        _check_matrices(rows(x), w.T)
+    if bias is not None:
+        _check_bias(bias, x, w)
+    if x.ndim == 2:
+        return _linear_mm(input, weight, bias) if bias is None else _linear_addmm(input, weight, bias)
+    return _linear(input, weight, bias)
+
+
+def _check_bias(bias, x, w):
+    b = bias.array
+    if b.dtype is not w.dtype and b.dtype != w.dtype:
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(bias)} and "
+                           f"{dt.of(w).tensor_type[:-6]}")
+    if b.shape != w.shape[:1]:
+        _check_expand(b.shape, (count_of(x.shape[:-1]), w.shape[0]))
+
+
+def _check_expand(shape, target):
+    """RuntimeError unless `shape` broadcasts to `target`."""
+    for i in range(1, len(shape) + 1):
+        if i > len(target) or shape[-i] not in (1, target[-i]):
+            wanted = target[-i] if i <= len(target) else shape[-i]
+            raise RuntimeError(f"The expanded size of the tensor ({wanted}) must match the existing size ({shape[-i]}) "
+                               f"at non-singleton dimension {len(target) - i}.  Target sizes: {list(target)}.  "
+                               f"Tensor sizes: {list(shape)}")
+
+
+# ------------------------------------------------------------------ a tensor plus a product
+def _combined(input, product, beta, alpha):
+    """beta * input + alpha * product, `input` broadcast; beta 0 ignores it, whatever it holds."""
+    beta, alpha = _factors(input, beta, alpha)
+    _check_expand(input.array.shape, product.array.shape)
+    if alpha != 1:
+        product = product * alpha
+    if beta == 0:
+        return product
+    return (input if beta == 1 else input * beta) + product
+
+
+def _factors(input, beta, alpha):
+    """The factors as torch takes them for `input`: cut to integers for integers."""
+    return (int(beta), int(alpha)) if input.array.dtype.kind in "iu" else (beta, alpha)
+
+
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    """beta * input + alpha * (mat1 @ mat2); `input` is broadcast to (n, m).
+
+    >>> import tinytorch as torch
+    >>> torch.addmm(torch.ones(2), torch.ones(1, 3), torch.ones(3, 2), beta=2)
+    tensor([[5., 5.]])
+    """
+    need_tensors("addmm", input=input, mat1=mat1, mat2=mat2)
+    a, b = mat1.array, mat2.array
+    for name, x in (("mat1", a), ("mat2", b)):
+        if x.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+    if a.dtype == dt.BFLOAT16:
+        return write_out(out, _combined(input, mm(mat1, mat2), beta, alpha), exact=EXACT)
+    if not input.array.dtype == a.dtype == b.dtype:
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and {type_name(mat2)}")
+    _same_dtype(mat1, mat2)
+    _check_matrices(a, b)
+    beta, alpha = _factors(input, beta, alpha)
+    _check_expand(input.array.shape, (a.shape[0], b.shape[1]))
+    return write_out(out, _addmm(beta, alpha, input, mat1, mat2), exact=EXACT)
+
+
+def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
+    """beta * input + alpha * (mat @ vec).
+
+    >>> import tinytorch as torch
+    >>> torch.addmv(torch.ones(2), torch.ones(2, 3), torch.ones(3))
+    tensor([4., 4.])
+    """
+    return write_out(out, _combined(input, mv(mat, vec), beta, alpha), exact=EXACT)
+
+
+def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
+    """beta * input + alpha * outer(vec1, vec2).
+
+    >>> import tinytorch as torch
+    >>> torch.addr(torch.ones(2, 1), torch.ones(2), torch.ones(1))
+    tensor([[2.],
+            [2.]])
+    """
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        if input.array.dtype.kind in "biu" and isinstance(value, float):
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+    product = outer(vec1, vec2)
+    if input.array.dtype == product.array.dtype == bool:
+        _check_expand(input.array.shape, product.array.shape)
+        return write_out(out, wrap(input.array & bool(beta) | product.array & bool(alpha)))
+    return write_out(out, _combined(input, product, beta, alpha))
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+    """beta * input + alpha * bmm(batch1, batch2).
+
+    >>> import tinytorch as torch
+    >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 2), torch.ones(1, 2, 1))
+    tensor([[[3.]]])
+    """
+    return write_out(out, _combined(input, bmm(batch1, batch2), beta, alpha), exact=EXACT)
+
+
+def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+    """beta * input + alpha * bmm(batch1, batch2).sum(0).
+
+    >>> import tinytorch as torch
+    >>> torch.addbmm(torch.ones(1), torch.ones(3, 1, 2), torch.ones(3, 2, 1))
+    tensor([[7.]])
+    """
+    result = _combined(input, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
+    if out is not None and out.array.shape != result.array.shape:
+        out.array = resized(out.array, result.array)           # here torch does so without a warning
+    return write_out(out, result, exact="self and mat2 must have the same dtype, but got {Have} and {Want}")
+
+
+def __matmul__(self, other):
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    return _mm(self, other) if self.array.ndim == 2 == other.array.ndim else matmul(self, other)
+
+
+def __rmatmul__(self, other):
+    if isinstance(other, np.ndarray):
+        other = wrap(other)
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+methods(matmul, mm, bmm, mv, dot, vdot, outer, ger, __matmul__, __rmatmul__,
+        inplace=(addmm, addmv, addr, baddbmm, addbmm))

@@ -1,0 +1,46 @@
+"""The bilinear form of two inputs."""
+from ...autograd.promotion import type_name
+
+__all__ = ["bilinear"]
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """out[..., k] = input1[...] @ weight[k] @ input2[...] + bias[k].
+
+    input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) or None; the result is (*, out).
+    RuntimeError if the shapes do not fit or the dtypes differ.
+
+    >>> import tinytorch as torch
+    >>> torch.bilinear(torch.tensor([1., 2.]), torch.tensor([3.]), torch.ones(1, 2, 1))
+    tensor([9.])
+    """
+    _check(input1, input2, weight, bias)
+    out, in1, in2 = weight.shape
+    left, right = input1.reshape(-1, in1), input2.reshape(-1, in2)
+    # First input1 with all weight[k] in one product: (N, in1) @ (in1, out * in2).
+    product = left.matmul(weight.transpose(0, 1).reshape(in1, out * in2)).reshape(-1, out, in2)
+    result = product.matmul(right.unsqueeze(-1)).squeeze(-1).reshape(*input1.shape[:-1], out)
+    return result if bias is None else result + bias
+
+
+def _check(input1, input2, weight, bias):
+    names = ("input1", "input2", "weight") if bias is None else ("input1", "input2", "weight", "bias")
+    tensors = (input1, input2, weight, bias)[:len(names)]
+    if len({t.dtype for t in tensors}) > 1:
+        raise RuntimeError("All tensors must have the same dtype, got "
+                           + ", ".join(f"{name}: {type_name(t).lower()}" for name, t in zip(names, tensors)))
+    if input1.dim() != input2.dim():
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
+    for i, (n, m) in enumerate(zip(input1.shape[:-1], input2.shape[:-1])):
+        if n != m:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {n} and {m}")
+    if not input1.dim():
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    for i, x in enumerate((input1, input2), 1):
+        if weight.dim() <= i or x.shape[-1] != weight.shape[i]:
+            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {x.shape[-1]} but expected "
+                               f"{weight.shape[i] if weight.dim() > i else 'a weight of 3 dimensions'}")
+    if bias is not None and (bias.dim() != 1 or bias.shape[0] != weight.shape[0]):
+        size = bias.shape[0] if bias.dim() else 1
+        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {size} but expected "
+                           f"{weight.shape[0]}")

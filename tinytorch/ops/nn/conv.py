@@ -1,0 +1,444 @@
+"""Convolutions: conv1d conv2d conv3d, their transposes, unfold and fold.
+
+Three primitives, each linear in both of its tensors: the convolution, what its input receives (the
+transposed convolution) and what its weight receives. The derivatives of each are the other two, so
+higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them;
+`channels_last` says that the input's gradient had best be laid out like that, as the input is, `learns`
+that the weight's gradient may be asked for; `columns` are the windows of the input, where the forward has
+kept them for it (real dtypes only; see kernels/conv/columns.py).
+"""
+import operator
+import warnings
+
+import numpy as np
+
+from ...autograd.op import op
+from ...autograd.promotion import C_NAMES, in_float32, type_name
+from ...dtypes import BFLOAT16
+from ...kernels.conv import columns as kernels
+from ...kernels.conv.few_outputs import channels_last
+from ...tensor import Tensor
+from ..plan import planned
+from ..reduction.reductions import _sum
+from ..layout.shape import squeeze, unsqueeze
+
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
+
+
+# ------------------------------------------------------------------ primitives
+def _all_but_channels(g):
+    return _sum(g, (0,) + tuple(range(2, len(g.shape))), False)
+
+
+def _wide(x):
+    """float16 in float32, which BLAS can multiply; anything else as it is."""
+    return x.astype(np.float32) if x is not None and x.dtype == np.float16 else x
+
+
+@op(name="convolution", first=7, aux=True,
+    input=lambda g, shape, channels_last, stride, padding, dilation, groups, weight:
+        _conv_input_grad(channels_last, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
+    weight=lambda g, shape, stride, padding, dilation, groups, input, aux:
+        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
+    bias=_all_but_channels)
+def _conv(channels_last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
+    result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
+                                      keep and learns and input.dtype.kind == "f")
+    return result if result.dtype == input.dtype else result.astype(input.dtype), columns
+
+
+@op(name="convolution", first=6,
+    input=lambda g, shape, stride, padding, dilation, groups, weight:
+        _conv(False, False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
+    weight=lambda g, shape, stride, padding, dilation, groups, input:
+        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
+    bias=_all_but_channels)
+def _conv_input_grad(channels_last, size, stride, padding, dilation, groups, input, weight, bias):
+    result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups,
+                                channels_last)
+    return result if result.dtype == input.dtype else result.astype(input.dtype)
+
+
+@op(name="convolution", first=6,
+    input=lambda g, shape, stride, padding, dilation, groups, grad:
+        _conv_input_grad(False, shape[2:], stride, padding, dilation, groups, grad.conjugate(), g, None),
+    grad=lambda g, shape, stride, padding, dilation, groups, input:
+        _conv(False, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
+def _conv_weight_grad(kernel, stride, padding, dilation, groups, columns, input, grad):
+    result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups, columns)
+    return result if result.dtype == input.dtype else result.astype(input.dtype)
+
+
+@op(name="im2col", first=4, input=lambda g, shape, kernel, stride, padding, dilation:
+        _col2im(shape[2:], kernel, stride, padding, dilation, g))
+def _im2col(kernel, stride, padding, dilation, input):
+    return kernels.im2col(input, kernel, stride, padding, dilation)
+
+
+@op(name="col2im", first=5, input=lambda g, kernel, stride, padding, dilation:
+        _im2col(kernel, stride, padding, dilation, g))
+def _col2im(size, kernel, stride, padding, dilation, input):
+    return kernels.col2im(input, size, kernel, stride, padding, dilation)
+
+
+# ------------------------------------------------------------------ checks
+def _numbers(value, name, n, dims, function):
+    """`value` (an int or several) as `dims` ints. RuntimeError for another count of them."""
+    try:
+        value = (operator.index(value),) * n if not isinstance(value, (tuple, list)) \
+            else tuple([operator.index(v) for v in value])
+    except TypeError:
+        raise TypeError(f"{function}() received an invalid combination of arguments - {name} must be int or tuple of "
+                        f"ints, got {type(value).__name__}") from None
+    if len(value) == 1:
+        value *= dims
+    if len(value) != dims:
+        raise RuntimeError(f"expected {name} to be a single integer value or a list of {dims} values to match the "
+                           f"convolution dimensions, but got {name}={list(value)}")
+    return value
+
+
+def _check_tensors(function, n, input, weight, bias):
+    if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
+        for position, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias)), 1):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
+                                f"not {type(value).__name__}")
+    if weight.array.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if input.array.ndim not in (n + 1, n + 2):
+        raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {function}, but got input of "
+                           f"size: {list(input.array.shape)}")
+
+
+def _check_dtypes(input, weight, bias, transposed=False):
+    dtype = input.array.dtype
+    if dtype is weight.array.dtype and (bias is None or bias.array.dtype is dtype) and dtype.kind != "b":
+        return
+    have, want = type_name(input), type_name(weight)
+    if bias is not None and type_name(bias) != have and (have == want or not transposed):
+        raise RuntimeError(f"Input type ({C_NAMES[have]}) and bias type ({C_NAMES[type_name(bias)]}) should be the "
+                           "same")
+    if have != want:
+        if "Complex" in have + want and bias is None:
+            raise RuntimeError(f"Input type (CPU{have}Type) and weight type (torch.{want}Tensor) should be the same")
+        raise RuntimeError(f"expected scalar type {have} but found {want}")
+    if have == "Bool":
+        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+
+
+def _check_settings(stride, padding, dilation, groups, output_padding):
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(output_padding) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if min(stride) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(dilation) <= 0:
+        raise RuntimeError("dilation should be greater than zero, but got "
+                           f"{[1] * (len(dilation) == 1) + list(dilation)}")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+
+
+def _check_shapes(input, weight, bias, groups, transposed):
+    shape, size = list(weight), list(input)
+    if shape[0] < groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
+                           f"weight of size {shape} instead")
+    if shape[0] % groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
+                           f"got weight of size [{shape}] instead")
+    channels = shape[0] if transposed else shape[1] * groups
+    given = f"Given transposed={int(transposed)}" if transposed else f"Given groups={groups}"
+    if size[1] != channels:
+        raise RuntimeError(f"{given}, weight of size {shape}, expected input{size} to have {channels} channels, "
+                           f"but got {size[1]} channels instead")
+    outputs = shape[1] * groups if transposed else shape[0]
+    if bias is not None and bias != (outputs,):
+        given = given + "," if transposed else "Given"
+        raise RuntimeError(f"{given} weight of size {shape}, expected bias to be 1-dimensional with {outputs} "
+                           f"elements, but got bias of size {list(bias)} instead")
+
+
+def _by(sizes):
+    return "(" + " x ".join([str(n) for n in sizes]) + ")"
+
+
+# ------------------------------------------------------------------ public
+def _forward(function, n, input, weight, bias, stride, padding, dilation, groups):
+    _check_tensors(function, n, input, weight, bias)
+    if input.array.ndim == n + 1:
+        return squeeze(_forward(function, n, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
+    _check_dtypes(input, weight, bias)
+    settings = _settings(function, n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
+                         stride, padding, dilation, groups)
+    if input.array.dtype == BFLOAT16:
+        return in_float32(lambda *operands: _conv(False, weight.tracked, *settings, *operands), input, weight, bias)
+    return _conv(channels_last(input.array), weight.tracked, *settings, input, weight, bias)
+
+
+@planned
+def _settings(function, n, shape, weight, bias, stride, padding, dilation, groups):
+    """(output size, stride, padding pairs, dilation, groups) for the shapes of input, weight and bias."""
+    dims, size, kernel = len(weight) - 2, shape[2:], weight[2:]
+    stride = _numbers(stride, "stride", n, dims, function)
+    dilation = _numbers(dilation, "dilation", n, dims, function)
+    if isinstance(padding, str):
+        pairs = _named_padding(padding, kernel, stride, dilation)
+    else:
+        pairs = tuple([(p, p) for p in _numbers(padding, "padding", n, dims, function)])
+    if len(shape) != len(weight):
+        raise RuntimeError(f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight "
+                           f"{list(weight)}, but got {len(shape)}-dimensional input of size {list(shape)} instead")
+    _check_settings(stride, [p for p, _ in pairs], dilation, groups, (0,))
+    _check_shapes(shape, weight, bias, groups, False)
+    padded = [m + before + after for m, (before, after) in zip(size, pairs)]
+    span = [d * (k - 1) + 1 for d, k in zip(dilation, kernel)]
+    if any([m < s for m, s in zip(padded, span)]):
+        raise RuntimeError(f"Calculated padded input size per channel: {_by(padded)}. Kernel size: {_by(span)}. Kernel "
+                           "size can't be greater than actual input size")
+    if 0 in kernel:
+        sizes = (1,) * (n == 1) + kernel
+        got = f": {' x '.join(map(str, sizes))} (TxHxW)" if n == 3 else \
+            f" kernel_height: {sizes[0]} kernel_width: {sizes[1]}"
+        raise RuntimeError(f"kernel size should be greater than zero, but got{got}")
+    _check_filled(shape)
+    return tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)]), stride, pairs, dilation, groups
+
+
+def _check_filled(shape):
+    """RuntimeError for examples of channels without elements."""
+    if 0 in shape[2:] and 0 not in shape[:2]:
+        shape = [*shape[:2], *(1,) * (len(shape) == 3), *shape[2:]]
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
+
+
+def _named_padding(padding, kernel, stride, dilation):
+    """The pairs that 'same' and 'valid' mean."""
+    if padding == "valid":
+        return ((0, 0),) * len(kernel)
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if max(stride) != 1:
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    totals = [d * (k - 1) for d, k in zip(dilation, kernel)]
+    if any([total % 2 for total in totals]):
+        warnings.warn("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
+                      "of the input be created", stacklevel=2)
+    return tuple([(total // 2, total - total // 2) for total in totals])
+
+
+def _transposed(function, n, input, weight, bias, stride, padding, output_padding, groups, dilation):
+    _check_tensors(function, n, input, weight, bias)
+    if input.array.ndim == n + 1:
+        return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
+                                   groups, dilation), 0)
+    _check_dtypes(input, weight, bias, True)
+    dims = weight.array.ndim - 2
+    stride = _numbers(stride, "stride", n, dims, function)
+    dilation = _numbers(dilation, "dilation", n, dims, function)
+    padding = _numbers(padding, "padding", n, dims, function)
+    extra = _numbers(output_padding, "output_padding", n, dims, function)
+    _check_settings(stride, padding, dilation, groups, extra)
+    _check_shapes(input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape, groups, True)
+    if any([e >= s and e >= d for e, s, d in zip(extra, stride, dilation)]):
+        axes = ("depth", "height", "width")[-max(n, 2):]
+        words = [f"{name}_{axis}: {value}" for name, values in
+                 (("output_padding", extra), ("stride", stride), ("dilation", dilation))
+                 for axis, value in zip(axes, (0 if name == "output_padding" else 1,) * (len(axes) - n) + values)]
+        raise RuntimeError("output padding must be smaller than either stride or dilation, but got " + " ".join(words))
+    size = tuple([(m - 1) * s - 2 * p + d * (k - 1) + 1 + e for m, s, p, d, k, e in
+                  zip(input.array.shape[2:], stride, padding, dilation, weight.array.shape[2:], extra)])
+    if min(size) <= 0:
+        raise RuntimeError(f"Given input size per channel: {_by(input.array.shape[2:])}. Calculated output size per "
+                           f"channel: {_by(size)}. Output size is too small")
+    _check_filled(input.array.shape)
+    pairs = tuple([(p, p) for p in padding])
+    if input.array.dtype == BFLOAT16:
+        return in_float32(lambda *operands: _conv_input_grad(False, size, stride, pairs, dilation, groups, *operands),
+                          input, weight, bias)
+    return _conv_input_grad(False, size, stride, pairs, dilation, groups, input, weight, bias)
+
+
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """1-D convolution (cross-correlation).
+
+    input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O): output (N, O, L_out) with
+    L_out = (L + 2 padding - dilation (k - 1) - 1) // stride + 1. `padding` may be 'same' or 'valid'.
+    RuntimeError where sizes or dtypes do not fit.
+
+    >>> import tinytorch as torch
+    >>> torch.conv1d(torch.tensor([[[1., 2., 4.]]]), torch.tensor([[[1., 1.]]]))
+    tensor([[[3., 6.]]])
+    """
+    return _forward("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """2-D convolution (cross-correlation); see `conv1d`.
+
+    input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW): output (N, O, H_out, W_out).
+
+    >>> import tinytorch as torch
+    >>> torch.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2), padding="same")
+    tensor([[[[4., 4., 2.],
+              [4., 4., 2.],
+              [2., 2., 1.]]]])
+    """
+    return _forward("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """3-D convolution (cross-correlation); see `conv1d`.
+
+    input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW).
+
+    >>> import tinytorch as torch
+    >>> torch.conv3d(torch.ones(1, 2, 4, 4, 4), torch.ones(3, 2, 2, 2, 2), stride=2).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
+    return _forward("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """Transposed 1-D convolution: what the input of a convolution receives from its output's gradient.
+
+    input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O): output (N, O, L_out) with
+    L_out = (L - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1.
+
+    >>> import tinytorch as torch
+    >>> torch.conv_transpose1d(torch.tensor([[[1., 2.]]]), torch.tensor([[[1., 1.]]]), stride=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
+    return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """Transposed 2-D convolution; see `conv_transpose1d`. weight (C, O / groups, kH, kW).
+
+    >>> import tinytorch as torch
+    >>> torch.conv_transpose2d(torch.ones(1, 3, 4, 4), torch.ones(3, 2, 3, 3), stride=2, output_padding=1).shape
+    torch.Size([1, 2, 10, 10])
+    """
+    return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """Transposed 3-D convolution; see `conv_transpose1d`. weight (C, O / groups, kD, kH, kW).
+
+    >>> import tinytorch as torch
+    >>> torch.conv_transpose3d(torch.ones(1, 3, 2, 2, 2), torch.ones(3, 2, 2, 2, 2)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
+    return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """The convolution of as many axes as `weight` has beyond two, or its transpose; see `conv1d`.
+
+    >>> import tinytorch as torch
+    >>> x, w = torch.ones(1, 1, 4), torch.ones(1, 1, 2)
+    >>> torch.convolution(x, w, None, (1,), (0,), (1,), False, (0,), 1)
+    tensor([[[2., 2., 2.]]])
+    """
+    n = weight.array.ndim - 2
+    if transposed:
+        return _transposed("convolution", n, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _forward("convolution", n, input, weight, bias, stride, padding, dilation, groups)
+
+
+# ------------------------------------------------------------------ unfold and fold
+def _pair(value, name):
+    """`value` (an int or two) as two ints. RuntimeError for another count."""
+    value = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
+    if len(value) not in (1, 2):
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
+    value = tuple([operator.index(v) for v in value])
+    return value if len(value) == 2 else value * 2
+
+
+def _check_positive(words, name, sizes):
+    if min(sizes) <= 0:
+        raise RuntimeError(f"{words} should be greater than zero, but got {name}_height: {sizes[0]} "
+                           f"{name}_width: {sizes[1]}")
+
+
+def _sliding(kernel_size, dilation, padding, stride):
+    """The four settings of unfold and fold as checked pairs."""
+    kernel, dilation = _pair(kernel_size, "kernel_size"), _pair(dilation, "dilation")
+    padding, stride = _pair(padding, "padding"), _pair(stride, "stride")
+    _check_positive("kernel size", "kernel", kernel)
+    _check_positive("dilation", "dilation", dilation)
+    _check_positive("stride", "stride", stride)
+    if min(padding) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
+    return kernel, dilation, padding, stride
+
+
+def _check_floating(name, input):
+    if input.array.dtype.kind in "biu":
+        if input.array.dtype == bool:          # torch sorts and fills these, but never adds them up
+            return
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for '{type_name(input)}'")
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
+
+    An input (C, H, W) gives a result without N. RuntimeError if no block fits.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.unfold(torch.arange(9.).view(1, 1, 3, 3), 2)
+    tensor([[[0., 1., 3., 4.],
+             [1., 2., 4., 5.],
+             [3., 4., 6., 7.],
+             [4., 5., 7., 8.]]])
+    """
+    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
+    shape = input.array.shape
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+                           f"dimensions for input, but got: {list(shape)}")
+    pairs = tuple([(p, p) for p in padding])
+    blocks = kernels.output_size(shape[-2:], kernel, stride, pairs, dilation)
+    if min(blocks) < 1:
+        raise RuntimeError(f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, dilation={dilation}, "
+                           f"padding={padding}, calculated shape of the array of sliding blocks as {blocks}, but its "
+                           "components must be at least one.")
+    _check_floating("im2col", input)
+    if len(shape) == 3:
+        return squeeze(_im2col(kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
+    return _im2col(kernel, stride, pairs, dilation, input)
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.
+
+    input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the number of
+    blocks is not that of the images.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
+    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
+    size, shape = _pair(output_size, "output_size"), input.array.shape
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
+                           f"dimensions for input, but got: {list(shape)}")
+    if shape[-2] % (kernel[0] * kernel[1]):
+        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}.")
+    pairs = tuple([(p, p) for p in padding])
+    h, w = kernels.output_size(size, kernel, stride, pairs, dilation)
+    if shape[-1] != h * w or h < 1 or w < 1:
+        raise RuntimeError(f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
+                           f"stride={stride}, expected size of input's dimension 2 to match the calculated number of "
+                           f"sliding blocks {h} * {w} = {h * w}, but got input.size(2)={shape[-1]}.")
+    _check_floating("col2im", input)
+    if len(shape) == 2:
+        return squeeze(_col2im(size, kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
+    return _col2im(size, kernel, stride, pairs, dilation, input)

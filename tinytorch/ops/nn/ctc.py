@@ -1,0 +1,90 @@
+"""Connectionist temporal classification loss."""
+import numpy as np
+
+from ...autograd.grad_mode import mode
+from ...autograd.op import op
+from ...kernels import ctc as kernels
+from ...tensor import Tensor
+from .activation import floating
+from .cross_entropy import reduction_of
+
+
+def _no_second_derivative(g):
+    raise RuntimeError("derivative for aten::_ctc_loss_backward is not implemented")
+
+
+@op(name="ctc_loss_backward", g=_no_second_derivative, log_probs=_no_second_derivative)
+def _ctc_loss_backward(g, log_probs, frames, lengths, zero_infinity, saved):
+    result = kernels.gradient(np.asarray(g), log_probs, frames, lengths, saved)
+    if zero_infinity:
+        result[:, np.isinf(saved[-1])] = 0
+    return result
+
+
+def _ctc_grad(g, log_probs, *settings):
+    if mode.pushing:
+        raise NotImplementedError("Trying to use forward AD with _ctc_loss that does not support it because it has not "
+                                  "been implemented yet.")
+    return _ctc_loss_backward(g, log_probs, *settings)
+
+
+@op(name="ctc_loss", aux=True, log_probs=lambda g, log_probs, frames, lengths, zero_infinity, aux: _ctc_grad(
+    g, log_probs, frames, lengths, zero_infinity, aux))
+def _ctc_loss(log_probs, labels, frames, lengths, blank, zero_infinity):
+    loss, saved = kernels.losses(log_probs, labels, frames, lengths, blank)
+    return np.where(np.isinf(loss), 0, loss).astype(loss.dtype) if zero_infinity else loss, saved
+
+
+def _lengths(values):
+    return np.atleast_1d(values.array if isinstance(values, Tensor) else np.array(values)).astype(np.int64)
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """-log of the probability that the frames spell the labels, repeats and blanks removed.
+
+    `log_probs` (T, N, C), or (T, C): from log_softmax. `targets` (N, S), or all labels one after the other (1-D).
+    Lengths are tensors or sequences of N integers. "mean" first divides each loss by its number of labels.
+    `zero_infinity`: 0 for labels that do not fit into the frames. RuntimeError for lengths that do not fit.
+
+    >>> import tinytorch as torch
+    >>> scores = torch.full((4, 1, 3), 1 / 3).log()
+    >>> torch.nn.functional.ctc_loss(scores, torch.tensor([[1, 2]]), (4,), (2,), reduction="sum")
+    tensor(1.6864)
+    """
+    reduction = reduction_of(reduction)
+    single = log_probs.array.ndim == 2
+    if single:
+        log_probs = log_probs.unsqueeze(1)
+    steps, batch, classes = log_probs.array.shape
+    frames, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    for name, values in (("input_lengths", frames), ("target_lengths", lengths)):
+        if len(values) != batch:
+            raise RuntimeError(f"{name} must be of size batch_size")
+        if values.size and values.min() < 0:
+            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {values.min()}")
+    if frames.size and frames.max() > steps:
+        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {frames.max()} "
+                           "(while checking arguments for ctc_loss_cpu)")
+    labels = targets.array.astype(np.int64)
+    width = int(lengths.max()) if lengths.size else 0
+    if labels.ndim == 1 and not single:
+        if labels.size != lengths.sum():
+            raise RuntimeError(f"Expected tensor to have size {lengths.sum()} at dimension 0, but got size "
+                               f"{labels.size} for argument #2 'targets' (while checking arguments for ctc_loss_cpu)")
+        padded = np.full((batch, width), blank)
+        padded[np.arange(width) < lengths[:, None]] = labels
+    else:
+        labels = labels.reshape(batch, -1)
+        if labels.shape[1] < width:
+            raise RuntimeError(f"Expected tensor to have size at least {width} at dimension 1, but got size "
+                               f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
+                               "ctc_loss_cpu)")
+        padded = np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)
+    loss = floating("ctc_loss_cpu", _ctc_loss, log_probs, padded, frames, lengths, blank, zero_infinity)
+    if reduction == "mean":
+        return (loss / Tensor(np.maximum(lengths, 1)).to(loss.dtype)).mean()
+    if reduction == "sum":
+        return loss.sum()
+    return loss.squeeze(0) if single else loss

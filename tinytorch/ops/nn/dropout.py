@@ -1,0 +1,258 @@
+"""Dropout in all its forms, and gumbel_softmax, as in torch.nn.functional. The masks are PyTorch's own.
+
+The functions torch.dropout(input, p, train) and its kind are in native_dropout.py.
+"""
+import math
+import warnings
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import op
+from ...autograd.promotion import in_float32
+from ...autograd.views import assign, check_in_place
+from ...kernels.random import samplers
+from ...random import stream_of
+from ...tensor import wrap
+from ..random.samplers import fill_exponential, refuse
+from .softmax import softmax
+
+_SELU_LOW = 1.7580993408473766          # -(scale * alpha) of selu: where it saturates
+
+
+@op(name="mul", input=lambda g, noise: g * noise)
+def _times(input, noise):
+    return input * noise
+
+
+@op(name="add", input=lambda g, noise: g * noise)
+def _times_plus(input, noise, shift):
+    result = input * noise
+    result += shift
+    return result
+
+
+def _noise(array, p, feature):
+    """True where an element (a whole channel if `feature`) is kept, in the memory order of `array`."""
+    if array.dtype.kind == "c":
+        refuse("bernoulli_scalar_cpu_", array)
+    if feature:
+        kept = np.empty(array.shape[:2] + (1,) * (array.ndim - 2), bool)
+    else:
+        kept = samplers.empty_like(array, bool)
+    with stream_of(None) as stream:
+        samplers.bernoulli(kept, 1 - p, stream)
+    if array.dtype.kind in "biu":
+        raise RuntimeError("result type Float can't be cast to the desired output type "
+                           f"{dt.of(array).tensor_type[:-6]}")
+    return kept
+
+
+def _arithmetic(array):
+    """How PyTorch computes with numbers beside an array: (type of the steps, rounding of their results).
+
+    The 16-bit types compute in float32; bfloat16 results stay float32 here.
+    """
+    if array.dtype == dt.BFLOAT16:
+        return np.float32, lambda x: dt.from_bfloat16(dt.to_bfloat16(np.array([x], np.float32)))[0]
+    return (np.float64 if array.dtype == np.float64 else np.float32), array.dtype.type
+
+
+def _dropped(input, p, feature):
+    """`input` times noise that is 0 with probability p and 1 / (1 - p) otherwise."""
+    array = input.array
+    if p == 1:
+        return input * wrap(np.zeros((), array.dtype))
+    step, rounded = _arithmetic(array)
+    noise = _noise(array, p, feature) * rounded(step(1) / step(1 - p))
+    if array.dtype == dt.BFLOAT16:
+        return in_float32(lambda x: _times(x, wrap(noise)), input)
+    return _times(input, wrap(noise))
+
+
+def _alpha_dropped(input, p, feature):
+    """Dropout that sends elements to selu's lower limit, then rescales to keep mean and variance."""
+    array = input.array
+    step, rounded = _arithmetic(array)
+    a = 1.0 / math.sqrt((_SELU_LOW * _SELU_LOW * p + 1) * (1 - p))
+
+    def shift(kept):                                         # each operation rounded in the dtype, as PyTorch's are
+        value = rounded(step(kept) + step(-1))
+        value = rounded(step(value) * step(_SELU_LOW * a))
+        return rounded(step(value) + step(rounded(_SELU_LOW * a * p)))
+
+    kept = _noise(array, p, feature)
+    noise, shifts = kept * rounded(step(a)), np.where(kept, shift(1), shift(0))
+    if array.dtype == dt.BFLOAT16:
+        return in_float32(lambda x: _times(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
+    return _times_plus(input, wrap(noise), shifts)
+
+
+def drop(input, p, train, inplace, alpha=False, feature=False):
+    """What every form of dropout does once `p` is known to be valid."""
+    if p == 0 or not train or input.array.size == 0:
+        return input
+    if feature and p != 1 and input.array.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    function = _alpha_dropped if alpha and p != 1 else _dropped
+    result = function(input, p, feature)
+    if not inplace:
+        return result
+    check_in_place(input)
+    return assign(input, result)
+
+
+# ------------------------------------------------------------------ torch.nn.functional
+def _check(p):
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Zero each element with probability `p` and multiply the others by 1 / (1 - p); unchanged if not `training`.
+
+    ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.dropout(torch.ones(4))
+    tensor([0., 0., 2., 0.])
+    """
+    _check(p)
+    return drop(input, p, training, inplace)
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Dropout that keeps the mean and variance of its input, to go with selu. ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.alpha_dropout(torch.ones(4), 0.5, training=True)
+    tensor([-0.7792, -0.7792,  1.6656, -0.7792])
+    """
+    _check(p)
+    return drop(input, p, training, inplace, alpha=True)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """`alpha_dropout` of whole channels (dimension 1). ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2, 2), 0.5, training=True)
+    tensor([[[-0.7792, -0.7792],
+             [-0.7792, -0.7792]]])
+    """
+    _check(p)
+    return drop(input, p, training, inplace, alpha=True, feature=True)
+
+
+def _unbatched(input, p, training, inplace):
+    """Channel dropout of one sample: its channels are dimension 0."""
+    if inplace:
+        drop(input.unsqueeze(0), p, training, True, feature=True)
+        return input
+    return drop(input.unsqueeze(0), p, training, False, feature=True).squeeze(0)
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Zero whole channels of (N, C, L) or (C, L) input with probability `p`.
+
+    ValueError for p outside [0, 1], RuntimeError for input of other ranks.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.dropout1d(torch.ones(3, 2))
+    tensor([[0., 0.],
+            [0., 0.],
+            [2., 2.]])
+    """
+    _check(p)
+    ndim = input.array.ndim
+    if ndim not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d "
+                           "exists to provide channel-wise dropout on inputs with 1 spatial dimension, a channel "
+                           "dimension, and an optional batch dimension (i.e. 2D or 3D inputs).")
+    if ndim == 2:
+        return _unbatched(input, p, training, inplace)
+    return drop(input, p, training, inplace, feature=True)
+
+
+def _warn_of_rank(name, dims, ndim):
+    warnings.warn(f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a "
+                  "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
+                  f"that {name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a "
+                  f"channel dimension, and an optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).",
+                  stacklevel=3)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Zero whole channels of (N, C, H, W) input with probability `p`. A 3-D input is taken as (N, C, L).
+
+    ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.dropout2d(torch.ones(1, 3, 1, 2))
+    tensor([[[[0., 0.]],
+             [[0., 0.]],
+             [[2., 2.]]]])
+    """
+    _check(p)
+    ndim = input.array.ndim
+    if ndim not in (3, 4):
+        _warn_of_rank("dropout2d", 2, ndim)
+    if ndim == 3:
+        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
+                      "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This "
+                      "behavior will change in a future release to interpret the input as one without a batch "
+                      "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
+                      "switch to using dropout1d instead.", stacklevel=2)
+    return drop(input, p, training, inplace, feature=True)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    """Zero whole channels of (N, C, D, H, W) or (C, D, H, W) input with probability `p`.
+
+    ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.dropout3d(torch.ones(3, 1, 1, 2))
+    tensor([[[[0., 0.]]],
+            [[[0., 0.]]],
+            [[[2., 2.]]]])
+    """
+    _check(p)
+    ndim = input.array.ndim
+    if ndim not in (4, 5):
+        _warn_of_rank("dropout3d", 3, ndim)
+    if ndim != 5:
+        return _unbatched(input, p, training, inplace)
+    return drop(input, p, training, inplace, feature=True)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """A differentiable sample of the categories along `dim` that `logits` weigh (Jang et al., 2016).
+
+    `hard`: one-hot, with the gradient of the soft sample. `eps` is deprecated and has no effect.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.functional.gumbel_softmax(torch.tensor([0., 1., 2.]), hard=True)
+    tensor([0., 0., 1.])
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    array = logits.array
+    with stream_of(None) as stream:
+        noise = fill_exponential(np.empty(array.shape, array.dtype), 1.0, stream)
+    soft = softmax((logits - wrap(noise).log()) / tau, dim)
+    if not hard:
+        return soft
+    values = soft.array
+    if values.dtype == dt.BFLOAT16:
+        values = dt.from_bfloat16(values)
+    chosen = np.zeros(values.shape, values.dtype)
+    np.put_along_axis(chosen, values.argmax(dim, keepdims=True), 1, dim)
+    return wrap(dt.cast(chosen, array.dtype)) - soft.detach() + soft

@@ -1,0 +1,85 @@
+"""torch.dropout(input, p, train) and its kind: without defaults, and each with an in-place form."""
+from ...kernels.random import samplers
+from ...random import stream_of
+from ...tensor import wrap
+from .dropout import drop
+
+__all__ = ["alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
+           "feature_dropout", "feature_dropout_", "native_dropout"]
+
+
+def _checked(input, p, train, inplace, **kind):
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    return drop(input, p, train, inplace, **kind)
+
+
+def dropout(input, p, train):
+    """Zero elements with probability `p` and scale the others by 1 / (1 - p), if `train`.
+
+    RuntimeError for p outside [0, 1], as for the other functions here.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.dropout(torch.ones(4), 0.5, True)
+    tensor([0., 0., 2., 0.])
+    """
+    return _checked(input, p, train, False)
+
+
+def dropout_(input, p, train):
+    """`dropout` in place."""
+    return _checked(input, p, train, True)
+
+
+def feature_dropout(input, p, train):
+    """Zero whole channels (dimension 1) with probability `p` and scale the others by 1 / (1 - p), if `train`.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.feature_dropout(torch.ones(1, 3, 1), 0.5, True).flatten()
+    tensor([0., 0., 2.])
+    """
+    return _checked(input, p, train, False, feature=True)
+
+
+def feature_dropout_(input, p, train):
+    """`feature_dropout` in place."""
+    return _checked(input, p, train, True, feature=True)
+
+
+def alpha_dropout(input, p, train):
+    """Dropout that keeps mean and variance, if `train`; see nn.functional.alpha_dropout."""
+    return _checked(input, p, train, False, alpha=True)
+
+
+def alpha_dropout_(input, p, train):
+    """`alpha_dropout` in place."""
+    return _checked(input, p, train, True, alpha=True)
+
+
+def feature_alpha_dropout(input, p, train):
+    """`alpha_dropout` of whole channels (dimension 1)."""
+    return _checked(input, p, train, False, alpha=True, feature=True)
+
+
+def feature_alpha_dropout_(input, p, train):
+    """`feature_alpha_dropout` in place."""
+    return _checked(input, p, train, True, alpha=True, feature=True)
+
+
+def native_dropout(input, p, train):
+    """`dropout` with its bool mask of the elements kept: (output, mask). `train=None` counts as True.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.native_dropout(torch.ones(4), 0.5, True)
+    (tensor([0., 0., 2., 0.]), tensor([False, False,  True, False]))
+    """
+    kept = samplers.empty_like(input.array, bool)
+    if train is not None and not train:
+        kept[...] = True
+        return input.clone(), wrap(kept)
+    with stream_of(None) as stream:
+        mask = wrap(samplers.bernoulli(kept, 1 - p, stream))
+    return input * mask * (1.0 / (1 - p) if p < 1 else 0.0), mask

@@ -1,0 +1,299 @@
+"""Normalisation over batches, layers, groups and channels."""
+import math
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import op
+from ...autograd.promotion import need_tensors, type_name
+from ...kernels import norm as kernels
+from ...tensor import Size
+from .pad import pad
+
+__all__ = ["group_norm", "layer_norm", "rms_norm"]
+
+
+# ------------------------------------------------------------------ batch norm
+def _spread(vector, like):
+    """A vector by channel, laid out along dimension 1 of tensor `like`."""
+    return vector.reshape((1, -1) + (1,) * (like.array.ndim - 2))
+
+
+def _affine(x, weight, bias):
+    if weight is not None:
+        x = x * weight
+    return x if bias is None else x + bias
+
+
+def _batch_norm_twin(input, weight, bias, running_mean, running_var, momentum, eps):
+    dims = tuple(i for i in range(input.array.ndim) if i != 1)
+    centred = input - input.mean(dims, keepdim=True)
+    x = centred / ((centred * centred).mean(dims, keepdim=True) + eps).sqrt()
+    return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+
+
+@op(name="native_batch_norm", aux=True, inputs=3, twin=_batch_norm_twin,
+    joint=lambda g, wanted, input, weight, bias, aux: _shaped(
+        kernels.batch_norm_backward(g, wanted, input, weight, aux[0], aux[2]), weight, bias))
+def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
+    result, statistics = kernels.batch_norm(input, weight, bias, eps)
+    count = input.size // (input.shape[1] or 1)
+    if running_mean is not None:
+        running_mean *= 1 - momentum
+        running_mean += momentum * statistics[0]
+    if running_var is not None:
+        running_var *= 1 - momentum
+        running_var += momentum * (count / (count - 1) if count > 1 else math.nan) * statistics[1]
+    return result, statistics
+
+
+def _shaped(grads, weight, bias):
+    """The gradients of weight and bias in their shapes."""
+    g_input, g_weight, g_bias = grads
+    return (g_input, None if weight is None or g_weight is None else g_weight.reshape(weight.shape),
+            None if bias is None or g_bias is None else g_bias.reshape(bias.shape))
+
+
+def _scale_shift_twin(input, weight, bias, mean, var, eps):
+    x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
+    return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+
+
+@op(name="native_batch_norm", aux=True, inputs=3, twin=_scale_shift_twin,
+    joint=lambda g, wanted, input, weight, bias, aux: _shaped(
+        kernels.scale_shift_backward(g, wanted, input, weight, *aux), weight, bias))
+def _scale_shift(input, weight, bias, mean, var, eps):
+    rate = 1 / np.sqrt(var + eps)
+    return kernels.scale_shift(input, weight, bias, mean, rate).astype(input.dtype, copy=False), (mean.copy(), rate)
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """(input - mean) / sqrt(var + eps) * weight + bias by channel (dimension 1) of `input` (N, C, *).
+
+    training: mean and (biased) variance are those of the batch, and the running ones, if given, move towards them by
+    `momentum` (the variance unbiased). Else the running ones are used. ValueError if training on one value per
+    channel, RuntimeError for lengths other than C. Ioffe and Szegedy 2015.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.batch_norm(torch.tensor([[1.], [3.]]), None, None, training=True)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
+    if training:
+        _check_batch(input.array.shape)
+        if eps <= 0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    elif eps < 0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps):
+    if not training:
+        for name, value in (("mean", running_mean), ("var", running_var)):
+            if value is None:
+                raise RuntimeError(f"running_{name} must be defined in evaluation mode")
+    if not input.array.size:
+        return _affine(input * 1, *(v if v is None else v.sum() for v in (weight, bias)))
+    channels = input.array.shape[1] if input.array.ndim > 1 else 1
+    for name, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight),
+                        ("bias", bias)):
+        if value is not None and value.array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
+    if input.array.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"batch_norm\" not implemented for '{type_name(input)}'")
+    _check_types(input, weight, bias, running_mean, running_var)
+    if input.array.itemsize == 2:
+        return _in_float32(_by_batch, input, running_mean, running_var, weight, bias, training, momentum, eps)
+    mean, var = (None if v is None else v.array for v in (running_mean, running_var))
+    if not training:
+        return _scale_shift(input, weight, bias, mean, var, eps)
+    for running in (running_mean, running_var):
+        if running is not None:
+            running.version[0] += 1
+    return _batch_norm(input, weight, bias, mean, var, momentum, eps)
+
+
+def _check_types(input, *parameters):
+    """RuntimeError unless all have one dtype, or the input is in half precision and the rest in single."""
+    given = [p for p in parameters if p is not None]
+    dtype = input.array.dtype
+    if all([p.array.dtype is dtype or p.array.dtype == dtype for p in given]):
+        return
+    if given[0].array.dtype == dtype and dtype.kind in "fV":
+        other = next(p for p in given if p.array.dtype != dtype)
+        raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
+    if given[0].array.dtype != dtype and any(p.array.dtype != np.float32 for p in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if given[0].array.dtype != dtype and (dtype.itemsize != 2 or dtype.kind not in "fV"):
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def _in_float32(function, input, *args):
+    """A half-precision input is computed on in single precision."""
+    args = [a.float() if getattr(a, "itemsize", 4) == 2 else a for a in args]
+    return function(input.float(), *args).to(input.dtype)
+
+
+def _check_batch(size):
+    values = math.prod(size[:1] + size[2:])
+    if values == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {Size(size)}")
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+                  momentum=0.1, eps=1e-5):
+    """batch_norm of each example by itself. The running statistics move towards the mean over the examples.
+
+    ValueError if there is one value per channel. Ulyanov et al. 2016.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]))
+    tensor([[[-1.0000,  1.0000]]])
+    """
+    shape = input.array.shape
+    if use_input_stats and math.prod(shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {Size(shape)}")
+    if not use_input_stats:
+        return _by_batch(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    batch = shape[0]
+    repeated = [v if v is None else v.repeat(batch) for v in (running_mean, running_var, weight, bias)]
+    result = _by_batch(input.reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
+    for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
+        if running is not None:
+            np.copyto(running.array, moved.array.reshape(batch, -1).mean(0))
+            running.version[0] += 1
+    return result.reshape(shape)
+
+
+# ------------------------------------------------------------------ layer norm
+def _layer_norm_twin(input, weight, bias, shape, eps, center):
+    dims = tuple(range(-len(shape), 0))
+    if center:
+        input = input - input.mean(dims, keepdim=True)
+    return _affine(input / ((input * input).mean(dims, keepdim=True) + eps).sqrt(), weight, bias)
+
+
+def _layer_norm_gradient(g, wanted, input, weight, bias, size, aux):
+    return _shaped(kernels.layer_norm_backward(g, wanted, input, weight, math.prod(size), *aux), weight, bias)
+
+
+@op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, twin=_layer_norm_twin)
+def _layer_norm(input, weight, bias, size, eps, center):
+    return kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)
+
+
+def _check_normalized(input, normalized_shape, weight, bias, star):
+    if isinstance(normalized_shape, int):
+        name = "layer_norm" if star == "*, " else "rms_norm"
+        raise TypeError(f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
+    shape, have = tuple(normalized_shape), input.array.shape
+    if not shape:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+                           "element, but got normalized_shape = []")
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value.array.shape != shape:
+            raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                               f"{list(value.array.shape)} and normalized_shape = {list(shape)}")
+    if have[-len(shape):] != shape or len(have) < len(shape):
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [{star}"
+                           f"{', '.join(map(str, shape))}], but got input of size{list(have)}")
+    return shape
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which must be `normalized_shape`.
+
+    RuntimeError if they are not. Ba, Kiros and Hinton 2016.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.]]), (2,))
+    tensor([[-1.0000,  1.0000]])
+    """
+    need_tensors("layer_norm", input=input)
+    shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
+    _check_types(input, weight, bias)
+    if input.array.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{type_name(input)}'")
+    if input.array.itemsize == 2:
+        return _in_float32(layer_norm, input, shape, weight, bias, eps)
+    return _layer_norm(input, weight, bias, shape, eps, True)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, which must be `normalized_shape`.
+
+    `eps` None: that of the dtype. RuntimeError for other shapes. Zhang and Sennrich 2019.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.rms_norm(torch.tensor([[3., 4.]]), (2,))
+    tensor([[0.8485, 1.1314]])
+    """
+    shape = _check_normalized(input, normalized_shape, weight, None, "*")
+    if input.array.dtype.kind == "c":
+        squares = (input * input).mean(tuple(range(-len(shape), 0)), keepdim=True)
+        return _affine(input * (squares + (dt.finfo(input.dtype).eps if eps is None else eps)) ** -0.5, weight, None)
+    if input.array.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{type_name(input)}'")
+    if input.array.itemsize == 2:
+        return _in_float32(rms_norm, input, shape, weight, eps)
+    return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """layer_norm over each of `num_groups` groups of channels of `input` (N, C, *); weight and bias by channel.
+
+    RuntimeError if the groups do not divide C, ValueError for one value per group. Wu and He 2018.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.group_norm(torch.tensor([[1., 3., 5., 7.]]), 2)
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
+    shape = input.array.shape
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    per_group = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
+    if math.prod(per_group[:1] + per_group[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {per_group}")
+    if shape[1] % num_groups:
+        raise RuntimeError("Expected number of channels in input to be divisible by num_groups, but got input of shape "
+                           f"{list(shape)} and num_groups={num_groups}")
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value.array.shape != shape[1:2]:
+            raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but "
+                               f"got {name} of shape {list(value.array.shape)} and input of shape {list(shape)}")
+    _check_types(input, weight, bias)
+    if input.array.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"GroupNormKernelImpl\" not implemented for '{type_name(input)}'")
+    if input.array.itemsize == 2:
+        return _in_float32(group_norm, input, num_groups, weight, bias, eps)
+    width = math.prod(shape[1:]) // num_groups
+    rows = _layer_norm(input.reshape(shape[0] * num_groups, width), None, None, (width,), eps, True)
+    return _affine(rows.reshape(shape), *(v if v is None else _spread(v, input) for v in (weight, bias)))
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError below 3 dimensions.
+
+    Krizhevsky et al. 2012.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2, alpha=1.)
+    tensor([[[0.7378],
+             [0.5946]]])
+    """
+    shape = input.array.shape
+    if len(shape) < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {len(shape)} "
+                         "dimensions)")
+    if not input.array.size:
+        return input
+    squares = pad(input * input, (0, 0) * (len(shape) - 2) + (size // 2, (size - 1) // 2))
+    window = squares.narrow(1, 0, shape[1])
+    for i in range(1, size):
+        window = window + squares.narrow(1, i, shape[1])
+    if window.is_floating_point() or window.is_complex():
+        window = window / size
+    else:
+        window = window // size                # as torch's pooling of integers does
+    return input / (window * alpha + k) ** beta

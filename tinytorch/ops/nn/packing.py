@@ -1,0 +1,101 @@
+"""Batches of sequences of different lengths: padded, and packed without the padding.
+
+A packed batch holds the first step of all sequences, then the second step of those that have one,
+and so on; the sequences stand in the order of falling length.
+"""
+import numpy as np
+
+from ...autograd.op import op
+from ...autograd.promotion import check_broadcast, converted
+from ...tensor import Tensor, wrap
+from ..layout.join import cat
+
+__all__ = ["_pack_padded_sequence", "_pad_packed_sequence"]
+
+
+def places(batch_sizes, batch_first):
+    """Where the packed rows stand in a padded array: two index arrays for its first two dimensions."""
+    steps = np.repeat(np.arange(len(batch_sizes)), batch_sizes)
+    sequences = np.arange(len(steps)) - np.repeat(np.cumsum(batch_sizes) - batch_sizes, batch_sizes)
+    return (sequences, steps) if batch_first else (steps, sequences)
+
+
+@op(name="_pack_padded_sequence", input=lambda g, shape, at: _unpack(g, tuple(shape), at, 0))
+def _pack(input, at):
+    return input[at]
+
+
+@op(name="_pad_packed_sequence", data=lambda g, at: _pack(g, at))
+def _unpack(data, shape, at, value):
+    out = np.full(shape, value, data.dtype)
+    out[at] = data
+    return out
+
+
+def _pack_padded_sequence(input, lengths, batch_first):
+    """(packed rows, batch sizes) of a padded batch (steps, batch, *) whose lengths fall.
+
+    RuntimeError if a length is not positive, longer than the batch or longer than the one before it.
+    """
+    n = lengths.array
+    if n.ndim != 1:
+        raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {n.ndim}D cpu Long tensor")
+    if input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
+    steps, batch = input.shape[:2][::-1] if batch_first else input.shape[:2]
+    if len(n) != batch:
+        raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(n)} (batch_size={batch})")
+    if n[-1] <= 0:
+        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' "
+                           "that is <= 0")
+    if (n[1:] > n[:-1]).any():
+        raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can "
+                           "pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep "
+                           "this requirement if you do not need ONNX exportability.")
+    if n[0] > steps:
+        raise RuntimeError(f"Expected all lengths to be at most {steps}, the steps of the padded input, but got {n[0]}")
+    sizes = np.searchsorted(-n, -np.arange(n[0]))      # how many lengths exceed each step's number
+    return _pack(input, places(sizes, batch_first)), wrap(sizes)
+
+
+def _pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length):
+    """(padded batch, lengths) of packed rows; `total_length` steps."""
+    sizes = batch_sizes.array
+    lengths = (sizes[:, None] > np.arange(sizes[0])).sum(axis=0)
+    padded = _unpack(data, (total_length, int(sizes[0])) + data.array.shape[1:], places(sizes, False), padding_value)
+    return padded.transpose(0, 1) if batch_first else padded, wrap(lengths)
+
+
+def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
+    """Tensors (length, *) stacked into (longest, batch, *), or (batch, longest, *), and padded.
+
+    The trailing dimensions must broadcast to those of the first; the dtype is the first one's.
+
+    >>> import tinytorch as torch
+    >>> pad_sequence([torch.ones(2), torch.ones(1)], batch_first=True)
+    tensor([[1., 1.],
+            [1., 0.]])
+    """
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
+    for k, s in enumerate(sequences):
+        if not isinstance(s, Tensor):
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(s).__name__}")
+        if not s.ndim:
+            raise RuntimeError("pad_sequence: expected sequences of at least one dimension")
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    rest, dtype = sequences[0].array.shape[1:], sequences[0].array.dtype
+    same = []
+    for s in sequences:
+        shape = s.array.shape
+        if shape[1:] != rest:
+            check_broadcast(shape[:1] + rest, shape)
+            s = s.expand(shape[:1] + rest)
+        same.append(converted(s, dtype))
+    lengths = [len(s.array) for s in same]
+    longest = max(lengths)
+    steps = np.concatenate([np.arange(n) + (longest - n if padding_side == "left" else 0) for n in lengths])
+    members = np.repeat(np.arange(len(same)), lengths)
+    front, at = ((len(same), longest), (members, steps)) if batch_first else ((longest, len(same)), (steps, members))
+    return _unpack(cat(same), front + rest, at, padding_value)

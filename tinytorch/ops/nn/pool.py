@@ -1,0 +1,364 @@
+"""Pooling over windows of one size: max_pool and avg_pool, of 1 to 3 axes.
+
+Like convolution, each primitive has its adjoint as another, whose adjoint is the first again: higher
+derivatives need nothing more.
+"""
+import math
+import operator
+
+import numpy as np
+
+from ...autograd.op import op, renamed
+from ...autograd.promotion import in_float32, type_name
+from ...dtypes import BFLOAT16
+from ...kernels import pool as kernels
+from ...tensor import Tensor, check_dim
+from ..plan import planned
+
+__all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"]
+
+
+# ------------------------------------------------------------------ primitives
+def images(x, n):
+    """An array with its leading axes, all but the last `n`, as one."""
+    return x.reshape((math.prod(x.shape[:-n]),) + x.shape[-n:])
+
+
+def back(x, like):
+    """Images with the leading axes of array `like`."""
+    return x.reshape(like.shape[:like.ndim - x.ndim + 1] + x.shape[1:])
+
+
+@op(name="max_pool2d_with_indices", first=5, input=lambda g, kernel, stride, padding, dilation, input, ans:
+        _max_pool_grad(kernel, stride, padding, dilation, input, ans, g))
+def _max_pool(out, kernel, stride, padding, dilation, input):
+    return back(kernels.max_pool(images(input, len(out)), out, kernel, stride, padding, dilation), input)
+
+
+@op(name="max_pool2d_with_indices", first=5, multi=True,
+    input=lambda g, kernel, stride, padding, dilation, input, ans:
+        _max_pool_grad(kernel, stride, padding, dilation, input, ans[0], g[0]))
+def _max_pool_indices(out, kernel, stride, padding, dilation, input):
+    x = images(input, len(out))
+    result = kernels.max_pool(x, out, kernel, stride, padding, dilation)
+    return back(result, input), back(kernels.max_indices(x, result, kernel, stride, padding, dilation), input)
+
+
+_max_pool_3d = renamed(_max_pool, "max_pool3d_with_indices")
+_max_pool_indices_3d = renamed(_max_pool_indices, "max_pool3d_with_indices")
+
+
+@op(name="max_pool2d_with_indices_backward", first=4, grad=lambda g, kernel, stride, padding, dilation, input, top:
+        _max_pool_pick(kernel, stride, padding, dilation, input, top, g))
+def _max_pool_grad(kernel, stride, padding, dilation, input, top, grad):
+    n = len(kernel)
+    return back(kernels.max_pool_grad(images(input, n), images(top, n), images(grad, n), kernel, stride, padding,
+                                       dilation), input)
+
+
+@op(name="max_pool2d_with_indices_backward", first=4, values=lambda g, kernel, stride, padding, dilation, input, top:
+        _max_pool_grad(kernel, stride, padding, dilation, input, top, g))
+def _max_pool_pick(kernel, stride, padding, dilation, input, top, values):
+    n = len(kernel)
+    return back(kernels.max_pool_pick(images(input, n), images(top, n), images(values, n), kernel, stride, padding,
+                                       dilation), input)
+
+
+def _wide(x):
+    return x.astype(np.float32) if x.dtype == np.float16 else x
+
+
+@op(name="avg_pool2d", first=6, input=lambda g, shape, out, kernel, stride, padding, include_pad, divisor:
+        _avg_pool_grad(shape[-len(out):], kernel, stride, padding, include_pad, divisor, g))
+def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
+    n = len(out)
+    result = kernels.sum_pool(_wide(images(input, n)), out, kernel, stride, padding)
+    divisor = divisor or kernels.counts(input.shape[-n:], out, kernel, stride, padding, include_pad)
+    if result.dtype.kind == "f":
+        result /= divisor
+    else:
+        result = np.trunc(result / divisor)
+    return back(result.astype(input.dtype, copy=False), input)
+
+
+_avg_pool_3d = renamed(_avg_pool, "avg_pool3d")
+
+
+@op(name="avg_pool2d_backward", first=6, grad=lambda g, shape, size, kernel, stride, padding, include_pad, divisor:
+        _avg_pool(shape[-len(size):], kernel, stride, padding, include_pad, divisor, g))
+def _avg_pool_grad(size, kernel, stride, padding, include_pad, divisor, grad):
+    n = len(size)
+    shares = _wide(images(grad, n))
+    divisor = divisor or kernels.counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
+    result = kernels.sum_pool_grad((shares / divisor).astype(shares.dtype, copy=False), size, kernel, stride, padding)
+    return back(result.astype(grad.dtype, copy=False), grad)
+
+
+# ------------------------------------------------------------------ checks
+_HOW_MANY = {1: "one int", 2: "two ints", 3: "three ints"}
+_AXES = ("T", "H", "W")
+
+
+def _numbers(value, function, name, n, optional=""):
+    """`value` (an int or several) as `n` ints; RuntimeError in torch's words for another count."""
+    value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(value) not in (1, n):
+        if n == 1:
+            raise RuntimeError(f"{function}() {name} must be an int, list of ints or tuple of ints of size 1 but got "
+                               f"size {len(value)}")
+        raise RuntimeError(f"{function}: {name} must either be {optional}a single int, or a tuple of {_HOW_MANY[n]}")
+    try:
+        value = tuple([operator.index(v) for v in value])
+    except TypeError:
+        position = 2 + ("kernel_size", "stride", "padding", "dilation").index(name)
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be tuple of ints, "
+                        f"not {type(value[0]).__name__}") from None
+    return value * n if len(value) == 1 else value
+
+
+def window(function, n, kernel_size, stride, padding, dilation):
+    kernel = _numbers(kernel_size, function, "kernel_size", n)
+    stride = kernel if stride is None or stride == () or stride == [] else \
+        _numbers(stride, function, "stride", n, "omitted, ")
+    return (kernel, stride, _numbers(padding, function, "padding", n), _numbers(dilation, function, "dilation", n))
+
+
+def check_tensor(function, input):
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
+def _check_dims(function, n, shape):
+    """Error unless an input of `shape` has `n` spatial axes, channels and perhaps a batch."""
+    shape = list(shape)
+    good = len(shape) in (n + 1, n + 2)
+    if n == 1 and function.startswith("max"):
+        if not good:
+            raise RuntimeError("max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+                               f"input, but got:{shape}")
+    elif n == 1:
+        if not good:
+            raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
+                               f"'self' (while checking arguments for {function})")
+    elif not good and function == "avg_pool2d":
+        check_dim(-3, len(shape))              # IndexError
+        raise RuntimeError(f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                           f"{shape}")
+    elif not good:
+        raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
+    if 0 in shape[-n - 1:]:
+        named = "max_pool1d: " if function == "max_pool1d" else ""
+        raise RuntimeError(f"{named}Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size "
+                           f"for input, but got:{shape}")
+
+
+def _check_window_1d(kernel, stride, padding, dilation):
+    for name, (value,) in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
+        if value <= 0:
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
+    if padding[0] < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding[0]}")
+    if padding[0] > kernel[0] // 2:
+        raise RuntimeError("max_pool1d() padding should be at most half of kernel size, but got "
+                           f"padding={padding[0]} and kernel_size={kernel[0]}")
+
+
+def _check_window(kernel, stride, padding, dilation):
+    if 0 in stride:
+        raise RuntimeError("stride should not be zero")
+    for words, name, values in (("kernel size", "k", kernel), ("stride", "d", stride),
+                                ("dilation", "dilation", dilation)):
+        if min(values) <= 0:
+            got = " ".join([f"{name}{axis}: {v}" for axis, v in zip(_AXES[-len(values):], values)])
+            raise RuntimeError(f"{words} should be greater than zero, but got {got}")
+    for p, k, d in zip(padding, kernel, dilation):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError("pad should be at most half of effective kernel size, but got "
+                               f"pad={p}, kernel_size={k} and dilation={d}")
+
+
+def _output_size(size, kernel, stride, padding, dilation, ceil_mode):
+    out = []
+    for n, k, s, p, d in zip(size, kernel, stride, padding, dilation):
+        m = (n + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil_mode else 0)) // s + 1
+        if ceil_mode and (m - 1) * s >= n + p:         # the last window must start inside the input
+            m -= 1
+        out.append(m)
+    return tuple(out)
+
+
+def _check_output(function, n, shape, out, kernel):
+    if min(out) >= 1:
+        return
+    shape = shape[-n - 1:]
+    if function == "max_pool1d":
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {out[0]}")
+    if function == "avg_pool3d":
+        size = " ".join([f"{axis}: {m}" for axis, m in zip(_AXES, shape[1:])])
+        windows = " ".join([f"k{axis}: {m}" for axis, m in zip(_AXES, kernel)])
+        raise RuntimeError(f"input image ({size}) smaller than kernel size ({windows})")
+    if n == 1:
+        shape, out = (shape[0], 1, shape[1]), (1,) + out
+    raise RuntimeError(f"Given input size: ({'x'.join(map(str, shape))}). Calculated output size: "
+                       f"({'x'.join(map(str, (shape[0],) + out))}). Output size is too small")
+
+
+def check_dtype(name, input, kinds):
+    if input.array.dtype.kind not in kinds:
+        raise NotImplementedError(f'"{name}" not implemented for \'{type_name(input)}\'')
+
+
+# ------------------------------------------------------------------ max pooling
+def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+    check_tensor(function, input)
+    settings = _max_settings(function, n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    check_dtype("max_pool1d_impl" if n == 1 else function, input, "fV" if n == 1 else "fViu")
+    if return_indices:
+        return (_max_pool_indices_3d if n == 3 else _max_pool_indices)(*settings, input)
+    primitive = _max_pool_3d if n == 3 else _max_pool
+    if input.array.dtype == BFLOAT16:
+        return in_float32(lambda x: primitive(*settings, x), input)
+    return primitive(*settings, input)
+
+
+@planned
+def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
+    """(output size, kernel, stride, padding, dilation) for an input of `shape`."""
+    settings = window(function, n, kernel_size, stride, padding, dilation)
+    _check_dims(function, n, shape)
+    (_check_window_1d if n == 1 else _check_window)(*settings)
+    out = _output_size(shape[-n:], *settings, ceil_mode)
+    _check_output(function, n, shape, out, settings[0])
+    return out, *settings
+
+
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """Largest element of each window. input (N, C, L) or (C, L); `stride` defaults to `kernel_size`.
+
+    With `return_indices`, also where in the input each was (int64). RuntimeError where the window does not fit.
+
+    >>> import tinytorch as torch
+    >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
+    tensor([[3., 2.]])
+    """
+    return _max("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """Largest element of each window. input (N, C, H, W) or (C, H, W); see `max_pool1d`. The indices are flat
+    positions in H * W.
+
+    >>> import tinytorch as torch
+    >>> torch.max_pool2d(torch.arange(16.).view(1, 1, 4, 4), 2)
+    tensor([[[[ 5.,  7.],
+              [13., 15.]]]])
+    """
+    return _max("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """Largest element of each window. input (N, C, D, H, W) or (C, D, H, W); see `max_pool1d`.
+
+    >>> import tinytorch as torch
+    >>> torch.max_pool3d(torch.arange(8.).view(1, 1, 2, 2, 2), 2)
+    tensor([[[[[7.]]]]])
+    """
+    return _max("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+                            return_indices=True):
+    """`max_pool1d` and the positions of the maxima (int64).
+
+    >>> import tinytorch as torch
+    >>> torch.max_pool1d_with_indices(torch.tensor([[1., 3., 2., 0.]]), 2)[1]
+    tensor([[1, 2]])
+    """
+    return _max("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+                            return_indices=True):
+    """`max_pool2d` and the flat positions of the maxima (int64).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.max_pool2d_with_indices(torch.ones(1, 2, 2), 2)[1]
+    tensor([[[0]]])
+    """
+    return _max("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+                            return_indices=True):
+    """`max_pool3d` and the flat positions of the maxima (int64).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.max_pool3d_with_indices(torch.ones(1, 2, 2, 2), 2)[1]
+    tensor([[[[0]]]])
+    """
+    return _max("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+# ------------------------------------------------------------------ average pooling
+def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    check_tensor(function, input)
+    settings = _average_settings(function, n, input.array.shape, kernel_size, stride, padding, ceil_mode,
+                                 count_include_pad, divisor_override)
+    if input.array.dtype != np.int64:
+        check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, "fV")
+    primitive = _avg_pool_3d if n == 3 else _avg_pool
+    if input.array.dtype == BFLOAT16:
+        return in_float32(lambda x: primitive(*settings, x), input)
+    return primitive(*settings, input)
+
+
+@planned
+def _average_settings(function, n, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    """(output size, kernel, stride, padding, count_include_pad, divisor) for an input of `shape`."""
+    kernel, stride, padding, dilation = window(function, n, kernel_size, stride, padding, 1)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    _check_dims(function, n, shape)
+    _check_window(kernel, stride, padding, dilation)
+    out = _output_size(shape[-n:], kernel, stride, padding, dilation, ceil_mode)
+    _check_output(function, n, shape, out, kernel)
+    return out, kernel, stride, padding, count_include_pad, divisor_override
+
+
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    """Mean of each window. input (N, C, L) or (C, L); `stride` defaults to `kernel_size`. Padding counts as zeros
+    unless `count_include_pad` is False. RuntimeError where the window does not fit.
+
+    >>> import tinytorch as torch
+    >>> torch.avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
+    tensor([[2., 1.]])
+    """
+    return _average("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+               divisor_override=None):
+    """Mean of each window. input (N, C, H, W) or (C, H, W); see `avg_pool1d`. `divisor_override` is divided by
+    instead of the window's size.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.avg_pool2d(torch.arange(16.).view(1, 4, 4), 2)
+    tensor([[[ 2.5000,  4.5000],
+             [10.5000, 12.5000]]])
+    """
+    return _average("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                    divisor_override)
+
+
+def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+               divisor_override=None):
+    """Mean of each window. input (N, C, D, H, W) or (C, D, H, W); see `avg_pool2d`.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2)
+    tensor([[[[3.5000]]]])
+    """
+    return _average("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                    divisor_override)

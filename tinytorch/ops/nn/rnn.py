@@ -1,0 +1,411 @@
+"""Recurrent layers and cells: rnn_tanh rnn_relu lstm gru and their *_cell forms.
+
+One direction of one layer over the whole batch of sequences is one op; so is one step of a cell.
+"""
+from functools import partial
+
+import numpy as np
+
+from ...autograd.op import op
+from ...autograd.promotion import type_name
+from ...kernels.rnn import cell as cells
+from ...kernels.rnn.split import run_backward, run_forward
+from ...kernels.rnn.elman import rnn_backward, rnn_forward
+from ...kernels.rnn.gru import gru_backward, gru_forward
+from ...kernels.rnn.lstm import lstm_backward, lstm_forward
+from ...kernels.rnn.shared import spans
+from ...tensor import Tensor, wrap
+from .activation import relu
+from .dropout import dropout as drop
+from ..layout.join import cat
+from ..linalg.products import linear
+from ..elementwise.math import tanh
+from ..elementwise.special import sigmoid
+
+__all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
+
+_ACTIVATION = {"tanh": tanh, "relu": relu}
+_ELMAN = {name: partial(rnn_forward, name) for name in _ACTIVATION}
+
+
+# ------------------------------------------------------------------ one direction of one layer
+# Arguments of these ops: `sizes`, the rows of each step of a packed batch (None: the input is
+# (steps, batch, features), or (batch, steps, features) if `batch_first`); `reverse`, the last step
+# first. States are (1, batch, hidden), None for zeros. Outputs in memory are always steps first.
+
+def _steps_first(x, sizes, batch_first):
+    """An array of the op's input or output as (steps, batch, n), or (rows, n) if packed."""
+    return x.swapaxes(0, 1) if batch_first and sizes is None else x
+
+
+def _order(sizes, x, reverse):
+    return spans([x.shape[1]] * len(x) if sizes is None else sizes, reverse)
+
+
+def _outputs(flat, x, sizes, batch_first):
+    """The kernel's output rows in the form of the input."""
+    return flat if sizes is not None else _steps_first(flat.reshape(x.shape[:2] + flat.shape[1:]), None, batch_first)
+
+
+def _as_layer(state):
+    return state.reshape((1,) + state.shape)
+
+
+def _by_step(g, sizes, batch_first, order, reverse):
+    """The gradient of the outputs as a list of steps in the order of processing."""
+    if g is None:
+        return None
+    g = _steps_first(g, sizes, batch_first)
+    if sizes is None:
+        return list(g[::-1] if reverse else g)
+    return [g[lo:hi] for lo, hi in order]
+
+
+def _rnn_joint(g, wanted, args, aux):
+    nonlinearity, sizes, batch_first, reverse, x, _, w_ih, w_hh, _, _ = args
+    x = _steps_first(x, sizes, batch_first)
+    order, saved = aux
+    dx, dh, d_ih, d_hh, bias = run_backward(rnn_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:],
+                                            wanted[:5], order, saved, (w_ih, w_hh))
+    return _inputs(dx, x, sizes, batch_first), _as_layer(dh), d_ih, d_hh, bias, bias
+
+
+def _inputs(dx, x, sizes, batch_first):
+    return dx if dx is None else _steps_first(dx.reshape(x.shape), sizes, batch_first)
+
+
+def _rnn_twin(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
+    def step(x, h):
+        new = _rnn_cell_twin(nonlinearity, x, h, w_ih, w_hh, b_ih, b_hh)
+        return new, new
+    return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]))
+
+
+@op(name="rnn", first=4, aux=True, multi=True, joint=_rnn_joint, twin=_rnn_twin)
+def _rnn(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
+    x = _steps_first(input, sizes, batch_first)
+    order = _order(sizes, x, reverse)
+    out, h, saved = run_forward(_ELMAN[nonlinearity], order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
+    return (_outputs(out, x, sizes, batch_first), _as_layer(h)), (order, saved)
+
+
+def _lstm_joint(g, wanted, args, aux):
+    sizes, batch_first, reverse, x, _, _, w_ih, w_hh, _, _, w_hr = args
+    x = _steps_first(x, sizes, batch_first)
+    order, saved = aux
+    dx, dh, dc, d_ih, d_hh, bias, d_hr = run_backward(
+        lstm_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:], wanted[:6] + wanted[7:], order, saved,
+        (w_ih, w_hh, w_hr))
+    return _inputs(dx, x, sizes, batch_first), _as_layer(dh), _as_layer(dc), d_ih, d_hh, bias, bias, d_hr
+
+
+def _lstm_twin(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr):
+    def step(x, h, c):
+        h, c = _lstm_cell_twin(x, h, c, w_ih, w_hh, b_ih, b_hh)
+        if w_hr is not None:
+            h = linear(h, w_hr)
+        return h, h, c
+    return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]), (cx, w_hh.shape[0] // 4))
+
+
+@op(name="lstm", first=3, aux=True, multi=True, joint=_lstm_joint, twin=_lstm_twin)
+def _lstm(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
+    x = _steps_first(input, sizes, batch_first)
+    order = _order(sizes, x, reverse)
+    out, h, c, saved = run_forward(lstm_forward, order, x, (hx, cx), (w_ih, w_hh, b_ih, b_hh, w_hr), keep)
+    return (_outputs(out, x, sizes, batch_first), _as_layer(h), _as_layer(c)), (order, saved)
+
+
+def _gru_joint(g, wanted, args, aux):
+    sizes, batch_first, reverse, x, _, w_ih, w_hh, _, _ = args
+    x = _steps_first(x, sizes, batch_first)
+    order, saved = aux
+    dx, dh, *weights = run_backward(gru_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:], wanted,
+                                    order, saved, (w_ih, w_hh))
+    return _inputs(dx, x, sizes, batch_first), _as_layer(dh), *weights
+
+
+def _gru_twin(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
+    def step(x, h):
+        new = _gru_cell_twin(x, h, w_ih, w_hh, b_ih, b_hh)
+        return new, new
+    return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]))
+
+
+@op(name="gru", first=3, aux=True, multi=True, joint=_gru_joint, twin=_gru_twin)
+def _gru(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
+    x = _steps_first(input, sizes, batch_first)
+    order = _order(sizes, x, reverse)
+    out, h, saved = run_forward(gru_forward, order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
+    return (_outputs(out, x, sizes, batch_first), _as_layer(h)), (order, saved)
+
+
+def _unrolled(step, sizes, batch_first, reverse, input, *states):
+    """A layer's direction step by step in ordinary ops. `step(x, *states)` gives (output, *states);
+    each of `states` is (the initial one or None, its width)."""
+    packed = sizes is not None
+    if not packed:
+        input = input.transpose(0, 1) if batch_first else input
+        count, batch = input.shape[:2]
+        sizes = [batch] * count
+        input = input.reshape(count * batch, input.shape[2])
+    states = [wrap(np.zeros((sizes[0], width), input.array.dtype)) if s is None else s.reshape(s.shape[1:])
+              for s, width in states]
+    outputs = {}
+    for lo, hi in spans(sizes, reverse):
+        n = hi - lo
+        outputs[lo], *new = step(input[lo:hi], *[s[:n] for s in states])
+        states = [cat((a, s[n:])) if n < s.shape[0] else a for a, s in zip(new, states)]
+    result = cat([outputs[lo] for lo in sorted(outputs)])
+    if not packed:
+        result = result.reshape(count, batch, result.shape[1])
+        result = result.transpose(0, 1) if batch_first else result
+    return (result, *[s.unsqueeze(0) for s in states])
+
+
+# ------------------------------------------------------------------ one step of a cell
+def _rnn_cell_twin(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh):
+    return _ACTIVATION[nonlinearity](linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh))
+
+
+@op(name="rnn_cell", first=1, twin=_rnn_cell_twin, joint=lambda g, wanted, args, ans: cells.rnn_backward(
+    g, wanted, ans, *args))
+def _rnn_cell(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh):
+    return cells.rnn_forward(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def _lstm_cell_twin(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
+    gates = linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh)
+    n = w_hh.shape[0] // 4
+    i, f, g, o = (gates[:, k * n:k * n + n] for k in range(4))
+    c = sigmoid(f) * cx + sigmoid(i) * tanh(g)
+    return sigmoid(o) * tanh(c), c
+
+
+_CELLS = {"tanh": lambda *args: _rnn_cell("tanh", *args), "relu": lambda *args: _rnn_cell("relu", *args)}
+
+
+@op(name="lstm_cell", aux=True, multi=True, twin=_lstm_cell_twin,
+    joint=lambda g, wanted, args, aux: cells.lstm_backward(g, wanted, aux, *args))
+def _lstm_cell(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
+    return cells.lstm_forward(input, hx, cx, w_ih, w_hh, b_ih, b_hh)
+
+
+def _gru_cell_twin(input, hx, w_ih, w_hh, b_ih, b_hh):
+    a, b = linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh)
+    n = w_hh.shape[1]
+    r, z = sigmoid(a[:, :n] + b[:, :n]), sigmoid(a[:, n:2 * n] + b[:, n:2 * n])
+    new = tanh(a[:, 2 * n:] + r * b[:, 2 * n:])
+    return new + z * (hx - new)
+
+
+@op(name="gru_cell", aux=True, twin=_gru_cell_twin,
+    joint=lambda g, wanted, args, aux: cells.gru_backward(g, wanted, aux, *args))
+def _gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    return cells.gru_forward(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+# ------------------------------------------------------------------ all layers
+def run_layers(layer, input, sizes, states, params, has_biases, num_layers, dropout, train, bidirectional,
+               batch_first=False):
+    """Stacked layers: `layer` is one of the ops above as a function (sizes, batch_first, reverse,
+    input, *states, *weights); `states` holds tensors (layers * directions, batch, n) or None.
+
+    Returns (outputs, final state, ...).
+    """
+    _check_dtypes(input, states, params)
+    if input.array.dtype.itemsize == 2:
+        narrow = input.dtype
+        states, params = [s if s is None else s.float() for s in states], [w.float() for w in params]
+        wide = run_layers(layer, input.float(), sizes, states, params, has_biases, num_layers, dropout, train,
+                          bidirectional, batch_first)
+        return tuple(x.to(narrow) for x in wide)
+    if sizes is None and input.array.shape[1 if batch_first else 0] == 0:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+    directions = 2 if bidirectional else 1
+    total = num_layers * directions
+    per = (4 if has_biases else 2) + (len(states) == 2 and len(params) % (total * (4 if has_biases else 2)) != 0)
+    if len(params) < total * per:
+        raise RuntimeError("Expected more weights in stacked_rnn")
+    if any(s is not None and len(s.array) < total for s in states):
+        raise RuntimeError("Expected more hidden states in stacked_rnn")
+    finals = [[] for _ in states]
+    for k in range(num_layers):
+        outputs = []
+        for d in range(directions):
+            at = k * directions + d
+            weights = params[at * per:(at + 1) * per]
+            if not has_biases:
+                weights = [*weights[:2], None, None, *weights[2:]]
+            own = [s if s is None or total == 1 else s[at:at + 1] for s in states]
+            output, *final = layer(sizes, batch_first, d == 1, input, *own, *weights)
+            outputs.append(output)
+            for found, state in zip(finals, final):
+                found.append(state)
+        input = _beside(outputs, batch_first and sizes is None)
+        if dropout and train and k < num_layers - 1:
+            input = drop(input, dropout, True)
+    return (input, *[found[0] if total == 1 else cat(found) for found in finals])
+
+
+def _beside(outputs, batch_first):
+    """The outputs of both directions in one tensor, whose steps come first in memory."""
+    if len(outputs) == 1:
+        return outputs[0]
+    if not batch_first:
+        return cat(outputs, -1)
+    return cat([output.transpose(0, 1) for output in outputs], -1).transpose(0, 1)
+
+
+def _check_dtypes(input, states, params):
+    weight = params[0].array.dtype
+    if weight.kind not in "fV":
+        raise NotImplementedError(f"recurrent layers of dtype {params[0].dtype} are not supported, only floating ones")
+    for x in (input, *states):
+        if x is not None and x.array.dtype != weight:
+            raise RuntimeError("mat1 and mat2 must have the same dtype, but got "
+                               f"{type_name(x)} and {type_name(params[0])}")
+
+
+LAYERS = {
+    "RNN_TANH": lambda *args: _rnn("tanh", *args),
+    "RNN_RELU": lambda *args: _rnn("relu", *args),
+    "LSTM": lambda *args: _lstm(*args, None) if len(args) == 10 else _lstm(*args),
+    "GRU": _gru}
+
+_PADDED = ("input", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional", "batch_first")
+_PACKED = ("data", "batch_sizes", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
+
+
+def _called(name, args, kwargs):
+    """Arguments of a layer function by name, whichever of its two signatures was used."""
+    packed = "batch_sizes" in kwargs or len(args) > 3 and isinstance(args[3], (tuple, list))
+    names = _PACKED if packed else _PADDED
+    given = dict(zip(names, args), **kwargs)
+    if len(args) > len(names) or set(given) != set(names):
+        raise TypeError(f"{name}() received an invalid combination of arguments; expected ({', '.join(_PADDED)}) "
+                        f"or ({', '.join(_PACKED)})")
+    sizes = given.pop("batch_sizes", None)
+    given["sizes"] = None if sizes is None else sizes.tolist()
+    given["input"] = given.pop("data") if packed else given["input"]
+    hx = given.pop("hx")
+    given["states"] = (hx,) if isinstance(hx, Tensor) else tuple(hx)
+    if name == "lstm" and len(given["states"]) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+    return given
+
+
+def rnn_tanh(*args, **kwargs):
+    """A stack of plain recurrent layers, h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
+
+    Arguments (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
+    or (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional) for a
+    packed batch. `params` lists w_ih (hidden, features), w_hh (hidden, hidden), b_ih, b_hh (hidden) of
+    every layer and direction. Returns (outputs, final states (layers * directions, batch, hidden)).
+
+    >>> import tinytorch as torch
+    >>> weights = [torch.zeros(3, 2), torch.zeros(3, 3)]
+    >>> out, h = torch.rnn_tanh(torch.ones(5, 1, 2), torch.ones(1, 1, 3), weights, False, 1, 0.0, False, False, False)
+    >>> out.shape, h.shape
+    (torch.Size([5, 1, 3]), torch.Size([1, 1, 3]))
+    """
+    return run_layers(LAYERS["RNN_TANH"], **_called("rnn_tanh", args, kwargs))
+
+
+def rnn_relu(*args, **kwargs):
+    """`rnn_tanh` with relu for tanh.
+
+    >>> import tinytorch as torch
+    >>> weights = [torch.ones(1, 1), torch.ones(1, 1)]
+    >>> torch.rnn_relu(torch.ones(3, 1, 1), torch.zeros(1, 1, 1), weights, False, 1, 0.0, False, False, False)[1]
+    tensor([[[3.]]])
+    """
+    return run_layers(LAYERS["RNN_RELU"], **_called("rnn_relu", args, kwargs))
+
+
+def lstm(*args, **kwargs):
+    """A stack of LSTM layers; arguments as of `rnn_tanh`, with `hx` = (states, cells).
+
+    Weights have 4 * hidden rows: input, forget, cell and output gate. A fifth weight of each layer and
+    direction, w_hr (projected, hidden), projects its outputs. Returns (outputs, final states, final cells).
+
+    >>> import tinytorch as torch
+    >>> weights = [torch.zeros(12, 2), torch.zeros(12, 3)]
+    >>> hx = torch.zeros(1, 1, 3), torch.ones(1, 1, 3)
+    >>> torch.lstm(torch.ones(2, 1, 2), hx, weights, False, 1, 0.0, False, False, False)[2]
+    tensor([[[0.2500, 0.2500, 0.2500]]])
+    """
+    return run_layers(LAYERS["LSTM"], **_called("lstm", args, kwargs))
+
+
+def gru(*args, **kwargs):
+    """A stack of GRU layers; arguments as of `rnn_tanh`. Weights have 3 * hidden rows: reset, update
+    and new gate.
+
+    >>> import tinytorch as torch
+    >>> weights = [torch.zeros(9, 2), torch.zeros(9, 3)]
+    >>> torch.gru(torch.ones(2, 1, 2), torch.ones(1, 1, 3), weights, False, 1, 0.0, False, False, False)[1]
+    tensor([[[0.2500, 0.2500, 0.2500]]])
+    """
+    return run_layers(LAYERS["GRU"], **_called("gru", args, kwargs))
+
+
+def _cell(layer, input, states, w_ih, w_hh, b_ih, b_hh):
+    """One of the cell ops, after checks. RuntimeError in torch's words if the shapes do not fit."""
+    x, hidden = input.array, w_hh.array.shape[1]
+    if x.shape[1] != w_ih.array.shape[1]:
+        raise RuntimeError(f"input has inconsistent input_size: got {x.shape[1]} expected {w_ih.array.shape[1]}")
+    for k, state in enumerate(states):
+        h = state.array
+        if h.shape[0] != x.shape[0]:
+            raise RuntimeError(f"Input batch size {x.shape[0]} doesn't match hidden{k} batch size {h.shape[0]}")
+        if h.shape[1] != hidden:
+            raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {h.shape[1]}, expected {hidden}")
+    _check_dtypes(input, states, (w_ih,))
+    if x.dtype.itemsize == 2:
+        wide = layer(*[t if t is None else t.float() for t in (input, *states, w_ih, w_hh, b_ih, b_hh)])
+        return wide.to(input.dtype) if isinstance(wide, Tensor) else tuple(t.to(input.dtype) for t in wide)
+    return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One step tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh): (batch, features), (batch, hidden) -> (batch, hidden).
+
+    >>> import tinytorch as torch
+    >>> torch.rnn_tanh_cell(torch.ones(1, 2), torch.ones(1, 1), torch.ones(1, 2), torch.full((1, 1), -2.))
+    tensor([[0.]])
+    """
+    return _cell(_CELLS["tanh"], input, (hx,), w_ih, w_hh, b_ih, b_hh)
+
+
+def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One step relu(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh).
+
+    >>> import tinytorch as torch
+    >>> torch.rnn_relu_cell(torch.ones(1, 2), torch.ones(1, 1), torch.ones(1, 2), torch.ones(1, 1))
+    tensor([[3.]])
+    """
+    return _cell(_CELLS["relu"], input, (hx,), w_ih, w_hh, b_ih, b_hh)
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One LSTM step; `hx` = (state, cells), each (batch, hidden). Returns the next (state, cells).
+
+    >>> import tinytorch as torch
+    >>> hx = torch.zeros(1, 1), torch.ones(1, 1)
+    >>> torch.lstm_cell(torch.ones(1, 2), hx, torch.zeros(4, 2), torch.zeros(4, 1))[1]
+    tensor([[0.5000]])
+    """
+    if len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
+    return _cell(_lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One GRU step: (batch, features), (batch, hidden) -> (batch, hidden).
+
+    >>> import tinytorch as torch
+    >>> torch.gru_cell(torch.ones(1, 2), torch.ones(1, 1), torch.zeros(3, 2), torch.zeros(3, 1))
+    tensor([[0.5000]])
+    """
+    return _cell(_gru_cell, input, (hx,), w_ih, w_hh, b_ih, b_hh)

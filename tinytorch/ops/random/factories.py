@@ -1,0 +1,382 @@
+"""Random tensors: rand randn randint randperm normal bernoulli multinomial poisson ...
+
+All of them continue PyTorch's own CPU stream (see tinytorch/random.py): the same seed gives the same numbers.
+`generator=None` means the default generator.
+"""
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import mode
+from ...autograd.tensor_methods import check_can_require_grad
+from ...autograd.op import methods, op
+from ...autograd.promotion import check_broadcast, check_written, refill, type_name, write_out
+from ...autograd.views import resized
+from ...device import check_device
+from ...kernels.random import samplers
+from ...kernels.random import rejection
+from ...kernels.memory import empty
+from ...random import stream_of
+from ...tensor import Tensor, wrap
+from ..arguments import size_of
+from ..creation.factories import as_dtype
+from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like
+
+__all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",
+           "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"]
+
+
+# ------------------------------------------------------------------ new tensors
+def _shape(name, args, size):
+    """The shape from f(2, 3), f((2, 3)) or f(size=(2, 3))."""
+    if size is None and not args:
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ()")
+    return size_of(args if size is None else (size,), name)
+
+
+def _new(fill, arguments, shape, generator, out, dtype, default, device, requires_grad):
+    """A tensor of `shape`, filled by fill(array, *arguments, stream); or `out`, resized and filled."""
+    stream = stream_of(generator)
+    check_device(device)
+    dtype = as_dtype(dtype, "rand")
+    if out is None:
+        result = wrap(empty(shape, (dtype or default or dt.get_default_dtype()).numpy))
+        if requires_grad:
+            check_can_require_grad(result)
+            result.tracked = True
+        with stream:
+            fill(result.array, *arguments, stream)
+        return result
+    if dtype is not None and dtype is not out.dtype:
+        raise RuntimeError(f"dtype {dtype.tensor_type[:-6]} does not match dtype of out parameter ({type_name(out)})")
+    if out.array.shape != shape:
+        out.array = resized(out.array, empty(shape, out.array.dtype))
+    with stream:
+        fill(out.array, *arguments, stream)
+    out.version[0] += 1
+    return out
+
+
+def rand(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+         pin_memory=False):
+    """Numbers drawn evenly from [0, 1), in the default or a given floating or complex dtype.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand(3)
+    tensor([0.4963, 0.7682, 0.0885])
+    """
+    return _new(fill_uniform, (0.0, 1.0), _shape("rand", sizes, size), generator, out, dtype, None, device,
+                requires_grad)
+
+
+def randn(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+          pin_memory=False):
+    """Standard normal numbers.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randn(3)
+    tensor([ 1.5410, -0.2934, -2.1788])
+    """
+    return _new(fill_normal, (0.0, 1.0), _shape("randn", sizes, size), generator, out, dtype, None, device,
+                requires_grad)
+
+
+def randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+            requires_grad=False, pin_memory=False):
+    """Integers from `low` (default 0) to `high` - 1: randint(high, size) or randint(low, high, size). int64.
+
+    RuntimeError if there is no integer in the range or the dtype does not hold it.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randint(10, (5,))
+    tensor([4, 9, 3, 0, 3])
+    """
+    if isinstance(high, (tuple, list)):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
+    bounds = as_integer("randint", "low", low), as_integer("randint", "high", high)
+    return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device,
+                requires_grad)
+
+
+def _like(fill, arguments, input, generator, dtype, device, requires_grad, memory_format):
+    """As _new, for the shape, dtype and memory order of `input`."""
+    check_device(device)
+    layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
+    d = dt.of(input.array) if dtype is None else dtype
+    if layout == "torch.preserve_format":
+        array = empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype))
+    elif layout == "torch.contiguous_format":
+        array = empty(input.array.shape, d.numpy)
+    else:
+        raise NotImplementedError(f"memory_format {memory_format} is not supported")
+    result = wrap(array)
+    if requires_grad:
+        check_can_require_grad(result)
+        result.tracked = True
+    with stream_of(generator) as stream:
+        fill(array, *arguments, stream)
+    return result
+
+
+def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
+              memory_format=None):
+    """`rand` of the shape and dtype of `input`, drawn in its memory order.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand_like(torch.zeros(2))
+    tensor([0.4963, 0.7682])
+    """
+    return _like(fill_uniform, (0.0, 1.0), input, generator, dtype, device, requires_grad, memory_format)
+
+
+def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
+               memory_format=None):
+    """`randn` of the shape and dtype of `input`, drawn in its memory order.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randn_like(torch.zeros(2))
+    tensor([ 1.5410, -0.2934])
+    """
+    return _like(fill_normal, (0.0, 1.0), input, generator, dtype, device, requires_grad, memory_format)
+
+
+def randint_like(input, low=0, high=None, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False,
+                 requires_grad=False, memory_format=None):
+    """`randint` of the shape and dtype of `input`: randint_like(x, high) or randint_like(x, low, high).
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randint_like(torch.zeros(2), 5)
+    tensor([4., 4.])
+    """
+    if high is None:
+        low, high = 0, low
+    bounds = as_integer("randint_like", "low", low), as_integer("randint_like", "high", high)
+    return _like(fill_integers, bounds, input, generator, dtype, device, requires_grad, memory_format)
+
+
+def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+             pin_memory=False):
+    """The integers 0 .. n-1 in random order, as int64 or a given dtype.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randperm(4)
+    tensor([0, 1, 3, 2])
+    """
+    n = as_integer("randperm", "n", n)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    return _new(_permutation, (n,), (n,), generator, out, dtype, dt.int64, device, requires_grad)
+
+
+def _permutation(array, n, stream):
+    d = dt.of(array)
+    if d.is_complex or d is dt.bool:
+        refuse("randperm", array)
+    if d.is_floating_point and d is not dt.bfloat16:
+        largest = (1 << samplers.DIGITS[array.dtype]) + 1
+        if n > largest:
+            raise RuntimeError(f"n cannot be greater than {largest} for {d.tensor_type[:-6]} type.")
+    elif not d.is_floating_point and n - 1 > np.iinfo(array.dtype).max:
+        raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
+    array[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
+    return array
+
+
+def zeros_of(g, shape):
+    dtype = g.array.dtype if isinstance(g, Tensor) else g.dtype
+    zeros = np.zeros(shape, dtype)
+    return wrap(zeros) if isinstance(g, Tensor) else zeros
+
+
+@op(name="normal", first=1, mean=zeros_of, std=zeros_of)
+def _normal_of(stream, mean, std):
+    if isinstance(std, np.ndarray):
+        if std.dtype.kind == "c":
+            raise RuntimeError("normal expects standard deviation to be non-complex")
+        if std.dtype.kind == "f" and not (std >= 0).all():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+        check_broadcast(np.shape(mean), std.shape)
+    source = mean if isinstance(mean, np.ndarray) else std
+    if source.dtype == dt.BFLOAT16:
+        raise NotImplementedError("normal() of bfloat16 tensors")
+    result = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), source.dtype)
+    if isinstance(std, np.ndarray):
+        fill_normal(result, 0.0, 1.0, stream)
+        np.multiply(result, std, out=result, casting="same_kind")
+    else:
+        fill_normal(result, 0.0, std, stream)
+    result += mean
+    return result
+
+
+def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+           requires_grad=False, pin_memory=False):
+    """Normal numbers of given mean and standard deviation.
+
+    Either of them or both are tensors, which broadcast; or both are numbers and `size` is the shape.
+    RuntimeError for a negative `std`.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.normal(torch.tensor([0., 10.]), 1.), torch.normal(0., 1., (2,))
+    (tensor([1.5410, 9.7066]), tensor([-2.1788,  0.5684]))
+    """
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        with stream_of(generator) as stream:
+            result = _normal_of(stream, mean, std)
+        return write_out(out, result, mean, std)
+    if size is None:
+        raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
+                        f"{type(std).__name__})")
+    return _new(fill_normal, (mean, std), _shape("normal", (), size), generator, out, dtype, None, device,
+                requires_grad)
+
+
+@op(name="bernoulli", first=1, p=zeros_like)
+def _bernoulli_of(stream, p):
+    return fill_bernoulli(np.empty(p.shape, p.dtype), p, stream)
+
+
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """1 with the probability that `input` holds for each element, else 0; or with probability `p` everywhere.
+
+    NotImplementedError for probabilities of an integer dtype, RuntimeError for ones outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.bernoulli(torch.tensor([0., 0.9, 0.5, 1.]))
+    tensor([0., 1., 1., 1.])
+    """
+    if p is None:
+        if out is not None and out.array.shape == input.array.shape:
+            check_written(out.array)
+        with stream_of(generator) as stream:
+            result = _bernoulli_of(stream, input)
+        return refill(out, result)
+    probability = p.array if isinstance(p, Tensor) else p
+    with stream_of(generator) as stream:
+        result = fill_bernoulli(np.empty(input.array.shape, input.array.dtype), probability, stream)
+    return write_out(out, wrap(result))
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    """Category numbers (int64) drawn by weight: `input` holds non-negative weights, (categories,) or (rows,
+    categories); the result has `num_samples` in place of the categories.
+
+    RuntimeError for weights that are negative, not finite or all zero, and for more samples than categories
+    without `replacement`.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.multinomial(torch.tensor([0., 10., 3., 0.]), 2)
+    tensor([1, 2])
+    """
+    weights = input.array
+    if out is not None and out.array.dtype != np.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {type_name(out)}")
+    if weights.dtype.kind not in "fV":
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {type_name(input)}")
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    count = as_integer("multinomial", "num_samples", num_samples)
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and count > weights.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
+    with stream_of(generator) as stream:
+        result = samplers.categorical(weights, count, replacement, stream)
+    return refill(out, wrap(result))
+
+
+def _check_weights(weights, replaced):
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        if not replaced:
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        what = "entry < 0" if (weights < 0).any() else "entry = infinity or NaN"
+        raise RuntimeError(f"invalid multinomial distribution (encountering probability {what})")
+    if not (weights.sum(-1) > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+@op(name="poisson", first=1, input=zeros_like)
+def _poisson(stream, input):
+    if input.dtype.kind != "f":
+        refuse("poisson_cpu", input)
+    if not (input >= 0).all():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return rejection.poisson(input, stream)
+
+
+def poisson(input, generator=None):
+    """Poisson-distributed counts of the rates in `input`, in its dtype. RuntimeError for a negative rate.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.poisson(torch.tensor([2., 30.]))
+    tensor([ 6., 27.])
+    """
+    with stream_of(generator) as stream:
+        return _poisson(stream, input)
+
+
+@op(name="binomial", first=1, count=zeros_of, prob=zeros_of)
+def _binomial(stream, count, prob):
+    for name, array in (("count", count), ("prob", prob)):
+        if array.dtype.kind not in "fV":
+            raise ValueError("binomial only supports floating-point dtypes for "
+                             f"{name}, got: {dt.of(array).tensor_type[:-6]}")
+        if array.dtype not in (np.float32, np.float64):
+            raise NotImplementedError(f"binomial() of {dt.of(array)} tensors")
+    if count.dtype != prob.dtype:
+        raise RuntimeError("Found dtype {} but expected {}".format(dt.of(prob).tensor_type[:-6],
+                                                                   dt.of(count).tensor_type[:-6]))
+    check_broadcast(count.shape, prob.shape)
+    count, prob = np.broadcast_arrays(count, prob)
+    return rejection.binomial(count, prob, stream)
+
+
+def binomial(count, prob, generator=None):
+    """How many of `count` trials of probability `prob` succeed; the two broadcast and have one floating dtype.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.binomial(torch.tensor([5., 6.]), torch.tensor([0.5]))
+    tensor([4., 3.])
+    """
+    with stream_of(generator) as stream:
+        return _binomial(stream, count, prob)
+
+
+def _standard_gamma(input, generator=None):
+    """Gamma numbers of rate 1 and the shapes in `input`. Their derivative by the shape is not supported."""
+    _check_gamma(input, "gamma_cpu")
+    with stream_of(generator) as stream:
+        return wrap(rejection.standard_gamma(input.array, stream))
+
+
+def _sample_dirichlet(input, generator=None):
+    """Dirichlet-distributed rows of the concentrations in `input`. Their derivative is not supported."""
+    _check_gamma(input, "dirichlet")
+    with stream_of(generator) as stream:
+        return wrap(rejection.dirichlet(input.array, stream))
+
+
+def _check_gamma(input, kernel):
+    if input.array.dtype.kind != "f":
+        refuse(kernel, input.array)
+    if input.requires_grad and mode.grad:
+        raise NotImplementedError("tinytorch has no derivative of gamma random numbers: detach the parameter")
+
+
+methods(bernoulli, multinomial)

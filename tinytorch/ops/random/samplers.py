@@ -1,0 +1,309 @@
+"""The in-place samplers: uniform_ normal_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_.
+
+Each fills a tensor from PyTorch's own CPU stream (see tinytorch/random.py); `generator=None` means the default
+generator. The checked samplers of arrays behind them serve ops/random/factories.py too.
+"""
+import warnings
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import mode
+from ...autograd.op import methods, op
+from ...autograd.views import check_in_place, check_written, rebase
+from ...kernels.random import normal as normals
+from ...kernels.random import samplers
+from ...random import stream_of
+from ...tensor import Tensor, wrap
+
+_C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", dt.int16: "short int",
+            dt.int32: "int", dt.int64: "long int", dt.uint16: "short unsigned int", dt.uint32: "unsigned int",
+            dt.uint64: "long unsigned int", dt.float16: "c10::Half", dt.bfloat16: "c10::BFloat16", dt.float32: "float",
+            dt.float64: "double", dt.complex64: "c10::complex<float>", dt.complex128: "c10::complex<double>"}
+
+_BARE = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for these
+
+
+# ------------------------------------------------------------------ checked samplers of arrays
+def refuse(kernel, array):
+    raise NotImplementedError(f"\"{kernel}\" not implemented for '{dt.of(array).tensor_type[:-6]}'")
+
+
+def fill_uniform(array, low, high, stream):
+    if array.dtype.kind == "c":
+        parts = np.empty((*array.shape, 2), dt.of(array).to_real().numpy)
+        array[...] = fill_uniform(parts, low, high, stream).view(array.dtype)[..., 0]
+        return array
+    if array.dtype.kind not in "fV":
+        refuse("check_uniform_bounds", array)
+    if not (low == 0 and high == 1):
+        d = dt.of(array)
+        top = dt.finfo(d).max
+        for name, value in (("from", low), ("to", high)):
+            if not -top <= value <= top:
+                raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[d]}")
+        if low > high:
+            raise RuntimeError("uniform_ expects to return a [from, to) range, but found "
+                               f"from={low:g} > to={high:g}")
+        if high - low > top:
+            raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{d.tensor_type[:-6]}>::max(), but "
+                               f"found to={high:g} and from={low:g} which result in to-from to exceed the limit")
+    return samplers.uniform(array, low, high, stream)
+
+
+def fill_normal(array, mean, std, stream):
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if array.dtype.kind not in "fVc":
+        refuse("normal_kernel_cpu", array)
+    return normals.normal(array, float(mean), float(std), stream)
+
+
+def _check_integer_bound(name, value, d):
+    """RuntimeError if an integer does not fit a dtype; a warning if a floating one cannot hold all up to it."""
+    if d.is_floating_point:
+        top = int(dt.finfo(d).max)
+        low, high = -top, top
+    elif d is dt.bool:
+        low, high = 0, 1
+    else:
+        info = dt.iinfo(d)
+        low, high = info.min, info.max
+    if not low <= value <= high:
+        raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[d]}")
+    if d.is_floating_point:
+        digits = samplers.DIGITS[d.numpy]
+        if abs(value) > 1 << digits:
+            warnings.warn(f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
+                          f"{_C_NAMES[d]} can support discrete uniform distribution only within this range. This "
+                          "warning will become an error in version 1.7 release, please fix the code in advance",
+                          stacklevel=4)
+
+
+def fill_integers(array, low, high, stream):
+    """Integers in [low, high), or from `low` to the largest of the dtype if `high` is None."""
+    if high is not None and low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if array.dtype.kind == "c":
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+    d = dt.of(array)
+    if high is None and low == -(1 << 63):
+        if d in (dt.bool, dt.float16, dt.uint16, dt.uint32, dt.uint64):
+            refuse("random_full_64_bits_range_kernel_cpu", array)
+        if d not in (dt.int64, dt.float64, dt.float32, dt.bfloat16):
+            raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
+        return samplers.integers(array, low, None, stream)
+    _check_integer_bound("from", low, d)
+    if high is not None:
+        _check_integer_bound("to - 1", high - 1, d)
+    return samplers.integers(array, low, high, stream)
+
+
+def fill_whole_range(array, stream):
+    if array.dtype.kind == "c" or array.dtype in _BARE:
+        refuse("random_kernel_cpu", array)
+    return samplers.whole_range(array, stream)
+
+
+def check_probability(p):
+    """`p` as an array of floats. RuntimeError if any is not in [0, 1]."""
+    values = dt.from_bfloat16(p) if p.dtype == dt.BFLOAT16 else p
+    if values.dtype.kind != "f":
+        refuse("bernoulli_tensor_cpu_p_", p)
+    if values.size and not ((values >= 0) & (values <= 1)).all():
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
+                           "improved?  If so, please report an enhancement request to PyTorch.)")
+    return p
+
+
+def fill_bernoulli(array, p, stream):
+    """`p`: a number or an array that broadcasts to `array`."""
+    if isinstance(p, np.ndarray):
+        return samplers.bernoulli_each(array, check_probability(p), stream)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if array.dtype.kind == "c" or array.dtype in _BARE:
+        refuse("bernoulli_scalar_cpu_", array)
+    return samplers.bernoulli(array, float(p), stream)
+
+
+def fill_exponential(array, lambd, stream):
+    if array.dtype.kind not in "fV":
+        raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a "
+                           f"floating point but you specified {dt.of(array).tensor_type[:-6]}")
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    return samplers.exponential(array, float(lambd), stream)
+
+
+def fill_geometric(array, p, stream):
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    if array.dtype.kind in "bc":
+        refuse("geometric_cpu", array)
+    return samplers.geometric(array, float(p), stream)
+
+
+def fill_cauchy(array, median, sigma, stream):
+    if array.dtype.kind not in "fV":
+        raise RuntimeError("Cauchy distribution is a continuous probability distribution. dtype must be a floating "
+                           f"point but you specified {_C_NAMES[dt.of(array)]}")
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    return samplers.cauchy(array, float(median), float(sigma), stream)
+
+
+def fill_log_normal(array, mean, std, stream):
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    if array.dtype.kind not in "fV":
+        refuse("log_normal_cpu", array)
+    return normals.log_normal(array, float(mean), float(std), stream)
+
+
+def as_integer(function, name, value):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{function}(): argument '{name}' must be int, not {type(value).__name__}")
+    return int(value)
+
+
+# ------------------------------------------------------------------ in place
+def zeros_like(g):
+    """A random result does not depend on what it replaces or is drawn by."""
+    return wrap(np.zeros_like(g.array)) if isinstance(g, Tensor) else np.zeros_like(g)
+
+
+def _overwriting(name):
+    """The op recorded when random numbers overwrite a tensor that requires a gradient: it gets zeros."""
+    @op(name=name, input=zeros_like)
+    def overwritten(input):
+        return input
+    return overwritten
+
+
+_RECORDED = {fill: _overwriting(name) for fill, name in (
+    (fill_uniform, "uniform"), (fill_normal, "normal"), (fill_integers, "random"), (fill_whole_range, "random"),
+    (fill_bernoulli, "bernoulli"), (fill_exponential, "exponential"), (fill_geometric, "geometric"),
+    (fill_cauchy, "cauchy"), (fill_log_normal, "log_normal"))}
+
+
+def _fill(self, fill, *arguments, generator):
+    """Overwrite `self` by fill(array, *arguments, stream)."""
+    array = self.array
+    if self.tracked or self.origin is not None or self.is_inference():
+        check_in_place(self)
+    check_written(array)
+    recorded = _RECORDED[fill](self) if self.tracked and mode.grad else None     # of what it was
+    with stream_of(generator) as stream:
+        fill(array, *arguments, stream)
+    self.version[0] += 1
+    if recorded is not None:
+        rebase(self, recorded)
+    return self
+
+
+def uniform_(self, from_=0.0, to=1.0, *, generator=None):
+    """Fill with numbers drawn evenly from [from, to). RuntimeError if from > to.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(2).uniform_(2, 3)
+    tensor([2.4963, 2.7682])
+    """
+    return _fill(self, fill_uniform, from_, to, generator=generator)
+
+
+def normal_(self, mean=0.0, std=1.0, *, generator=None):
+    """Fill with normal numbers. RuntimeError for a negative std.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(2).normal_(10, 2)
+    tensor([13.0820,  9.4131])
+    """
+    return _fill(self, fill_normal, mean, std, generator=generator)
+
+
+_ABSENT = object()
+
+
+def random_(self, from_=None, to=_ABSENT, *, generator=None):
+    """Fill with integers: random_() from 0 to the largest the dtype holds exactly, random_(to) below `to`,
+    random_(from, to) from `from` to `to` - 1 (to the largest if `to` is None).
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(3).random_(5, 10)
+    tensor([9., 9., 8.])
+    """
+    if to is _ABSENT:
+        if from_ is None:
+            return _fill(self, fill_whole_range, generator=generator)
+        from_, to = 0, from_
+    low = 0 if from_ is None else as_integer("random_", "from", from_)
+    return _fill(self, fill_integers, low, None if to is None else as_integer("random_", "to", to), generator=generator)
+
+
+def bernoulli_(self, p=0.5, *, generator=None):
+    """Fill with 1 with probability `p` (a number, or a tensor that broadcasts to self), else 0.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(4).bernoulli_(0.5)
+    tensor([0., 0., 1., 0.])
+    """
+    if isinstance(p, Tensor):
+        p = p.array
+        try:
+            np.broadcast_to(p, self.array.shape)
+        except ValueError:
+            raise RuntimeError(f"output with shape {list(self.array.shape)} doesn't match the broadcast shape of "
+                               f"p, {list(p.shape)}") from None
+    return _fill(self, fill_bernoulli, p, generator=generator)
+
+
+def exponential_(self, lambd=1.0, *, generator=None):
+    """Fill with exponentially distributed numbers of rate `lambd`.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(2).exponential_()
+    tensor([3.5083, 1.2304])
+    """
+    return _fill(self, fill_exponential, lambd, generator=generator)
+
+
+def geometric_(self, p, *, generator=None):
+    """Fill with numbers of trials until the first success of probability p, in (0, 1).
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(2).geometric_(0.1)
+    tensor([1., 4.])
+    """
+    return _fill(self, fill_geometric, p, generator=generator)
+
+
+def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    """Fill with numbers of the Cauchy distribution.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(2).cauchy_()
+    tensor([10.5977,  0.7648])
+    """
+    return _fill(self, fill_cauchy, median, sigma, generator=generator)
+
+
+def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    """Fill with exp of normal numbers of mean `mean` and deviation `std`.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(2).log_normal_()
+    tensor([59.2634,  1.5116])
+    """
+    return _fill(self, fill_log_normal, mean, std, generator=generator)
+
+
+methods(uniform_, normal_, random_, bernoulli_, exponential_, geometric_, cauchy_, log_normal_)

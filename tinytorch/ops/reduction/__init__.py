@@ -1,0 +1,1 @@
+"""Many elements to fewer: sums, statistics, running sums, sorting."""

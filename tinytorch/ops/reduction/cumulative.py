@@ -1,0 +1,266 @@
+"""Running results along a dimension: cumsum cumprod cummax logcumsumexp diff trapezoid ..."""
+import numpy as np
+
+from ... import return_types
+from ...autograd.op import methods, op, renamed
+from ...autograd.promotion import converted, in_float32, to_default, type_name, write_out
+from ...tensor import check_dim, wrap
+from ..elementwise.power import logaddexp
+from .reductions import check_tensor, numpy_names, to_outs
+from ..elementwise.rounding import maximum
+from ..layout.scatter import _gather
+
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
+           "trapz"]
+
+
+def _prepared(name, input, dim, dtype):
+    """`input` in the dtype to accumulate in (integers: int64), and `dim` from the front."""
+    check_tensor(name, input)
+    if dtype is not None:
+        input = converted(input, dtype.numpy)
+    elif input.array.dtype.kind in "biu":
+        input = converted(input, np.dtype(np.int64))
+    return input, check_dim(dim, input.array.ndim)
+
+
+@op(name="cumsum", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
+def _cumsum(input, dim, backward):
+    """Running sums along `dim`, from its end if `backward`."""
+    if not input.ndim:
+        return input.copy()
+    if backward:
+        result = np.empty(input.shape, input.dtype)
+        np.cumsum(np.flip(input, dim), axis=dim, out=np.flip(result, dim))
+        return result
+    return np.cumsum(np.ascontiguousarray(input), axis=dim, dtype=input.dtype)
+
+
+def _chain(g, factor):
+    """h with h[k] = g[k] + factor[k+1] * h[k+1] along the first axis, in log(n) steps: steps are composed
+    pairwise, each an affine map of the h behind it."""
+    h, a = g.copy(), np.zeros_like(factor)
+    a[:-1] = factor[1:]
+    step = 1
+    while step < len(h):
+        h[:-step] += a[:-step] * h[step:]
+        a[:-step] *= a[step:]
+        step *= 2
+    return h
+
+
+def _doubling(input, dim, combine):
+    """Running results of an associative `combine` in ordinary ops: differentiable any number of times."""
+    from ..layout.join import cat                     # the twins alone need it
+    if not input.ndim:
+        return input.clone()
+    x, step = input.transpose(0, dim), 1
+    while step < x.shape[0]:
+        x = cat([x[:step], combine(x[step:], x[:-step])])
+        step *= 2
+    return x.transpose(0, dim)
+
+
+def _cumprod_grad(g, wanted, input, dim):
+    if not input.ndim:
+        return g,
+    x, g = np.moveaxis(input, dim, 0).conjugate(), np.moveaxis(g, dim, 0)
+    before = np.ones_like(x)
+    np.cumprod(x[:-1], axis=0, out=before[1:])
+    return np.moveaxis(before * _chain(g, x), 0, dim),
+
+
+@op(name="cumprod", inputs=1, joint=_cumprod_grad, twin=lambda input, dim: _doubling(input, dim, lambda a, b: a * b))
+def _cumprod(input, dim):
+    return np.cumprod(np.ascontiguousarray(input), axis=dim, dtype=input.dtype) if input.ndim else input.copy()
+
+
+def _logcumsumexp_grad(g, wanted, input, ans, dim):
+    if not input.ndim:
+        return g,
+    x, total, g = (np.moveaxis(v, dim, 0) for v in (input, ans, g))
+    share = np.ones_like(x)                    # of the running sum before in the one after
+    share[1:] = np.where(np.isinf(total[1:]), 0, np.exp(total[:-1] - total[1:]))
+    own = np.where(np.isinf(total), 0, np.exp(x - total))
+    return np.moveaxis(_chain(g, share.conj()) * own.conj(), 0, dim),
+
+
+def _log_sum(a, b):
+    """logaddexp whose second derivative does not overflow either, for the twin."""
+    high = maximum(a.real, b.real).detach()
+    high = high.masked_fill(high.isinf(), 0)   # two -inf: their difference is no number
+    return ((a - high).exp() + (b - high).exp()).log() + high
+
+
+@op(name="logcumsumexp", inputs=1, joint=_logcumsumexp_grad, twin=lambda input, dim: _doubling(input, dim, _log_sum))
+def _logcumsumexp(input, dim):
+    if not input.ndim:
+        return input.copy()
+    if input.dtype.kind != "c":
+        return np.logaddexp.accumulate(input, axis=dim)
+    result = input.copy()                      # one after the other: the imaginary parts add up, unwrapped
+    steps = np.moveaxis(result, dim, 0)
+    for k in range(1, len(steps)):
+        steps[k] = logaddexp(steps[k - 1], steps[k])
+    return result
+
+
+@numpy_names
+def cumsum(input, dim, *, dtype=None, out=None):
+    """Running sums along `dim`; integers in int64.
+
+    >>> import tinytorch as torch
+    >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """
+    input, dim = _prepared("cumsum", input, dim, dtype)
+    if input.array.dtype.kind == "V":
+        return write_out(out, in_float32(lambda x: _cumsum(x, dim, False), input))
+    return write_out(out, _cumsum(input, dim, False), input)
+
+
+@numpy_names
+def cumprod(input, dim, *, dtype=None, out=None):
+    """Running products along `dim`; integers in int64.
+
+    >>> import tinytorch as torch
+    >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
+    tensor([1, 2, 6])
+    """
+    input, dim = _prepared("cumprod", input, dim, dtype)
+    if input.array.dtype.kind == "V":
+        return write_out(out, in_float32(lambda x: _cumprod(x, dim), input))
+    return write_out(out, _cumprod(input, dim), input)
+
+
+@numpy_names
+def logcumsumexp(input, dim, *, out=None):
+    """log of the running sums of exp(input) along `dim`, without overflow.
+
+    >>> import tinytorch as torch
+    >>> torch.logcumsumexp(torch.zeros(2), 0)
+    tensor([0.0000, 0.6931])
+    """
+    check_tensor("logcumsumexp", input)
+    if input.array.dtype.kind in "biu":
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{type_name(input)}'")
+    if input.array.dtype.kind == "V":
+        return write_out(out, in_float32(lambda x: logcumsumexp(x, dim), input),
+                         exact="expected scalar_type {Want} but found {Have}")
+    return write_out(out, _logcumsumexp(to_default(input), check_dim(dim, input.array.ndim)),
+                     exact="expected scalar_type {Want} but found {Have}")
+
+
+_take_max, _take_min = renamed(_gather, "cummax"), renamed(_gather, "cummin")
+
+
+def _cumulative(name, accumulate, take, result, input, dim, out):
+    check_tensor(name, input)
+    array = input.array
+    if array.dtype.kind in "cV":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_name(input)}'")
+    dim = check_dim(dim, array.ndim)
+    if not array.ndim:
+        return to_outs(result, (input.clone(), wrap(np.zeros((), np.int64))), out)
+    best = accumulate(array, axis=dim)
+    hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays
+    places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
+    index = wrap(np.maximum.accumulate(np.where(hits, places, 0), axis=dim))
+    return to_outs(result, (take(input, dim, index), index), out)
+
+
+@numpy_names
+def cummax(input, dim, *, out=None):
+    """The largest element so far along `dim` and where it stands: (values, indices).
+
+    >>> import tinytorch as torch
+    >>> values, indices = torch.cummax(torch.tensor([1, 3, 2]), 0); values, indices
+    (tensor([1, 3, 3]), tensor([0, 1, 1]))
+    """
+    return _cumulative("cummax", np.maximum.accumulate, _take_max, return_types.cummax, input, dim, out)
+
+
+@numpy_names
+def cummin(input, dim, *, out=None):
+    """The smallest element so far along `dim` and where it stands: (values, indices).
+
+    >>> import tinytorch as torch
+    >>> values, indices = torch.cummin(torch.tensor([3, 1, 2]), 0); values, indices
+    (tensor([3, 1, 1]), tensor([0, 1, 1]))
+    """
+    return _cumulative("cummin", np.minimum.accumulate, _take_min, return_types.cummin, input, dim, out)
+
+
+# ------------------------------------------------------------------ differences and integrals
+def _slices(x, dim):
+    """All but the first, and all but the last, along `dim`."""
+    lead = (slice(None),) * dim
+    return x[lead + (slice(1, None),)], x[lead + (slice(None, -1),)]
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
+    """Differences of neighbours along `dim`, taken n times.
+
+    >>> import tinytorch as torch
+    >>> torch.diff(torch.tensor([1, 3, 2]))
+    tensor([ 2, -1])
+    """
+    if not input.array.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = check_dim(dim, input.array.ndim)
+    if n == 0:
+        return write_out(out, input.clone())
+    if prepend is not None or append is not None:
+        from ..layout.join import cat
+        input = cat([x for x in (prepend, input, append) if x is not None], dim)
+    for _ in range(min(n, input.array.shape[dim])):
+        behind, before = _slices(input, dim)
+        input = behind != before if input.array.dtype == bool else behind - before
+    return write_out(out, input)
+
+
+def _areas(y, x, dx, dim):
+    dim = check_dim(dim, y.array.ndim)
+    behind, before = _slices(y, dim)
+    if x is None:
+        return (behind + before) * (0.5 * dx), dim
+    if x.array.ndim == 1:
+        if x.array.shape[0] != y.array.shape[dim]:
+            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+        x = x.reshape([-1 if d == dim else 1 for d in range(y.array.ndim)])
+        right, left = _slices(x, dim)
+    else:
+        right, left = _slices(x, dim - y.array.ndim + x.array.ndim)
+    return (right - left) * (behind + before) / 2.0, dim
+
+
+def trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The integral of y along `dim` by the trapezoidal rule, at points `x` or with spacing `dx`.
+
+    >>> import tinytorch as torch
+    >>> torch.trapezoid(torch.tensor([1., 5., 10.]))
+    tensor(10.5000)
+    """
+    areas, dim = _areas(y, x, dx, dim)
+    return areas.sum(dim)
+
+
+def trapz(y, x=None, *, dx=1, dim=-1):
+    """`trapezoid` by its older name."""
+    return trapezoid(y, x, dx=dx, dim=dim)
+
+
+def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+    """Running integrals of y along `dim` by the trapezoidal rule.
+
+    >>> import tinytorch as torch
+    >>> torch.cumulative_trapezoid(torch.tensor([1., 5., 10.]))
+    tensor([ 3.0000, 10.5000])
+    """
+    areas, dim = _areas(y, x, dx, dim)
+    return areas.cumsum(dim)
+
+
+methods(logcumsumexp, cummax, cummin, diff, inplace=(cumsum, cumprod))

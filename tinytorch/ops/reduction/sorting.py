@@ -1,0 +1,288 @@
+"""Order: sort argsort topk kthvalue unique searchsorted ..."""
+import numpy as np
+
+from ... import dtypes as dt
+from ... import return_types
+from ...autograd.op import methods
+from ...autograd.promotion import EXACT, promoted, type_name, write_out
+from ...tensor import Tensor, check_dim, wrap
+from .reductions import check_nonempty, check_tensor, extreme_at, numpy_names, picker, to_outs
+
+__all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
+
+_take_sort, _take_top, _take_kth = picker("sort"), picker("topk"), picker("kthvalue")
+
+
+def _order(array, dim, descending):
+    """Positions that sort along `dim`, equal elements in the order found; NaN is the largest."""
+    if not array.ndim:
+        return np.zeros((), np.int64)
+    if array.dtype.kind == "V":
+        array = dt.from_bfloat16(array)
+    if not descending:
+        return np.argsort(array, axis=dim, kind="stable")
+    backward = np.argsort(np.flip(array, dim), axis=dim, kind="stable")
+    return array.shape[dim] - 1 - np.flip(backward, dim)
+
+
+@numpy_names
+def sort(input, dim=-1, descending=False, *, stable=True, out=None):
+    """Sorted along `dim`: the named tuple (values, indices). Always stable; NaN counts as the largest.
+
+    >>> import tinytorch as torch
+    >>> torch.sort(torch.tensor([3., 1., 2.]), descending=True)
+    torch.return_types.sort(
+    values=tensor([3., 2., 1.]),
+    indices=tensor([0, 2, 1]))
+    """
+    check_tensor("sort", input)
+    if isinstance(dim, bool):                  # sort(input, stable) is keyword only: this is descending
+        dim, descending = -1, dim
+    dim = check_dim(dim, input.array.ndim)
+    if input.array.dtype.kind == "c":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    index = wrap(_order(input.array, dim, descending))
+    return to_outs(return_types.sort, (_take_sort(input, index, dim), index), out, input)
+
+
+@numpy_names
+def argsort(input, dim=-1, descending=False, *, stable=True):
+    """The indices that `sort` returns.
+
+    >>> import tinytorch as torch
+    >>> torch.argsort(torch.tensor([3., 1., 2.]))
+    tensor([1, 2, 0])
+    """
+    return sort(input.detach(), dim, descending)[1]
+
+
+def msort(input, *, out=None):
+    """The values sorted along the first dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.msort(torch.tensor([3, 1, 2]))
+    tensor([1, 2, 3])
+    """
+    return write_out(out, sort(input, 0)[0], exact=EXACT)
+
+
+@numpy_names
+def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
+    """The k largest (or smallest) elements along `dim`, in order: the named tuple (values, indices).
+
+    RuntimeError if there are fewer than k.
+
+    >>> import tinytorch as torch
+    >>> values, indices = torch.topk(torch.tensor([3., 1., 2.]), 2); values, indices
+    (tensor([3., 2.]), tensor([0, 2]))
+    """
+    check_tensor("topk", input)
+    array = input.array
+    dim = check_dim(dim, array.ndim)
+    n = array.shape[dim] if array.ndim else 1
+    if not 0 <= k <= n:
+        raise RuntimeError("selected index k out of range")
+    if array.dtype.kind in "bc":
+        raise RuntimeError(f"topk does not support {'bool' if array.dtype == bool else 'complex'} dtypes on CPU")
+    index = _top(dt.from_bfloat16(array) if array.dtype.kind == "V" else array, k, dim, largest)
+    if not array.ndim and k == 0:
+        return to_outs(return_types.topk, (input.reshape(1)[:0], wrap(np.zeros(0, np.int64))), out)
+    index = wrap(index)
+    return to_outs(return_types.topk, (_take_top(input, index, dim), index), out, input)
+
+
+def _top(array, k, dim, largest):
+    if not array.ndim:
+        return np.zeros((), np.int64)
+    if k == 1:
+        return (np.argmax if largest else np.argmin)(array, axis=dim, keepdims=True) if array.dtype.kind != "f" or \
+            largest or not np.isnan(array).any() else _order(array, dim, False).take([0], dim)
+    n = array.shape[dim]
+    if 8 * k > n:                              # not worth cutting off the rest first
+        return _order(array, dim, largest).take(range(k), dim)
+    part = np.argpartition(array, n - k if largest else k - 1, axis=dim)
+    part = part.take(range(n - k, n) if largest else range(k), dim)
+    part.sort(axis=dim)                        # so that equal elements come in the order found
+    order = _order(np.take_along_axis(array, part, dim), dim, largest)
+    return np.take_along_axis(part, order, dim)
+
+
+@numpy_names
+def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
+    """The k-th smallest element (from 1) along `dim`: the named tuple (values, indices).
+
+    >>> import tinytorch as torch
+    >>> values, indices = torch.kthvalue(torch.tensor([3., 1., 2.]), 2); values, indices
+    (tensor(2.), tensor(2))
+    """
+    array = input.array
+    dim = check_dim(dim, array.ndim)
+    check_nonempty("kthvalue", array, (dim,) if array.ndim else ())
+    if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    if array.dtype.kind in "bc":
+        raise NotImplementedError(f"\"kthvalue_cpu\" not implemented for '{type_name(input)}'")
+    index = _order(array, dim, False)
+    index = index.take([k - 1], dim) if array.ndim else index
+    return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim, out, apart=True)
+
+
+# ------------------------------------------------------------------ unique
+def _narrow(array):
+    return dt.from_bfloat16(array) if array.dtype.kind == "V" else array
+
+
+def _restored(values, array):
+    return wrap(dt.to_bfloat16(values) if array.dtype.kind == "V" else values)
+
+
+def _check_real(name, input, dim):
+    check_tensor(name, input)
+    if input.array.dtype.kind == "c":
+        raise NotImplementedError(f"\"{name if dim is None else 'unique_dim'}\" not implemented for "
+                                  f"'{type_name(input)}'")
+
+
+def _some(values, inverse, return_inverse, counts, return_counts):
+    result = (values,)
+    if return_inverse:
+        result += (wrap(inverse),)
+    if return_counts:
+        result += (wrap(counts),)
+    return result if len(result) > 1 else values
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The distinct elements in increasing order (the distinct slices along `dim`), with, if asked, where
+    each element went and how often each occurs.
+
+    >>> import tinytorch as torch
+    >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    _check_real("unique", input, dim)
+    array = _narrow(input.array)
+    if dim is not None:
+        dim = check_dim(dim, array.ndim)
+        if not array.size and 0 in array.shape[:dim] + array.shape[dim + 1:]:
+            raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    inverse = inverse.reshape(array.shape if dim is None else -1)
+    return _some(_restored(values, input.array), inverse, return_inverse, counts, return_counts)
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """Runs of equal elements (of equal slices along `dim`) as one element each.
+
+    >>> import tinytorch as torch
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    _check_real("unique_consecutive", input, dim)
+    array = _narrow(input.array)
+    if dim is not None and not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = 0 if dim is None else check_dim(dim, array.ndim)
+    if dim is not None and not array.size and 0 in array.shape[:axis] + array.shape[axis + 1:]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    row = array.reshape(-1) if dim is None else array
+    moved = np.moveaxis(row, axis, 0)
+    n = moved.shape[0]
+    fresh = np.ones(n, bool)
+    if n > 1:
+        fresh[1:] = (moved[1:] != moved[:-1]).reshape(n - 1, -1).any(1) if row.size else False
+    starts = np.flatnonzero(fresh)
+    inverse = (np.cumsum(fresh) - 1).reshape(array.shape if dim is None else -1)
+    counts = np.diff(np.append(starts, n))
+    return _some(_restored(row.take(starts, axis), input.array), inverse, return_inverse, counts, return_counts)
+
+
+# ------------------------------------------------------------------ search
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+    """Where to insert each value of `input` to keep `sorted_sequence` (1-D, or rows like those of `input`)
+    sorted; before equal elements, or behind them with `right` or side="right".
+
+    >>> import tinytorch as torch
+    >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
+    tensor([1, 3])
+    """
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if right and side == "left":
+        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while "
+                           "right was True")
+    side = "right" if right or side == "right" else "left"
+    return _searched(sorted_sequence, input, side, sorter, out_int32, out)
+
+
+def _searched(sequence, values, side, sorter, out_int32, out):
+    if isinstance(values, Tensor) and values.array.dtype != sequence.array.dtype:
+        sequence, values = promoted(sequence, values)
+    sequence, values = sequence.array, values.array if isinstance(values, Tensor) else np.asarray(values)
+    kind = dt.int32 if out_int32 else dt.int64
+    if out is not None and out.dtype is not kind:
+        raise RuntimeError("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+                           "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
+                           f"{type_name(out)} and out_int32 flag is {out_int32}")
+    if sorter is not None:
+        sequence = np.take_along_axis(sequence, _checked_sorter(sorter.array, sequence), -1)
+    if not sequence.ndim:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+                           "dimension")
+    if sequence.dtype.kind in "bc":
+        raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for "
+                                  f"'{dt.of(sequence).tensor_type[:-len('Tensor')]}'")
+    if sequence.dtype == dt.BFLOAT16:
+        sequence = dt.from_bfloat16(sequence)
+    if values.dtype == dt.BFLOAT16:
+        values = dt.from_bfloat16(values)
+    search = _bisected if sequence.dtype.kind == "f" and np.isnan(sequence).any() else np.searchsorted
+    if sequence.ndim == 1:
+        found = np.asarray(search(sequence, values, side))
+    else:
+        if sequence.shape[:-1] != values.shape[:-1]:
+            raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+                               "dimensions of boundaries tensor and input value tensor must match, but we got "
+                               f"boundaries tensor {list(sequence.shape)} and input value tensor {list(values.shape)}")
+        found = np.zeros(values.shape, np.int64)
+        for row in np.ndindex(sequence.shape[:-1]):
+            found[row] = search(sequence[row], values[row], side)
+    return write_out(out, wrap(found.astype(kind.numpy, copy=False)))
+
+
+def _checked_sorter(order, sequence):
+    if order.shape != sequence.shape:
+        raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+                           f"{list(sequence.shape)}and got sorter tensor {list(order.shape)}")
+    if order.dtype != np.int64:
+        raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
+                           f"{dt.of(order).tensor_type[:-len('Tensor')]}")
+    if order.size and not 0 <= order.min() <= order.max() < sequence.shape[-1]:
+        raise RuntimeError("torch.searchsorted(): sorter index out of range")
+    return order
+
+
+def _bisected(sequence, values, side):
+    """np.searchsorted where there is NaN in the sequence: no value is below that, so torch goes on behind it."""
+    start, end = np.zeros(values.shape, np.int64), np.full(values.shape, sequence.size)
+    above = np.greater if side == "right" else np.greater_equal
+    for _ in range(sequence.size.bit_length()):
+        middle = (start + end) >> 1
+        left = above(sequence[np.minimum(middle, sequence.size - 1)], values) | (start >= end)
+        start, end = np.where(left, start, middle + 1), np.where(left, np.minimum(end, middle), end)
+    return start
+
+
+def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
+    """The number of the bucket each value falls into, between increasing 1-D `boundaries`.
+
+    >>> import tinytorch as torch
+    >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
+    tensor([0, 1, 3])
+    """
+    if boundaries.array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
+    return _searched(boundaries, input, "right" if right else "left", None, out_int32, out)
+
+
+methods(sort, argsort, msort, topk, kthvalue, unique, unique_consecutive)
