@@ -24,6 +24,8 @@ for one tensor), `unary` and `binary` (element by element, with torch's promotio
 signature). They repeat the few lines that make a Tensor and a Node, because a call for each would
 cost what an op costs.
 """
+import inspect
+
 import numpy as np
 from numpy import ndarray
 
@@ -93,6 +95,9 @@ def finish(make, o, *flags):
     call = make(o, o.forward, *flags)
     call.__name__ = call.__qualname__ = o.forward.__name__
     call.__doc__, call.__module__ = o.forward.__doc__, o.forward.__module__
+    call.__wrapped__ = o.forward               # whose source inspect shows, and signature unless ours says more
+    if make in _SIGNATURES:
+        call.__signature__ = _SIGNATURES[make]
     call.op, call.make = o, (make, flags)
     return call
 
@@ -444,3 +449,7 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
     node.saved, node.versions = saved, tuple(versions) or (_NOTHING if extra is None else _UNWATCHED)
     if mode.grad is not True:
         mode.grad(node)
+
+
+_SIGNATURES = {_unary: inspect.signature(lambda input, *, out=None: None),
+               _binary: inspect.signature(lambda input, other, *, out=None: None)}

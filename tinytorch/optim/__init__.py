@@ -1,8 +1,11 @@
 """torch.optim: optimisers and learning rate schedules."""
 from . import lr_scheduler
-from .adam import Adam, AdamW
-from .adaptive import Adadelta, Adagrad, RMSprop
+from .adadelta import Adadelta
+from .adagrad import Adagrad
+from .adam import Adam
+from .adamw import AdamW
 from .optimizer import Optimizer
+from .rmsprop import RMSprop
 from .sgd import SGD
 
 __all__ = ["Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "SGD", "lr_scheduler"]

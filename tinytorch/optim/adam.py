@@ -1,4 +1,4 @@
-"""Adam and AdamW."""
+"""Adam."""
 from ..kernels import optim as kernels
 from ..tensor import Tensor
 from .optimizer import ArrayOptimizer, array_of, count_step, new_count, real, zeros_like
@@ -52,25 +52,3 @@ class Adam(ArrayOptimizer):
                      array_of(state, "max_exp_avg_sq") if group["amsgrad"] else None, count_step(state), lr,
                      beta1, beta2, group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
                      group["maximize"])
-
-
-class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
-
-    >>> import tinytorch as torch
-    >>> w = torch.tensor([1., 2.], requires_grad=True)
-    >>> (w * w).sum().backward()
-    >>> torch.optim.AdamW([w], lr=0.25, weight_decay=0).step(); w
-    tensor([0.7500, 1.7500], requires_grad=True)
-    """
-
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *,
-                 maximize=False, foreach=None, capturable=False, differentiable=False, fused=None):
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
-                         capturable=capturable, differentiable=differentiable, fused=fused,
-                         decoupled_weight_decay=True)
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group["decoupled_weight_decay"] = True

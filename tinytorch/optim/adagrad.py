@@ -1,0 +1,45 @@
+"""Adagrad."""
+import numpy as np
+
+from ..kernels import optim as kernels
+from ..tensor import wrap
+from .optimizer import ArrayOptimizer, array_of, count_step, new_count, real
+
+
+class Adagrad(ArrayOptimizer):
+    """Adagrad (Duchi, Hazan and Singer 2011).
+
+    >>> import tinytorch as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> torch.optim.Adagrad([w], lr=0.25).step(); w
+    tensor([0.7500, 1.7500], requires_grad=True)
+    """
+
+    _OPTIONS = {**ArrayOptimizer._OPTIONS, "fused": None}
+
+    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10,
+                 foreach=None, *, maximize=False, differentiable=False, fused=None):
+        for name, value in (("lr_decay", lr_decay), ("initial_accumulator_value", initial_accumulator_value)):
+            if not value >= 0.0:
+                raise ValueError(f"Invalid {name} value: {value}")
+        super().__init__(params, dict(
+            lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
+            differentiable=differentiable, fused=fused))
+        for group in self.param_groups:        # torch's Adagrad has its state from the start
+            for p in group["params"]:
+                self.state[p] = self._new_state(group, p.array)
+
+    def _new_state(self, group, p):
+        start = self.defaults["initial_accumulator_value"]
+        start = complex(start, start) if p.dtype.kind == "c" else start
+        return {"step": new_count(), "sum": wrap(np.full_like(p, start))}
+
+    def _update(self, group, lr, p, g, state):
+        lr = lr / (1 + (count_step(state) - 1) * group["lr_decay"])
+        kernels.adagrad(real(p), real(g), array_of(state, "sum"), lr, group["eps"], group["weight_decay"],
+                        group["maximize"])
+
+    def share_memory(self):
+        """Nothing to do: the state lives in this process."""

@@ -1,0 +1,24 @@
+"""AdamW."""
+from .adam import Adam
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
+
+    >>> import tinytorch as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> torch.optim.AdamW([w], lr=0.25, weight_decay=0).step(); w
+    tensor([0.7500, 1.7500], requires_grad=True)
+    """
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *,
+                 maximize=False, foreach=None, capturable=False, differentiable=False, fused=None):
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+                         capturable=capturable, differentiable=differentiable, fused=fused,
+                         decoupled_weight_decay=True)
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True
