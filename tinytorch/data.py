@@ -2,10 +2,10 @@
 import numpy as np
 
 from . import dtypes as dt
+from .arguments import size_of
 from .kernels.layout import dense_copy
 from .kernels.memory import DIMENSIONS, empty
 from .tensor import Size, Tensor
-from .ops.arguments import size_of
 
 #: How deep torch lets sequences be nested.
 _DEEPEST = 128
@@ -176,3 +176,6 @@ def _infer(x, depth=0, first=True):
         d = _infer(item, depth + 1, first and i == 0)
         found = d if found is None else dt.promote_types(found, d)
     return dt.get_default_dtype() if found is None else found
+
+
+Tensor._contents = staticmethod(contents)

@@ -6,7 +6,7 @@ from .autograd.op import methods
 from .autograd.promotion import stored_as
 from .autograd.views import resized
 from .kernels.memory import empty
-from .ops.arguments import size_of
+from .arguments import size_of
 from .ops.layout.broadcast import expand
 from .data import array_of
 from .tensor import Size, Tensor, wrap

@@ -2,6 +2,7 @@
 import numpy as np
 
 from . import dtypes as dt
+from .tensor import Tensor
 
 __all__ = ["get_printoptions", "set_printoptions"]
 
@@ -171,3 +172,10 @@ def _layout(texts, shape, cut, indent, width):
     if cut[0]:
         parts.insert(edge, "...")
     return "[" + ("," + "\n" * (len(shape) - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _repr(self, *, tensor_contents=None):
+    return tensor_text(self, tensor_contents)
+
+
+Tensor.__repr__ = _repr

@@ -15,7 +15,7 @@ from .autograd.views import check_in_place
 from .device import CPU
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
-from .ops.arguments import int_of, ints_of
+from .arguments import int_of, ints_of
 from .data import array_of
 from .ops.layout.views import _memory
 from .tensor import Tensor, wrap

@@ -87,8 +87,7 @@ class Tensor(_Slots):
         elif len(data) == 1 and isinstance(data[0], Tensor):
             self.array = data[0].array
         else:
-            from .data import contents       # the operations are loaded after this class
-            self.array = contents(data, numpy_dtype)
+            self.array = self._contents(data, numpy_dtype)       # of data.py, which stands on this file
 
     # -------------------------------------------------------------- what it is
     @property
@@ -264,10 +263,6 @@ class Tensor(_Slots):
         if self.array.ndim == 0:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
-
-    def __repr__(self, *, tensor_contents=None):
-        from .printing import tensor_text      # printing is not needed to compute
-        return tensor_text(self, tensor_contents)
 
     def __deepcopy__(self, memo):
         if id(self) in memo:

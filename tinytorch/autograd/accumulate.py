@@ -8,6 +8,7 @@ import numpy as np
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
 from .hooks import through_node_hooks
+from .node import AccumulateGrad
 
 
 #: What `_grad_dtype` of a leaf is whose gradient has the dtype of the leaf.
@@ -65,6 +66,16 @@ def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     else:
         np.add(grad.array, array, out=grad.array)
         grad.version[0] += 1
+
+
+def _accumulate(node, grad):
+    """Add a gradient to `.grad`."""
+    with lock:
+        accumulate_grad(node.variable, grad)
+    return ()
+
+
+AccumulateGrad.__call__ = _accumulate
 
 
 # ------------------------------------------------------------------ whether a gradient is held by somebody else

@@ -175,8 +175,9 @@ def _step(node, g, edges, create_graph):
     return grads
 
 
-def run_node(node, grads):
-    """What a call of `node` returns: see Node.__call__."""
+def run_node(node, *grads):
+    """The gradients of the inputs from those of the outputs (tensors or None), without hooks: recorded in grad mode,
+    and what was saved stays."""
     op, taped = node.op, bool(mode.grad)
     count = len(node.shape) if op.multi else 1
     if op.function is not None:
@@ -197,6 +198,9 @@ def run_node(node, grads):
             node.hooks = hooks
     results = tuple([as_tensor(results[i]) for i in node.inputs()])
     return results[0] if len(results) == 1 else results
+
+
+Node.__call__ = run_node
 
 
 def _run_tensor_hooks(extras, g):

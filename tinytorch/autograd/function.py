@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from . import above
 from .forward_ad import check_size
 from .grad_mode import mode, no_grad
 from .hooks import as_tensor
@@ -146,16 +147,15 @@ class Function:
         separate = cls.setup_context is not Function.setup_context
         forward = cls.forward
         if mode.transforms or mode.vmaps:
-            from ..func import custom          # is built on this
-            custom.check_support(cls)
+            above.custom.check_support(cls)
         if separate:
             bound = inspect.signature(forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, {}
-        if mode.vmaps and custom.has_own_vmap(cls, args):
-            if custom.is_outside_of_transforms():
-                return custom.through_vmap(cls, *args)
-            forward = functools.partial(custom.through_vmap, cls)
+        if mode.vmaps and above.custom.has_own_vmap(cls, args):
+            if above.custom.is_outside_of_transforms():
+                return above.custom.through_vmap(cls, *args)
+            forward = functools.partial(above.custom.through_vmap, cls)
         ctx = cls._ctx_class()
         ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
         edges = [a.node or a if needed else None for a, needed in zip(args, ctx.needs_input_grad)]

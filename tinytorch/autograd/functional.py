@@ -7,6 +7,7 @@ an input that the result does not depend on is a RuntimeError instead of a zero.
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from . import above
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from .tensor_methods import grad
 from .levels import Level, handle, pusher, stand_in
@@ -284,8 +285,7 @@ def _basis(x):
 
 
 def _block(tensors, dim, shape, like):
-    from ..ops.layout.join import stack               # ops stand on autograd
-    return stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like.array.dtype))
+    return above.stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like.array.dtype))
 
 
 def _finished(tensors, create_graph, many):

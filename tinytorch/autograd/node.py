@@ -215,20 +215,7 @@ class Node(_NodeHooks):
 
     def _sequence_nr(self):
         return -self.order
-
-    def __getattr__(self, name):
-        from .saved import look_up             # rarely asked
-        return look_up(self, name)
-
-    def __dir__(self):
-        from .saved import saved_names
-        return [*super().__dir__(), *saved_names(self)]
-
-    def __call__(self, *grads):
-        """The gradients of the inputs from those of the outputs (tensors or None), without hooks: recorded in grad
-        mode, and what was saved stays."""
-        from .engine import run_node
-        return run_node(self, grads)
+    # __call__ is in engine.py, __getattr__ and __dir__ in saved.py.
 
 
 def new_node(op, edges, saved, versions, shape):
@@ -262,13 +249,6 @@ class AccumulateGrad(_NodeHooks):
 
     def _sequence_nr(self):
         return 2 ** 64 - 1                     # run before all others
-
-    def __call__(self, grad):
-        """Add a gradient to `.grad`."""
-        from . import accumulate
-        with accumulate.lock:
-            accumulate.accumulate_grad(self.variable, grad)
-        return ()
 
     def extras(self):
         if self.variable._accumulating is None:

@@ -35,7 +35,8 @@ from .grad_mode import mode, usual
 from .node import ANS, SELECT, Node, Op, new_node, next_order
 from .promotion import (OPERANDS, as_operand, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
                         unusual_unary, write_out)
-from .views import MULTI, in_place, refresh, track_view
+from .in_place import in_place
+from .views import MULTI, refresh, track_view
 
 _NOTHING = ()
 _UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice

@@ -311,3 +311,10 @@ def disable_saved_tensors_hooks(error_message):
         yield
     finally:
         mode.packing_refused = before
+
+
+def _dir(node):
+    return [*object.__dir__(node), *saved_names(node)]
+
+
+Node.__getattr__, Node.__dir__ = look_up, _dir

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor, Size, wrap
+from . import above
 from .accumulate import OWN
 from .engine import run_backward
 from .grad_mode import mode
@@ -312,12 +313,11 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
     if len(sizes) != 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                          f"{sorted(sizes)} for the mapped dimension")
-    from ..ops.layout.join import stack               # ops are built on this
     count, rows = sizes.pop(), []
     for k in range(count):
         row = [batch if batch is None else batch[k] for batch in batches]
         rows.append(grad(roots, inputs, row, keep or k < count - 1, create_graph, True, allow_unused))
-    return tuple(g[0] if g[0] is None else stack(g) for g in zip(*rows))
+    return tuple(g[0] if g[0] is None else above.stack(g) for g in zip(*rows))
 
 
 def _tuple(x, length=None):

@@ -4,8 +4,6 @@ A view shares its base's memory and version cell. Where its elements lie in that
 gradient depends on, so writing in place through a view gives the *base* one copy-slice node, and every
 view derives its own history anew from that of the base, the next time it is used.
 """
-import functools
-import re
 import warnings
 
 import numpy as np
@@ -14,6 +12,7 @@ from .. import dtypes as dt
 from ..kernels import layout
 from ..kernels.memory import empty
 from ..tensor import Tensor, root_of
+from . import above
 from .anomaly import note_write
 from .grad_mode import INFERENCE_WRITE, mode, no_grad
 from .node import ANS, NOWHERE, SELECT, Op, new_node
@@ -176,8 +175,7 @@ def _address(array):
 def to_base(g, part, whole):
     """The gradient of a base, whose layout is `whole`, from that of the view with the layout `part`."""
     if isinstance(g, Tensor):
-        from ..ops.layout.views import relaid         # ops are built on this
-        g = relaid(g, part, whole)
+        g = above.relaid(g, part, whole)
     else:
         g = layout.relaid(g, part, whole)
     return g / layout.sharers(whole) if layout.overlaps(whole) else g
@@ -191,8 +189,7 @@ def _split_gradient(g, wanted, part, whole):
     """The gradients of a base, zero in the part that was overwritten, and of what was written there."""
     _check_layouts(part, whole)
     if isinstance(g, Tensor):
-        from ..ops.layout.views import relaid, without_part
-        return without_part(g, part, whole), relaid(g, whole, part)
+        return above.without_part(g, part, whole), above.relaid(g, whole, part)
     return layout.split_off(g, part, whole)
 
 
@@ -397,64 +394,3 @@ def move_retained(tensor, node):
         kept.remove(reference)
         if node is not None:
             node.extras().kept.append(reference)
-
-
-def _check_first(self, compute, args, kwargs):
-    """Raise what torch finds before it refuses to write to `self`: arguments of the wrong type, or to an inference
-    tensor anything."""
-    try:
-        with no_grad():
-            result = compute(self.detach(), *args, **kwargs)
-    except TypeError:
-        raise
-    except Exception:
-        if self.is_inference():
-            raise
-        return
-    if self.is_inference():
-        check_fits(self.array, result.array.shape, result.dtype)
-
-
-def _check_operand(self, other, common):
-    """RuntimeError if `self` and the other operand have a common shape or (with `common`) dtype that `self` cannot
-    hold: what torch looks at before it looks for an implementation for that dtype."""
-    from .promotion import OPERANDS, check_broadcast, result_type      # those are built on this
-    if isinstance(other, (Tensor, *OPERANDS)):
-        shape = np.shape(other)
-        check_broadcast(self.array.shape, shape)
-        dtype = result_type(self, other) if common else self.dtype
-        check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
-
-
-def in_place(function, expanded=None, common=True):
-    """The method `f_` of a function `f`: computes, then writes the result into its first argument.
-
-    `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
-    result has the common dtype of the operands.
-    """
-    @functools.wraps(function)
-    def method(self, *args, **kwargs):
-        try:
-            check_in_place(self, *args)
-        except RuntimeError as refusal:
-            _check_first(self, compute, args, kwargs)
-            raise refusal
-        for x in args:
-            if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
-                check_overlap(self, x)
-        write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
-        return assign(self, compute(self, *args, **kwargs), write)
-
-    def compute(self, *args, **kwargs):
-        try:
-            return function(self, *args, **kwargs)
-        except TypeError as error:             # what is no argument for it is told in the name of the method
-            raise TypeError(re.sub(rf"^{name}(?=\(\))", name + "_", str(error))) from None
-        except NotImplementedError as error:
-            if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
-                _check_operand(self, args[0], common)
-            raise
-    name = function.__name__
-    method.__name__ = method.__qualname__ = name + "_"
-    method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."
-    return method

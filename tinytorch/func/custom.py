@@ -1,6 +1,8 @@
 """autograd.Function under the transforms: what is asked of one, and its `vmap`."""
+import sys
 from typing import NamedTuple
 
+from ..autograd import above
 from ..autograd.function import Function
 from ..autograd.grad_mode import mode
 from ..tensor import Tensor
@@ -75,3 +77,6 @@ def _sample(output, out_dims):
                            f"{_SEE}")
     return tree_unflatten([x.select(dim, 0) if isinstance(x, Tensor) and dim is not None else x
                            for x, dim in zip(leaves, dims)], spec)
+
+
+above.custom = sys.modules[__name__]

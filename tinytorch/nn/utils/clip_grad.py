@@ -7,7 +7,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import tensor
-from ...ops.linalg.distance import vector_norm
+from ...ops.linalg.norms import vector_norm
 from ...ops.layout.join import stack
 from ...tensor import Tensor
 

@@ -13,7 +13,7 @@ from ...kernels.memory import check_size
 from ...kernels.memory import empty as new_memory
 from ...memory_format import check_layout, memory_order, preserve_format
 from ...tensor import Tensor, root_of, wrap
-from ..arguments import check_positive, ints_of, size_of
+from ...arguments import check_positive, ints_of, size_of
 from ...data import array_of, check_array
 from ..layout.shape import inverse
 

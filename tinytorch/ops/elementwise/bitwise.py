@@ -4,7 +4,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import binary, operator, unary
-from ...autograd.views import in_place
+from ...autograd.in_place import in_place
 from ...tensor import Tensor
 from .arithmetic import reflected
 

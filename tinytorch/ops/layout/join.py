@@ -3,6 +3,7 @@ import itertools
 
 import numpy as np
 
+from ...autograd import above
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...tensor import Tensor, check_dim, wrap
@@ -261,3 +262,4 @@ def meshgrid(*tensors, indexing="ij"):
     if swap:
         grids[:2] = grids[1], grids[0]
     return tuple(grids)
+above.stack = stack

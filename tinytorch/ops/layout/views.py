@@ -3,6 +3,7 @@ from operator import index as as_int
 
 import numpy as np
 
+from ...autograd import above
 from ...autograd.grad_mode import mode
 from ...autograd.op import methods, op, renamed, single
 from ...autograd.promotion import write_out
@@ -10,7 +11,7 @@ from ...autograd.views import layouts, to_base
 from ...kernels import layout
 from ...kernels.memory import overflow
 from ...tensor import Tensor, check_dim, root_of
-from ..arguments import int_of, ints_of
+from ...arguments import int_of, ints_of
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
@@ -466,3 +467,5 @@ changes_itself(as_strided)
 methods(as_strided, as_strided_scatter, chunk, diagonal_scatter, dsplit, hsplit, narrow, narrow_copy, select,
         select_scatter, slice_scatter, split, split_with_sizes, tensor_split, unbind, unfold, unsafe_chunk,
         unsafe_split, vsplit)
+above.relaid = relaid
+above.without_part = without_part

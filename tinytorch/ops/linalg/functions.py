@@ -6,7 +6,7 @@ from ...autograd.op import methods, op
 from ...autograd.promotion import EXACT, converted, type_name, write_out
 from ...tensor import Tensor, check_dim, wrap
 from .decompositions import LinAlgError, _check, _eye, _gaps, _inv, _rowwise, eigvalsh, inv, solve, svdvals
-from .distance import vector_norm
+from .norms import matrix_norm, vector_norm
 from .products import _matmul, mT, matmul
 from .contractions import cross as cross_of
 from ..reduction.reductions import check_tensor, masked, raw, to_outs
@@ -15,56 +15,6 @@ __all__ = ["chain_matmul", "cholesky_inverse", "cholesky_solve", "matrix_exp", "
 
 
 # ------------------------------------------------------------------ norms, rank, condition
-def _kept(result, dim, ndim):
-    """`result`, of which axes `dim` have been reduced, with them as axes of size 1."""
-    for d in sorted(d % ndim for d in dim):
-        result = result.unsqueeze(d)
-    return result
-
-
-def _extreme(x, largest, dim, keepdim):
-    """The largest (0 if there is none) or smallest element along `dim`."""
-    if not largest:
-        return x.amin(dim, keepdim)
-    return x.amax(dim, keepdim) if x.array.shape[dim] else x.sum(dim, keepdim)
-
-
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
-    """The norm of matrices: ord "fro", "nuc" (sum of singular values), 2, -2 (largest, smallest singular
-    value), 1, -1 (largest, smallest column sum), inf, -inf (row sum).
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.matrix_norm(torch.tensor([[3., 0.], [0., -4.]]), 1)
-    tensor(4.)
-    """
-    check_tensor("linalg_matrix_norm", A)
-    if dtype is not None:
-        A = converted(A, dtype.numpy)
-    ndim = A.array.ndim
-    if ndim < 2:
-        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-    if A.array.dtype.kind not in "fc":
-        raise RuntimeError("linalg.matrix_norm: Expected a floating point or complex tensor as input. "
-                           f"Got {type_name(A)}")
-    if len(dim) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
-    row, column = check_dim(dim[0], ndim), check_dim(dim[1], ndim)
-    if row == column:
-        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
-    if ord == "fro":
-        return vector_norm(A, 2, (row, column), keepdim, out=out)
-    if ord in ("nuc", 2, -2):
-        s = svdvals(A.movedim((row, column), (-2, -1)))
-        result = s.sum(-1) if ord == "nuc" else _extreme(s, ord == 2, -1, False)
-        return write_out(out, _kept(result, (row, column), ndim) if keepdim else result)
-    if ord not in (1, -1, float("inf"), -float("inf")):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    over, rest = (row, column) if ord in (1, -1) else (column, row)
-    sums = vector_norm(A, 1, over, True)
-    result = _extreme(sums, ord > 0, rest, True)
-    return write_out(out, result if keepdim else result.squeeze((row, column)))
-
-
 def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     """Vector norm or matrix norm, by `ord` and how many dimensions `dim` names (by default: all, and
     those of the tensor if `ord` is given).

@@ -5,7 +5,7 @@ import numpy as np
 
 from ...autograd.op import op, renamed
 from ...autograd.promotion import need_tensors, type_name
-from ...autograd.views import in_place
+from ...autograd.in_place import in_place
 from ...kernels.erf import erf
 from ...tensor import check_dim
 from .activation import floating, parts, written

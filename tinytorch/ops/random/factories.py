@@ -17,7 +17,7 @@ from ...kernels.random import rejection
 from ...kernels.memory import empty
 from ...random import stream_of
 from ...tensor import Tensor, wrap
-from ..arguments import size_of
+from ...arguments import size_of
 from ..creation.factories import as_dtype
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like
 

@@ -1,7 +1,7 @@
 """Sizes and integers as arguments: checked, with torch's words for what they are not."""
 from operator import index as as_int
 
-from ..kernels.memory import DIMENSIONS, LARGEST
+from .kernels.memory import DIMENSIONS, LARGEST
 
 
 def size_of(args, name):

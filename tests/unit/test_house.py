@@ -1,0 +1,84 @@
+"""How the house is built: imports run one way, and public functions show their own source."""
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import tinytorch as torch
+
+ROOT = Path(torch.__file__).parent
+
+#: From the ground up: a file imports from its own floor and from those below, in functions too.
+FLOORS = [
+    "version allocator dtypes device memory_format return_types utils._pytree",
+    "tensor",
+    "kernels",
+    "arguments data random printing",
+    "autograd",
+    "ops",
+    "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special",
+    "nn func jit distributed",
+    "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",
+    "vision",
+]
+_FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
+
+
+def floor_of(name):
+    """Of a file, or of the folder that it is in."""
+    while name not in _FLOOR_OF:
+        name = name.rpartition(".")[0]
+        assert name, "this file has no floor"
+    return _FLOOR_OF[name]
+
+
+def modules():
+    """{name below tinytorch: (path, imported names below tinytorch)}; nested imports count."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = list(path.relative_to(ROOT).with_suffix("").parts)
+        package = parts[:-1]
+        if parts[-1] == "__init__":
+            parts.pop()
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = package[:len(package) - node.level + 1] + (node.module or "").split(".")
+                base = [part for part in base if part]
+                for alias in node.names:
+                    names.add(".".join([*base, alias.name]))
+        found[".".join(parts)] = names
+    known = set(found)
+
+    def module_of(name):
+        while name and name not in known:
+            name = name.rpartition(".")[0]
+        return name
+    return {name: {module_of(imported) for imported in names} - {name, ""} for name, names in found.items()}
+
+
+MODULES = modules()
+
+
+def test_imports_never_run_up():
+    upward = {f"{name} -> {imported}" for name, names in MODULES.items() for imported in names if name
+              and floor_of(imported) > floor_of(name)}
+    assert len(MODULES) > 200 and not upward
+
+
+def test_imports_run_in_no_circle():
+    """Packages that gather what their files offer count as their files' users, not the other way round."""
+    left = {name: {n for n in names if not name.startswith(n + ".")} for name, names in MODULES.items()}
+    while True:
+        free = {name for name, names in left.items() if not names & left.keys()}
+        if not free:
+            break
+        left = {name: names for name, names in left.items() if name not in free}
+    # what remains only imports a circle, or is in one
+    while True:
+        imported = {n for names in left.values() for n in names if n in left}
+        if imported >= left.keys():
+            break
+        left = {name: names for name, names in left.items() if name in imported}
+    assert not left, {name: sorted(names & left.keys()) for name, names in left.items()}

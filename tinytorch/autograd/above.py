@@ -1,0 +1,6 @@
+"""What autograd uses of the files that stand on it: they put it here when they are loaded.
+
+stack, relaid, without_part    of ops/layout
+custom                         func/custom.py: a Function under torch.func's transforms
+"""
+stack = relaid = without_part = custom = None

@@ -1,0 +1,70 @@
+"""The in-place form of a function: it computes, then writes the result into its first argument."""
+import functools
+import re
+
+import numpy as np
+
+from ..tensor import Tensor
+from .grad_mode import no_grad
+from .promotion import OPERANDS, check_broadcast, result_type
+from .views import assign, check_fits, check_in_place, check_overlap, may_share
+
+
+def _check_first(self, compute, args, kwargs):
+    """Raise what torch finds before it refuses to write to `self`: arguments of the wrong type, or to an inference
+    tensor anything."""
+    try:
+        with no_grad():
+            result = compute(self.detach(), *args, **kwargs)
+    except TypeError:
+        raise
+    except Exception:
+        if self.is_inference():
+            raise
+        return
+    if self.is_inference():
+        check_fits(self.array, result.array.shape, result.dtype)
+
+
+def _check_operand(self, other, common):
+    """RuntimeError if `self` and the other operand have a common shape or (with `common`) dtype that `self` cannot
+    hold: what torch looks at before it looks for an implementation for that dtype."""
+    if isinstance(other, (Tensor, *OPERANDS)):
+        shape = np.shape(other)
+        check_broadcast(self.array.shape, shape)
+        dtype = result_type(self, other) if common else self.dtype
+        check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
+
+
+def in_place(function, expanded=None, common=True):
+    """The method `f_` of a function `f`: computes, then writes the result into its first argument.
+
+    `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
+    result has the common dtype of the operands.
+    """
+    @functools.wraps(function)
+    def method(self, *args, **kwargs):
+        try:
+            check_in_place(self, *args)
+        except RuntimeError as refusal:
+            _check_first(self, compute, args, kwargs)
+            raise refusal
+        for x in args:
+            if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
+                check_overlap(self, x)
+        write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
+        return assign(self, compute(self, *args, **kwargs), write)
+
+    def compute(self, *args, **kwargs):
+        try:
+            return function(self, *args, **kwargs)
+        except TypeError as error:             # what is no argument for it is told in the name of the method
+            raise TypeError(re.sub(rf"^{name}(?=\(\))", name + "_", str(error))) from None
+        except NotImplementedError as error:
+            if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
+                _check_operand(self, args[0], common)
+            raise
+    name = function.__name__
+    method.__name__ = method.__qualname__ = name + "_"
+    method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."
+    return method
