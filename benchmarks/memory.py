@@ -33,8 +33,9 @@ def grow_and_free(torch, size):
 
 
 def worker(job):
-    import tinytorch as torch
     from workloads import WORKLOADS
+
+    import tinytorch as torch
     if job in SIZES:
         print(json.dumps(grow_and_free(torch, SIZES[job])))
     else:

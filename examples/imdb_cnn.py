@@ -8,12 +8,11 @@ import random
 import re
 import tarfile
 
+import common
 import numpy as np
 
 import tinytorch as torch
 from tinytorch import nn
-
-import common
 
 WORDS, LENGTH = 12849, 130        # vocabulary (0 pads short reviews); tokens kept: the last of a review
 

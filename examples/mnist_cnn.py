@@ -1,8 +1,8 @@
 """MNIST with a small convolutional network without biases."""
+import common
+
 import tinytorch as torch
 from tinytorch import nn
-
-import common
 
 
 class Net(nn.Module):

@@ -1,8 +1,8 @@
 """MNIST row by row: 28 steps of 28 pixels through a GRU of 128 units."""
+import common
+
 import tinytorch as torch
 from tinytorch import nn
-
-import common
 
 
 class Net(nn.Module):

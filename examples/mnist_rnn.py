@@ -1,8 +1,8 @@
 """MNIST with a small recurrent network: four steps of 196 pixels, 64 tanh units, SGD."""
+import common
+
 import tinytorch as torch
 from tinytorch import nn
-
-import common
 
 
 class Net(nn.Module):

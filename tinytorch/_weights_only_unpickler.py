@@ -13,8 +13,14 @@ from collections import Counter, OrderedDict
 from pickle import UnpicklingError
 from struct import unpack
 
-from ._rebuild import (KNOWN, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_tensor_v2,
-                       _rebuild_tensor_v3, check_state)
+from ._rebuild import (
+    KNOWN,
+    _rebuild_parameter,
+    _rebuild_parameter_with_state,
+    _rebuild_tensor_v2,
+    _rebuild_tensor_v3,
+    check_state,
+)
 from .device import device
 from .nn.parameter import Parameter
 from .tensor import Size, Tensor

@@ -5,8 +5,7 @@ lie within the file and do not overlap, a record that is stored takes as many by
 compressed may grow only so far (`_GROWTH`), and all names lie under one folder. RuntimeError for anything else.
 """
 import zlib
-from struct import error as StructError
-from struct import unpack, unpack_from
+from struct import error as StructError, unpack, unpack_from
 from typing import NamedTuple
 
 _CHUNK = 1 << 20                               # bytes read at a time

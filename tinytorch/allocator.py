@@ -21,7 +21,8 @@ def keep_freed_memory():
     import ctypes
     try:
         libc = ctypes.CDLL(None)
-        libc.gnu_get_libc_version      # other C libraries have a mallopt that does not know these numbers
+        if not hasattr(libc, "gnu_get_libc_version"):          # another's mallopt does not know these numbers
+            return False
         return bool(libc.mallopt(_M_MMAP_THRESHOLD, MMAP_THRESHOLD) and libc.mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD))
     except (OSError, AttributeError):
         return False

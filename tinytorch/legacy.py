@@ -2,13 +2,13 @@
 import numpy as np
 
 from . import dtypes as dt
+from .arguments import size_of
 from .autograd.op import methods
 from .autograd.promotion import stored_as
 from .autograd.views import resized
-from .kernels.memory import empty
-from .arguments import size_of
-from .ops.layout.broadcast import expand
 from .data import array_of
+from .kernels.memory import empty
+from .ops.layout.broadcast import expand
 from .tensor import Size, Tensor, wrap
 
 __all__ = ["resize_as_", "set_default_tensor_type"]

@@ -17,8 +17,17 @@ from collections import OrderedDict
 import numpy as np
 
 from . import dtypes as dt
-from ._rebuild import (KNOWN, STORAGES, UNTYPED, Storage, StorageType, _rebuild_parameter, _rebuild_tensor_v2,
-                       _rebuild_tensor_v3, guard)
+from ._rebuild import (
+    KNOWN,
+    STORAGES,
+    UNTYPED,
+    Storage,
+    StorageType,
+    _rebuild_parameter,
+    _rebuild_tensor_v2,
+    _rebuild_tensor_v3,
+    guard,
+)
 from .device import check_device, device
 from .nn.parameter import Parameter
 from .tensor import Tensor, root_of, wrap
@@ -137,7 +146,7 @@ def _memory_of(array):
 
 def _aligned(archive, name, data):
     """Add an entry whose bytes begin at a multiple of the alignment, as torch's readers may map them."""
-    from zipfile import ZipInfo            # imported where used: it costs a tenth of `import tinytorch`
+    from zipfile import ZipInfo  # imported where used: it costs a tenth of `import tinytorch`
     info = ZipInfo(name)
     begin = archive.fp.tell() + 30 + len(name.encode()) + 4
     padding = -begin % _ALIGNMENT
@@ -336,7 +345,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 
 def _read(file, map_location, pickle_module, weights_only, pickle_load_args):
-    from ._zip_reader import Archive           # imported where used, as zipfile is
+    from ._zip_reader import Archive  # imported where used, as zipfile is
     name = _name_of(file)
     begin = _begin(file, name)
     try:

@@ -3,9 +3,18 @@ from .ops.elementwise.bessel import i0, i0e, i1, i1e
 from .ops.elementwise.math import exp2, expm1, log1p, sinc
 from .ops.elementwise.power import xlogy
 from .ops.elementwise.rounding import round
+from .ops.elementwise.special import (
+           digamma,
+           erf,
+           erfc,
+           erfinv,
+           lgamma as gammaln,
+           logit,
+           mvlgamma as multigammaln,
+           polygamma,
+           sigmoid as expit,
+)
 from .ops.nn.softmax import log_softmax, softmax
-from .ops.elementwise.special import digamma, erf, erfc, erfinv, lgamma as gammaln, logit, mvlgamma as multigammaln
-from .ops.elementwise.special import polygamma, sigmoid as expit
 from .ops.reduction.statistics import logsumexp
 
 psi = digamma

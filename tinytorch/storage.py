@@ -8,15 +8,15 @@ import warnings
 import numpy as np
 
 from . import dtypes as dt
+from .arguments import int_of, ints_of
 from .autograd.grad_mode import mode
 from .autograd.op import methods
 from .autograd.promotion import C_NAMES
 from .autograd.views import check_in_place
+from .data import array_of
 from .device import CPU
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
-from .arguments import int_of, ints_of
-from .data import array_of
 from .ops.layout.views import _memory
 from .tensor import Tensor, wrap
 

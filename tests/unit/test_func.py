@@ -2,8 +2,18 @@
 import pytest
 
 import tinytorch as torch
-from tinytorch.func import (functional_call, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize,
-                            stack_module_state, vjp)
+from tinytorch.func import (
+    functional_call,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    stack_module_state,
+    vjp,
+)
 
 X = torch.tensor([1.0, 2.0])
 

@@ -1,9 +1,6 @@
 """How the house is built: imports run one way, and public functions show their own source."""
 import ast
-import inspect
 from pathlib import Path
-
-import pytest
 
 import tinytorch as torch
 

@@ -7,9 +7,17 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import nn
+from tinytorch.nn.utils.rnn import (
+    PackedSequence,
+    invert_permutation,
+    pack_padded_sequence,
+    pack_sequence,
+    pad_packed_sequence,
+    pad_sequence,
+    unpack_sequence,
+    unpad_sequence,
+)
 from tinytorch.ops.nn import rnn as ops
-from tinytorch.nn.utils.rnn import (PackedSequence, invert_permutation, pack_padded_sequence, pack_sequence,
-                                    pad_packed_sequence, pad_sequence, unpack_sequence, unpad_sequence)
 
 KINDS = ("RNN", "LSTM", "GRU")
 

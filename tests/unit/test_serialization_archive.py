@@ -14,8 +14,22 @@ import pytest
 
 import tinytorch as torch
 
-from .test_serialization_hostile import (COMPLEX, FOUR, INT, UNTYPED, archive, build, call, load, name, parameter,
-                                         put, storage, tensor, zipped)
+from .test_serialization_hostile import (
+    COMPLEX,
+    FOUR,
+    INT,
+    UNTYPED,
+    archive,
+    build,
+    call,
+    load,
+    name,
+    parameter,
+    put,
+    storage,
+    tensor,
+    zipped,
+)
 
 
 # ------------------------------------------------------------------ memory

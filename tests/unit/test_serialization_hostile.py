@@ -1,7 +1,6 @@
 """torch.load and pickles that are damaged, or made to do harm: what is refused, and how."""
 import collections
 import io
-import os
 import pickle
 import struct
 import warnings

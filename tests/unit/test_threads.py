@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.kernels.linalg import products
 from tinytorch.kernels import threads
 from tinytorch.kernels.linalg.blas import openblas
 

@@ -10,7 +10,6 @@ from .grad_mode import mode
 from .hooks import through_node_hooks
 from .node import AccumulateGrad
 
-
 #: What `_grad_dtype` of a leaf is whose gradient has the dtype of the leaf.
 OWN = "own"
 

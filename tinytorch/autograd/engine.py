@@ -224,7 +224,7 @@ def _through_twin(op, g, wanted, saved):
     """
     args = [s.alias() if isinstance(s, Tensor) and s.tracked else s for s in saved[:ANS]]
     result = op.twin(*args)
-    roots = [r for r in (result if op.multi else (result,))]
+    roots = result if op.multi else (result,)
     grads = list(g) if op.multi else [g]
     pairs = [(r, d) for r, d in zip(roots, grads) if d is not None and r.tracked]
     asked = [a for a, w in zip(args[op.first:], wanted) if w]

@@ -6,7 +6,7 @@ that the operations leave (see levels.py), so every differentiable operation has
 Because the tape is what carries a tangent, a dual tensor requires grad, and `no_grad` inside the
 level stops tangents as well.
 """
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
@@ -123,7 +123,7 @@ class UnpackedDualTensor(NamedTuple):
     """What `unpack_dual` returns: the plain tensor, and its tangent or None."""
 
     primal: Tensor
-    tangent: Optional[Tensor]
+    tangent: Tensor | None
 
 
 def unpack_dual(tensor, *, level=None):

@@ -194,7 +194,7 @@ def _check_marks(ctx, args, outputs):
         if not _among(t, outputs):
             raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
                                "The inputs that are modified inplace must all be outputs of the Function.")
-    for i, t in enumerate(ctx._non_differentiable):
+    for t in ctx._non_differentiable:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(t).__name__}")
 

@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .tensor_methods import grad
 from .levels import Level, handle, pusher, stand_in
+from .tensor_methods import grad
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 

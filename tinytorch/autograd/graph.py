@@ -5,10 +5,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 from ..tensor import Tensor
-from .paths import edge_of, reached_by
 from .grad_mode import mode
 from .hooks import RemovableHandle
 from .node import AccumulateGrad, GradientEdge, Node as _Node, function_of
+from .paths import edge_of, reached_by
 from .saved import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",

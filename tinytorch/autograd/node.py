@@ -2,7 +2,7 @@
 import copy
 import weakref
 from itertools import count
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from .hooks import add_hook
 
@@ -312,7 +312,7 @@ class GradientEdge(NamedTuple):
 
     node: object
     output_nr: int
-    ownership_token: Optional[object] = None
+    ownership_token: object | None = None
 
     def edge(self):
         """Where a gradient that arrives here goes, as nodes keep it."""

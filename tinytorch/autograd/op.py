@@ -32,10 +32,19 @@ from numpy import ndarray
 from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
 from .grad_mode import mode, usual
-from .node import ANS, SELECT, Node, Op, new_node, next_order
-from .promotion import (OPERANDS, as_operand, not_a_tensor, on_arrays, promoted, to_default, unusual_binary,
-                        unusual_unary, write_out)
 from .in_place import in_place
+from .node import ANS, SELECT, Node, Op, new_node, next_order
+from .promotion import (
+    OPERANDS,
+    as_operand,
+    not_a_tensor,
+    on_arrays,
+    promoted,
+    to_default,
+    unusual_binary,
+    unusual_unary,
+    write_out,
+)
 from .views import MULTI, refresh, track_view
 
 _NOTHING = ()
@@ -300,7 +309,7 @@ def _single(o, forward):
         try:
             result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
         except (ValueError, MemoryError) as error:
-            raise refusal(error)
+            raise refusal(error) from None
         if aux:
             result, extra = result
         if result.__class__ is not ndarray:
@@ -364,7 +373,7 @@ def _general(o, forward):
         try:
             result = forward(*arrays, recording) if keep_flag else forward(*arrays)
         except (ValueError, MemoryError) as error:
-            raise refusal(error)
+            raise refusal(error) from None
         if not tensors:                        # a rule at work on plain arrays
             return result[0] if aux else result
         extra = None

@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 
 from .. import dtypes as dt
-from ..tensor import Tensor, Size, wrap
+from ..tensor import Size, Tensor, wrap
 from . import above
 from .accumulate import OWN
 from .engine import run_backward

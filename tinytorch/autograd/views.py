@@ -14,10 +14,9 @@ from ..kernels.memory import empty
 from ..tensor import Tensor, root_of
 from . import above
 from .anomaly import note_write
-from .grad_mode import INFERENCE_WRITE, mode, no_grad
+from .grad_mode import INFERENCE_WRITE, mode
 from .node import ANS, NOWHERE, SELECT, Op, new_node
 from .saved import PACKED, Packed, short_name
-
 
 #: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
 MULTI, NO_GRAD, INFERENCE, FUNCTION = "multi", "no_grad", "inference", "function"

@@ -47,7 +47,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
             data = wrap(np.empty(0, dt.get_default_dtype().numpy))
         if type(data) is Tensor or type(data) is Parameter:
             return _share(cls, data, requires_grad)
-        data.detach                            # AttributeError for what is no tensor, as in torch
+        getattr(data, "detach")                # noqa: B009  AttributeError for what is no tensor, as in torch
         self = _share(type(data), data, requires_grad)
         self.__dict__.update(data.__dict__, _grad=None, _is_param=True)
         return self

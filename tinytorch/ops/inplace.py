@@ -1,5 +1,6 @@
 """The in-place methods that torch offers as functions too: torch.exp_(x) is x.exp_()."""
 from ..tensor import Tensor
+
 # Importing these puts the methods on Tensor.
 from .creation import conversion  # noqa: F401
 from .elementwise import arithmetic, bessel, bitwise, complex, math, power, rounding, special  # noqa: F401

@@ -187,7 +187,7 @@ def read_idx(path):
 
 def _fetch(urls, path, md5):
     """Download the first of `urls` that answers to `path`, and check it. Nothing is left of a bad one."""
-    import hashlib                     # with urllib they take longer to import than all the rest
+    import hashlib  # with urllib they take longer to import than all the rest
     import urllib.error
     import urllib.request
     errors = []

@@ -13,8 +13,8 @@ from math import prod
 import numpy as np
 from numpy import ndarray
 
-from . import few_outputs
 from ..threads import split
+from . import few_outputs
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
 _KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block

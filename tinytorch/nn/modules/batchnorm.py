@@ -3,8 +3,7 @@ import warnings
 
 from ...dtypes import int64
 from ...ops.creation.factories import empty, ones, tensor, zeros
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module

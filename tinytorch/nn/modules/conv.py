@@ -3,8 +3,7 @@ import math
 
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module

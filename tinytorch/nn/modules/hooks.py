@@ -5,8 +5,8 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ...autograd.hooks import RemovableHandle
 from ...autograd.grad_mode import mode
+from ...autograd.hooks import RemovableHandle
 from ...autograd.op import op
 from ...autograd.views import FUNCTION, track_view
 from ...tensor import Tensor, wrap

@@ -9,8 +9,11 @@ from ...runtime import typename
 from ...tensor import Tensor
 from ..parameter import Buffer, Parameter
 from . import hooks
-from .hooks import (register_module_buffer_registration_hook, register_module_module_registration_hook,
-                    register_module_parameter_registration_hook)
+from .hooks import (
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from .state import Stateful, _IncompatibleKeys  # noqa: F401  torch has both here
 
 __all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook",

@@ -2,8 +2,7 @@
 import numbers
 
 from ...ops.creation.factories import empty
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter
 from .module import Module
 

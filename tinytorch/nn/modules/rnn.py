@@ -3,8 +3,8 @@ import math
 import numbers
 import warnings
 
-from ...ops.nn import rnn as ops
 from ...ops.creation.factories import empty, zeros
+from ...ops.nn import rnn as ops
 from ...tensor import Tensor
 from .. import init
 from ..parameter import Parameter

@@ -1,8 +1,7 @@
 """Embeddings as layers."""
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from ..parameter import Parameter
 from .module import Module
 

@@ -7,8 +7,8 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import tensor
-from ...ops.linalg.norms import vector_norm
 from ...ops.layout.join import stack
+from ...ops.linalg.norms import vector_norm
 from ...tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]

@@ -3,15 +3,15 @@ import numpy as np
 
 from ...autograd.grad_mode import no_grad
 from ...dtypes import finfo
-from ...ops.elementwise.compare import allclose
 from ...ops.creation.factories import zeros_like
-from ...ops.linalg.decompositions import linalg_qr, solve
-from ...ops.layout.join import cat
-from ...ops.linalg.products import mv, vdot
-from ...ops.linalg.functions import matrix_exp
-from ...ops.random.factories import randn
 from ...ops.creation.ranges import eye
+from ...ops.elementwise.compare import allclose
+from ...ops.layout.join import cat
+from ...ops.linalg.decompositions import linalg_qr, solve
+from ...ops.linalg.functions import matrix_exp
+from ...ops.linalg.products import mv, vdot
 from ...ops.nn.similarity import normalize
+from ...ops.random.factories import randn
 from ...tensor import Tensor, wrap
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module

@@ -1,7 +1,7 @@
 """The older spectral_norm, by a forward pre-hook; parametrizations.spectral_norm is the newer."""
 from ...autograd.grad_mode import no_grad
-from ...ops.linalg.products import dot, mv
 from ...ops.linalg.functions import multi_dot
+from ...ops.linalg.products import dot, mv
 from ...ops.nn.similarity import normalize
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..parameter import Parameter, is_lazy

@@ -4,17 +4,16 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.tensor_methods import check_can_require_grad
+from ...arguments import check_positive, ints_of, size_of
 from ...autograd.op import methods
 from ...autograd.promotion import refill, scalar_as, stored_as
+from ...autograd.tensor_methods import check_can_require_grad
+from ...data import array_of, check_array
 from ...device import check_device
 from ...kernels.layout import span, strided
-from ...kernels.memory import check_size
-from ...kernels.memory import empty as new_memory
+from ...kernels.memory import check_size, empty as new_memory
 from ...memory_format import check_layout, memory_order, preserve_format
 from ...tensor import Tensor, root_of, wrap
-from ...arguments import check_positive, ints_of, size_of
-from ...data import array_of, check_array
 from ..layout.shape import inverse
 
 __all__ = ["as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "from_numpy", "frombuffer",

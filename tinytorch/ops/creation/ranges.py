@@ -7,9 +7,8 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.promotion import refill, result_dtype
+from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
-from ...kernels.memory import LARGEST, check_size
-from ...kernels.memory import empty as new_memory
 from ...tensor import Tensor, wrap
 from .factories import as_dtype, finish
 

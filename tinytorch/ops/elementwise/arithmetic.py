@@ -2,10 +2,19 @@
 import numpy as np
 
 from ...autograd.grad_mode import mode
-from ...autograd.op import binary, methods, op, operator, renamed, unary
-from ...autograd.promotion import (C_NAMES, OPERANDS, check_broadcast, in_float32, need_tensors, promoted, stored_as,
-                                   type_name, write_out)
 from ...autograd.in_place import in_place
+from ...autograd.op import binary, methods, op, operator, renamed, unary
+from ...autograd.promotion import (
+    C_NAMES,
+    OPERANDS,
+    check_broadcast,
+    in_float32,
+    need_tensors,
+    promoted,
+    stored_as,
+    type_name,
+    write_out,
+)
 from ...autograd.views import check_in_place, may_share
 from ...tensor import Tensor
 

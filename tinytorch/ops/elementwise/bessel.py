@@ -16,7 +16,7 @@ def _series(order):
     """Two Chebyshev series: of exp(-x) I(x) (of order 1, over x) for x from 0 to 8, and of exp(-x) sqrt(x) I(x) by
     8 / x beyond. They interpolate the integral of exp(x cos t) cos(order t) over a half turn by the midpoint rule,
     which is exact to rounding for a periodic function."""
-    from numpy.polynomial import Chebyshev     # takes long to import
+    from numpy.polynomial import Chebyshev  # takes long to import
 
     t = (np.arange(4000) + 0.5) * (np.pi / 4000)
     fall = -2 * np.sin(t / 2) ** 2             # cos(t) - 1

@@ -3,8 +3,8 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
-from ...autograd.op import binary, operator, unary
 from ...autograd.in_place import in_place
+from ...autograd.op import binary, operator, unary
 from ...tensor import Tensor
 from .arithmetic import reflected
 

@@ -4,9 +4,9 @@ import functools
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.in_place import in_place
 from ...autograd.op import binary, methods, op, operator, unary
 from ...autograd.promotion import need_tensors, promoted, type_name
-from ...autograd.in_place import in_place
 from ...tensor import Tensor, wrap
 from .arithmetic import also
 

@@ -3,8 +3,16 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, methods, op, operator
-from ...autograd.promotion import (OPERANDS, check_broadcast, converted, in_float32, need_tensors, result_dtype,
-                                   type_name, write_out)
+from ...autograd.promotion import (
+    OPERANDS,
+    check_broadcast,
+    converted,
+    in_float32,
+    need_tensors,
+    result_dtype,
+    type_name,
+    write_out,
+)
 from ...autograd.views import assign, check_in_place
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor

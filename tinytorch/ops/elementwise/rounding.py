@@ -3,9 +3,9 @@
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.in_place import in_place
 from ...autograd.op import binary, methods, op, renamed, unary
 from ...autograd.promotion import in_float32, need_tensors, promoted, result_dtype, scalar_as, write_out
-from ...autograd.in_place import in_place
 from ...autograd.views import check_in_place
 from ...tensor import Tensor
 from .arithmetic import REFUSED, alike, also, conj, is_complex, refused, ternary

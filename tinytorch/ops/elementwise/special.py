@@ -5,8 +5,7 @@ import numpy as np
 
 from ...autograd.op import methods, op, unary
 from ...autograd.promotion import in_float32, to_default, type_name, write_out
-from ...kernels import erf as erf_kernels
-from ...kernels import gamma as gamma_kernels
+from ...kernels import erf as erf_kernels, gamma as gamma_kernels
 from .arithmetic import conj
 from .math import exp
 from .where import pick

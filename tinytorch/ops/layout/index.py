@@ -12,12 +12,20 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
 from ...autograd.promotion import stored_as, type_name
-from ...autograd.views import (assign, check_in_place, check_inference, check_overlap, check_written, is_expanded,
-                               may_share, warn_expanded)
+from ...autograd.views import (
+    assign,
+    check_in_place,
+    check_inference,
+    check_overlap,
+    check_written,
+    is_expanded,
+    may_share,
+    warn_expanded,
+)
+from ...data import array_of, check_not_in_itself
 from ...kernels.layout import picked_like
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
-from ...data import array_of, check_not_in_itself
 
 __all__ = ["index_put"]
 

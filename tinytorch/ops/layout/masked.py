@@ -1,9 +1,9 @@
 """Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
 import numpy as np
 
+from ...autograd.in_place import in_place
 from ...autograd.op import methods, op, renamed
 from ...autograd.promotion import stored_as, type_name, write_out
-from ...autograd.in_place import in_place
 from ...autograd.views import warn_expanded
 from ...tensor import Tensor, check_dim, wrap
 from .broadcast import common_shape, expand

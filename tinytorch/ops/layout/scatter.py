@@ -1,14 +1,14 @@
 """Reading and writing along a dimension by index: gather scatter scatter_add scatter_reduce, index_add and its like."""
 import numpy as np
 
+from ...autograd.in_place import in_place
 from ...autograd.op import methods, op, renamed
 from ...autograd.promotion import EXACT, check_out_dtype, type_name, write_out
-from ...autograd.in_place import in_place
 from ...autograd.views import warn_expanded
 from ...kernels.scatter import add_at, add_flat, along
 from ...tensor import Tensor, check_dim, wrap
-from .broadcast import expand
 from ..creation.conversion import _to_copy
+from .broadcast import expand
 from .index import _add_in_zeros
 from .shape import reshape
 from .views import as_strided

@@ -6,8 +6,8 @@ from ...autograd.promotion import write_out
 from ...dtypes import dtype
 from ...tensor import Tensor, check_dim
 from ..elementwise.arithmetic import REFUSED, refused
-from .broadcast import expand
 from ..elementwise.complex import view_as_complex, view_as_real
+from .broadcast import expand
 from .diagonal import diagonal
 from .index import _ALL, _alias, _slice
 from .shape import permute, reshape, squeeze, t, transpose, unsqueeze, view

@@ -3,6 +3,7 @@ from operator import index as as_int
 
 import numpy as np
 
+from ...arguments import int_of, ints_of
 from ...autograd import above
 from ...autograd.grad_mode import mode
 from ...autograd.op import methods, op, renamed, single
@@ -11,7 +12,6 @@ from ...autograd.views import layouts, to_base
 from ...kernels import layout
 from ...kernels.memory import overflow
 from ...tensor import Tensor, check_dim, root_of
-from ...arguments import int_of, ints_of
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined

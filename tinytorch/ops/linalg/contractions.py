@@ -4,8 +4,8 @@ import numpy as np
 from ...autograd.op import methods, op
 from ...autograd.promotion import EXACT, check_broadcast, converted, need_tensors, promoted, write_out
 from ...tensor import Tensor, check_dim
-from .products import count_of, matmul
 from ..reduction.reductions import like, raw
+from .products import count_of, matmul
 
 __all__ = ["cross", "inner", "kron", "tensordot", "trace"]
 

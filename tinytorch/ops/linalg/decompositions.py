@@ -6,8 +6,8 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import methods, op
 from ...autograd.promotion import EXACT, converted, type_name, write_out
 from ...tensor import Tensor, wrap
-from .products import _matmul, mT
 from ..reduction.reductions import check_tensor, like, raw, to_outs
+from .products import _matmul, mT
 
 __all__ = ["cholesky", "det", "inverse", "logdet", "qr", "slogdet", "svd"]
 

@@ -4,12 +4,12 @@ import numpy as np
 from ... import return_types
 from ...autograd.op import methods, op
 from ...autograd.promotion import EXACT, converted, type_name, write_out
-from ...tensor import Tensor, check_dim, wrap
+from ...tensor import Tensor, wrap
+from ..reduction.reductions import check_tensor, masked, raw, to_outs
+from .contractions import cross as cross_of
 from .decompositions import LinAlgError, _check, _eye, _gaps, _inv, _rowwise, eigvalsh, inv, solve, svdvals
 from .norms import matrix_norm, vector_norm
-from .products import _matmul, mT, matmul
-from .contractions import cross as cross_of
-from ..reduction.reductions import check_tensor, masked, raw, to_outs
+from .products import _matmul, matmul, mT
 
 __all__ = ["chain_matmul", "cholesky_inverse", "cholesky_solve", "matrix_exp", "matrix_power", "pinverse"]
 

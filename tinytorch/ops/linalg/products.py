@@ -3,7 +3,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, methods, op, renamed
-from ...autograd.promotion import EXACT, C_NAMES, check_broadcast, in_float32, need_tensors, type_name, write_out
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, in_float32, need_tensors, type_name, write_out
 from ...autograd.views import resized
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.in_place import in_place
 from ...autograd.op import methods, op, renamed, unary
 from ...autograd.promotion import in_float32, need_tensors, type_name
-from ...autograd.in_place import in_place
 from ...kernels.random.samplers import rrelu_slopes
 from ...random import stream_of
 from ...tensor import Tensor, wrap

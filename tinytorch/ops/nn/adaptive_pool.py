@@ -9,8 +9,8 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import in_float32, type_name
 from ...dtypes import BFLOAT16
 from ...kernels import pool as kernels
-from .pool import _avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, back, check_dtype, check_tensor, images, window
 from ..reduction.reductions import masked, raw
+from .pool import _avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, back, check_dtype, check_tensor, images, window
 
 __all__ = ["adaptive_avg_pool1d"]
 

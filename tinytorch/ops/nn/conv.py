@@ -18,9 +18,9 @@ from ...dtypes import BFLOAT16
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import channels_last
 from ...tensor import Tensor
+from ..layout.shape import squeeze, unsqueeze
 from ..plan import planned
 from ..reduction.reductions import _sum
-from ..layout.shape import squeeze, unsqueeze
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
 

@@ -8,11 +8,11 @@ from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, need_tensors, promoted, type_name
 from ...tensor import wrap
+from ..elementwise.special import sigmoid
 from .activation import _hardtanh
 from .cross_entropy import reduction_of
 from .similarity import pairwise_distance
 from .smooth_activation import _softplus, logsigmoid
-from ..elementwise.special import sigmoid
 
 
 def reduced(loss, reduction):

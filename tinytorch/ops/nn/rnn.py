@@ -9,18 +9,18 @@ import numpy as np
 from ...autograd.op import op
 from ...autograd.promotion import type_name
 from ...kernels.rnn import cell as cells
-from ...kernels.rnn.split import run_backward, run_forward
 from ...kernels.rnn.elman import rnn_backward, rnn_forward
 from ...kernels.rnn.gru import gru_backward, gru_forward
 from ...kernels.rnn.lstm import lstm_backward, lstm_forward
 from ...kernels.rnn.shared import spans
+from ...kernels.rnn.split import run_backward, run_forward
 from ...tensor import Tensor, wrap
-from .activation import relu
-from .dropout import dropout as drop
-from ..layout.join import cat
-from ..linalg.products import linear
 from ..elementwise.math import tanh
 from ..elementwise.special import sigmoid
+from ..layout.join import cat
+from ..linalg.products import linear
+from .activation import relu
+from .dropout import dropout as drop
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
 

@@ -3,15 +3,15 @@ import math
 
 import numpy as np
 
+from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
 from ...autograd.promotion import need_tensors, type_name
-from ...autograd.in_place import in_place
 from ...kernels.erf import erf
 from ...tensor import check_dim
-from .activation import floating, parts, written
 from ..elementwise.arithmetic import conj
 from ..elementwise.math import tanh
 from ..elementwise.special import sigmoid
+from .activation import floating, parts, written
 
 __all__ = ["celu", "celu_", "selu", "selu_", "sigmoid_"]
 

@@ -6,18 +6,17 @@ All of them continue PyTorch's own CPU stream (see tinytorch/random.py): the sam
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import size_of
 from ...autograd.grad_mode import mode
-from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.op import methods, op
 from ...autograd.promotion import check_broadcast, check_written, refill, type_name, write_out
+from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import resized
 from ...device import check_device
-from ...kernels.random import samplers
-from ...kernels.random import rejection
 from ...kernels.memory import empty
+from ...kernels.random import rejection, samplers
 from ...random import stream_of
 from ...tensor import Tensor, wrap
-from ...arguments import size_of
 from ..creation.factories import as_dtype
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like
 
@@ -339,8 +338,7 @@ def _binomial(stream, count, prob):
         if array.dtype not in (np.float32, np.float64):
             raise NotImplementedError(f"binomial() of {dt.of(array)} tensors")
     if count.dtype != prob.dtype:
-        raise RuntimeError("Found dtype {} but expected {}".format(dt.of(prob).tensor_type[:-6],
-                                                                   dt.of(count).tensor_type[:-6]))
+        raise RuntimeError(f"Found dtype {dt.of(prob).tensor_type[:-6]} but expected {dt.of(count).tensor_type[:-6]}")
     check_broadcast(count.shape, prob.shape)
     count, prob = np.broadcast_arrays(count, prob)
     return rejection.binomial(count, prob, stream)

@@ -11,8 +11,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import methods, op
 from ...autograd.views import check_in_place, check_written, rebase
-from ...kernels.random import normal as normals
-from ...kernels.random import samplers
+from ...kernels.random import normal as normals, samplers
 from ...random import stream_of
 from ...tensor import Tensor, wrap
 

@@ -6,9 +6,9 @@ from ...autograd.op import methods, op, renamed
 from ...autograd.promotion import converted, in_float32, to_default, type_name, write_out
 from ...tensor import check_dim, wrap
 from ..elementwise.power import logaddexp
-from .reductions import check_tensor, numpy_names, to_outs
 from ..elementwise.rounding import maximum
 from ..layout.scatter import _gather
+from .reductions import check_tensor, numpy_names, to_outs
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
@@ -51,7 +51,7 @@ def _chain(g, factor):
 
 def _doubling(input, dim, combine):
     """Running results of an associative `combine` in ordinary ops: differentiable any number of times."""
-    from ..layout.join import cat                     # the twins alone need it
+    from ..layout.join import cat  # the twins alone need it
     if not input.ndim:
         return input.clone()
     x, step = input.transpose(0, dim), 1

@@ -4,8 +4,7 @@ from operator import index as as_int
 
 import numpy as np
 
-from ... import dtypes as dt
-from ... import return_types
+from ... import dtypes as dt, return_types
 from ...autograd.op import methods, op, renamed, single
 from ...autograd.promotion import EXACT, check_out_dtype, converted, in_float32, type_name, write_out
 from ...tensor import Tensor, check_dim, wrap
@@ -165,7 +164,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
 def _prod_tree(input, dim, keepdim):
     """The product of pairs, of pairs of pairs ...: in ordinary ops, so differentiable wherever zeros lie."""
-    from ..layout.join import cat                     # the twin alone needs it
+    from ..layout.join import cat  # the twin alone needs it
     if not input.ndim:
         return input.clone()
     x = input.transpose(0, dim)

@@ -1,8 +1,7 @@
 """Order: sort argsort topk kthvalue unique searchsorted ..."""
 import numpy as np
 
-from ... import dtypes as dt
-from ... import return_types
+from ... import dtypes as dt, return_types
 from ...autograd.op import methods
 from ...autograd.promotion import EXACT, promoted, type_name, write_out
 from ...tensor import Tensor, check_dim, wrap

@@ -9,9 +9,23 @@ from ...autograd.promotion import in_float32, to_default, type_name, write_out
 from ...kernels.memory import empty
 from ...tensor import Tensor, check_dim, wrap
 from ..elementwise.math import exp
-from .reductions import (_add, _mean, _number_of, _share, axes, check_nonempty, check_tensor, extreme_at, masked,
-                         numpy_names, picker, raw, spread, sum)
 from ..layout.shape import sizes
+from .reductions import (
+    _add,
+    _mean,
+    _number_of,
+    _share,
+    axes,
+    check_nonempty,
+    check_tensor,
+    extreme_at,
+    masked,
+    numpy_names,
+    picker,
+    raw,
+    spread,
+    sum,
+)
 
 __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",
            "quantile", "std", "std_mean", "var", "var_mean"]

@@ -159,7 +159,7 @@ def _check_context(context, num_workers):
     if not num_workers:
         raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but "
                          f"got num_workers={num_workers}")
-    import multiprocessing                       # slow to import, and only needed for this check
+    import multiprocessing  # slow to import, and only needed for this check
     methods = multiprocessing.get_all_start_methods()
     if isinstance(context, str):
         if context not in methods:

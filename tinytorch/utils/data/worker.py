@@ -45,7 +45,7 @@ class Worker:
         seed = base_seed + number
         self.info = WorkerInfo(number, count, seed, copy.copy(dataset))
         self.stream = Stream(seed)
-        import random                          # Python's own, which nothing but workers needs
+        import random  # Python's own, which nothing but workers needs
         self.python_state = random.Random(seed).getstate()
         entropy = [number, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
         self.numpy_state = np.random.RandomState(np.random.SeedSequence(entropy).generate_state(4)).get_state()
