@@ -12,7 +12,7 @@ _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tinytorch\.
 from . import autograd
 from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .autograd.grad_mode import is_inference
-from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.promotion import result_type
 from .autograd.tensor_methods import detach
 from .device import device

@@ -118,7 +118,7 @@ def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtyp
         if any(marks):
             array = _view(storage.change(dtype, *marks), dtype, offset, size, stride)
     tensor = wrap(array)
-    tensor.tracked = requires_grad
+    tensor._requires_grad = requires_grad
     return tensor
 
 

@@ -49,9 +49,9 @@ class Size(tuple):
 
 class _Slots:
     # In a base class of their own so that Tensor itself can give defaults to the rarer attributes.
-    # array: the numbers. node: how it was computed (None: a leaf). tracked: requires a gradient.
-    # version: [count of in-place writes], shared with views. origin: View (see autograd/views.py) or None.
-    __slots__ = ("array", "node", "tracked", "version", "origin", "__weakref__")
+    # array: the numbers. node: how it was computed (None: a leaf); grad_fn shows it. version: [count of in-place
+    # writes], shared with views. view_info: View (see autograd/views.py) or None.
+    __slots__ = ("array", "node", "_requires_grad", "version", "view_info", "__weakref__")
 
 
 class Tensor(_Slots):
@@ -77,7 +77,7 @@ class Tensor(_Slots):
 
     def __new__(cls, *args, **kwargs):
         self = object.__new__(cls)
-        self.node, self.tracked, self.version, self.origin = None, False, [0], None
+        self.node, self._requires_grad, self.version, self.view_info = None, False, [0], None
         return self
 
     def __init__(self, *data, device=None):
@@ -247,7 +247,7 @@ class Tensor(_Slots):
         return self.item()
 
     def _as_number(self):
-        if self.tracked:
+        if self._requires_grad:
             warnings.warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                           "Consider using tensor.detach() first.", stacklevel=3)
         return self._only()
@@ -275,7 +275,7 @@ class Tensor(_Slots):
         copy = type(self).__new__(type(self))
         memo[id(self)] = copy
         copy.array = self._copied_array(memo)
-        copy.tracked = self.tracked
+        copy._requires_grad = self._requires_grad
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo)
         if self.__dict__:
@@ -284,7 +284,7 @@ class Tensor(_Slots):
 
     def _copied_array(self, memo):
         # Views that are copied together share memory again: `memo` keeps the copy of what they are views of.
-        owner = self.array if self.origin is None else self.origin.base.array
+        owner = self.array if self.view_info is None else self.view_info.base.array
         start = owner.__array_interface__["data"][0]
         key = "memory", start, owner.nbytes
         if key not in memo:
@@ -311,10 +311,10 @@ class Tensor(_Slots):
 
     @property
     def _base(self):
-        return None if self.origin is None else self.origin.base
+        return None if self.view_info is None else self.view_info.base
 
     def _is_view(self):
-        return self.origin is not None
+        return self.view_info is not None
 
 
 def _real(number, name):
@@ -333,7 +333,7 @@ def own_attributes(tensor):
 
 def _rebuild(cls, array, tracked):
     self = cls.__new__(cls)
-    self.array, self.tracked = array, tracked
+    self.array, self._requires_grad = array, tracked
     return self
 
 
@@ -355,9 +355,9 @@ def wrap(array):
     tensor = blank(Tensor)
     tensor.array = array
     tensor.node = None
-    tensor.tracked = False
+    tensor._requires_grad = False
     tensor.version = [0] if fresh.cell is None else fresh.cell()
-    tensor.origin = None
+    tensor.view_info = None
     return tensor
 
 

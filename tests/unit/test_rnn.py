@@ -34,7 +34,7 @@ def wanted(*shape):
 @pytest.mark.parametrize("features", (3, 8))        # narrower and wider than the hidden state
 @pytest.mark.parametrize("reverse", (False, True))
 @pytest.mark.parametrize("sizes", (None, (4, 3, 3, 1)))
-def test_fused_layer_agrees_with_its_twin(kind, features, reverse, sizes):
+def test_fused_layer_agrees_with_its_decomposition(kind, features, reverse, sizes):
     torch.manual_seed(0)
     gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[kind]
     x = wanted(11, features) if sizes else wanted(3, 4, features)
@@ -48,7 +48,7 @@ def test_fused_layer_agrees_with_its_twin(kind, features, reverse, sizes):
     else:
         function, tensors, first = ops._rnn, [x, h, *weights], ("tanh", sizes, False, reverse)
     leaves = [t for t in tensors if t is not None]
-    fused, twin = function(*first, *tensors), function.op.twin(*first, *tensors)
+    fused, twin = function(*first, *tensors), function.op.decomposition(*first, *tensors)
     grads = [torch.randn_like(t) for t in fused]
     for a, b in zip(fused, twin):
         assert np.allclose(a.detach().numpy(), b.detach().numpy(), rtol=0, atol=1e-14)

@@ -1,11 +1,11 @@
 """torch.autograd: the tape, backward, grad modes, derivatives of functions, and their checks."""
-from .anomaly import detect_anomaly, set_detect_anomaly
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .grad_mode import (enable_grad, enforce_grad_layout_policy, inference_mode, is_grad_enabled,
                         is_inference_mode_enabled, is_multithreading_enabled, no_grad, set_grad_enabled,
                         set_multithreading_enabled)
 from .tensor_methods import Variable, backward, grad
 
-from . import anomaly as anomaly_mode, forward_ad, function, functional, graph, variable
+from . import anomaly_mode, forward_ad, function, functional, graph, variable
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
 

@@ -44,7 +44,7 @@ def accumulate_with_hooks(leaf, g, create_graph):
 def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place. `dtype` is what
     leaf.grad is to have, None for that of `g`."""
-    if not leaf.tracked:
+    if not leaf._requires_grad:
         return                                 # taken out of the graph since
     array = g.array if isinstance(g, Tensor) else np.asarray(g)
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
@@ -82,7 +82,7 @@ class _Leaf:
     """As much of a leaf as accumulate_grad wants."""
 
     def __init__(self):
-        self.array, self.tracked, self._grad = np.zeros(1), True, None
+        self.array, self._requires_grad, self._grad = np.zeros(1), True, None
 
 
 def _taken_over(shared):

@@ -12,7 +12,7 @@ import numpy as np
 from ..tensor import Tensor, wrap
 from . import accumulate as accumulation
 from .accumulate import accumulate_grad, accumulate_with_hooks
-from .anomaly import watched
+from .anomaly_mode import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
 from .node import ANS, FREED, SELECT, Node, shape_of
@@ -64,7 +64,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
             if edge not in pending:
                 pending[edge] = d
                 if is_node:
-                    heappush(heap, (edge.order, edge))
+                    heappush(heap, (edge.sequence_nr, edge))
             elif edge in owned:
                 pending[edge] += d
             else:
@@ -109,7 +109,7 @@ def _fill_slot(source, k, g, pending, heap):
     """The gradient of output `k` of a many-output node, which gets them all at once."""
     if source not in pending:
         pending[source] = [None] * len(source.shape)
-        heappush(heap, (source.order, source))
+        heappush(heap, (source.sequence_nr, source))
     slots = pending[source]
     slots[k] = g if slots[k] is None else slots[k] + g
 
@@ -119,7 +119,7 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
     with accumulation.lock:
         for leaf in list(pending):
             g = pending.pop(leaf)              # let go of it, so that .grad can take it over
-            if (leaf.node is not None or leaf.origin is not None) and leaf.grad_fn is not None:    # written to since
+            if (leaf.node is not None or leaf.view_info is not None) and leaf.grad_fn is not None:    # written to since
                 raise RuntimeError("leaf variable has been moved into the graph interior")
             if leaf._hooks:
                 g = _outside(through_tensor_hooks, leaf._hooks, g)
@@ -159,8 +159,8 @@ def _step(node, g, edges, create_graph):
     saved = checked(node) if node.versions else node.saved
     if create_graph:
         saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
-    if create_graph and op.twin is not None:
-        grads = _through_twin(op, g, [edge is not None for edge in edges], saved)
+    if create_graph and op.decomposition is not None:
+        grads = _through_decomposition(op, g, [edge is not None for edge in edges], saved)
     else:
         grads = op.run(g, saved, edges)
     grads = [None if edge is None else d for d, edge in zip(grads, edges)]
@@ -216,17 +216,17 @@ def _run_tensor_hooks(extras, g):
     return g
 
 
-def _through_twin(op, g, wanted, saved):
-    """Gradients of a fused op through its composite twin, computed anew from the saved arguments.
+def _through_decomposition(op, g, wanted, saved):
+    """Gradients of a fused op through its decomposition, computed anew from the saved arguments.
 
-    The twin runs on stand-ins of the arguments; the gradients that its graph yields are functions of
+    It runs on stand-ins of the arguments; the gradients that its graph yields are functions of
     them, and since each stand-in is a recorded alias of its argument, of the arguments too.
     """
-    args = [s.alias() if isinstance(s, Tensor) and s.tracked else s for s in saved[:ANS]]
-    result = op.twin(*args)
+    args = [s.alias() if isinstance(s, Tensor) and s._requires_grad else s for s in saved[:ANS]]
+    result = op.decomposition(*args)
     roots = result if op.multi else (result,)
     grads = list(g) if op.multi else [g]
-    pairs = [(r, d) for r, d in zip(roots, grads) if d is not None and r.tracked]
+    pairs = [(r, d) for r, d in zip(roots, grads) if d is not None and r._requires_grad]
     asked = [a for a, w in zip(args[op.first:], wanted) if w]
     found = iter(run_backward([r for r, _ in pairs], [d for _, d in pairs], True, True, asked, False))
     return [next(found) if w else None for w in wanted]

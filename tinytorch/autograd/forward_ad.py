@@ -12,8 +12,8 @@ import numpy as np
 
 from ..tensor import Tensor, wrap
 from .grad_mode import _GradContext, mode
-from .levels import Level, handle, push, release, stand_in
 from .paths import edge_of, leading_to
+from .transform_levels import Level, handle, push, release, stand_in
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 

@@ -223,9 +223,9 @@ def _record(cls, ctx, args, edges, outputs, multi):
         else:
             if kind is AS_IS:
                 o = _alias(o)
-            o.node, o.tracked = edge, True
-            if o.origin is not None:
-                o.origin.made = MULTI if multi else FUNCTION
+            o.node, o._requires_grad = edge, True
+            if o.view_info is not None:
+                o.view_info.made = MULTI if multi else FUNCTION
         results.append(o)
     ctx._saved = [None if t is None else KeptTensor(t, node, _number(t, outputs, args, ctx)) for t in ctx._to_save]
     ctx._to_save = ctx._dirty = ctx._non_differentiable = ()     # they would keep the node alive
@@ -254,12 +254,12 @@ def _number(t, outputs, args, ctx):
 
 def _rewrite(tensor, edge):
     """Give a tensor that forward has modified in place its new history."""
-    if tensor.tracked and tensor.node is None and tensor.origin is None:
+    if tensor._requires_grad and tensor.node is None and tensor.view_info is None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_in_place(tensor)
     tensor.version[0] += 1
     result = wrap(tensor.array)
-    result.node, result.tracked = edge, True
+    result.node, result._requires_grad = edge, True
     rebase(tensor, result)
     refresh(tensor)
 
@@ -268,7 +268,7 @@ def _alias(tensor):
     """A tensor for an input that forward returned as it is: a view of it."""
     alias = wrap(tensor.array)
     alias.version = tensor.version
-    alias.origin = View(tensor, tensor.version[0])
+    alias.view_info = View(tensor, tensor.version[0])
     return alias
 
 
@@ -363,7 +363,7 @@ def _linear(cls, ctx, grads, wanted):
     for k, input in enumerate(ctx._inputs):
         if wanted[k]:
             results[k] = wrap(np.zeros(*input))
-            results[k].node, results[k].tracked = output_edge(node, k), True
+            results[k].node, results[k]._requires_grad = output_edge(node, k), True
     return results
 
 
@@ -447,7 +447,7 @@ def _marked(result):
         return None
     tensor = wrap(result.array)
     tensor.node = new_node(ERROR, (result.detach().requires_grad_(),), (), (), result.array.shape)
-    tensor.tracked = True
+    tensor._requires_grad = True
     return tensor
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from ..tensor import Tensor, wrap
 from . import above
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
-from .levels import Level, handle, pusher, stand_in
 from .tensor_methods import grad
+from .transform_levels import Level, handle, pusher, stand_in
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .levels import Level, handle, pusher, stand_in
 from .tensor_methods import grad
+from .transform_levels import Level, handle, pusher, stand_in
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -117,7 +117,7 @@ class _Check:
         self.wanted = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
         self.all_outputs = _as_tuple(func(*inputs))
         self.outputs = _differentiable(self.all_outputs)
-        self.tracked = [y.requires_grad for y in self.all_outputs]
+        self._requires_grad = [y.requires_grad for y in self.all_outputs]
         random = np.random.default_rng(0)
         # What is compared: along every element of an input, or along one random direction.
         self.directions = [[_unit(random, x.array)] if fast else list(_basis(x.array)) for x in self.wanted]
@@ -151,7 +151,7 @@ class _Check:
 
     def _tracked_slopes(self, j, i):
         """The slopes of output `i` of those that have gradients."""
-        k = [n for n, tracked in enumerate(self.tracked) if tracked][i]
+        k = [n for n, tracked in enumerate(self._requires_grad) if tracked][i]
         return [[slope[k] for slope in parts] for parts in self.slopes(j)]
 
     # -------------------------------------------------------------- the checks
@@ -204,7 +204,7 @@ class _Check:
             duals = {id(x): stand_in(x.detach(), level) for x in self.wanted}
             handles = [handle(dual) for dual in duals.values()]
             outputs = _as_tuple(self.func(*(duals.get(id(x), x) for x in self.inputs)))
-        outputs = [y for y, tracked in zip(outputs, self.tracked) if tracked]
+        outputs = [y for y, tracked in zip(outputs, self._requires_grad) if tracked]
         push = pusher(outputs, handles)
         for j, x in enumerate(self.wanted):
             for unit, part in ((1j, "imaginary"), (1, "real")) if x.is_complex() else ((1, ""),):

@@ -36,7 +36,7 @@ class KeptTensor:
         kept = self.kept
         refuse_hooks(False, kept.__class__ is Packed)
         self.cell = None                       # what is packed is not watched
-        if isinstance(kept, Tensor) and kept.tracked and kept.node is None:
+        if isinstance(kept, Tensor) and kept._requires_grad and kept.node is None:
             self.source = kept
         self.kept = Packed(kept if isinstance(kept, Tensor) else wrap(kept), pack, unpack)
 
@@ -57,5 +57,6 @@ class KeptTensor:
             return tensor
         tensor = wrap(array)
         if source is not None:
-            tensor.node, tensor.tracked = source if self.number is None else output_edge(source, self.number), True
+            tensor.node = source if self.number is None else output_edge(source, self.number)
+            tensor._requires_grad = True
         return tensor

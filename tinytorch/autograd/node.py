@@ -8,7 +8,7 @@ from .hooks import add_hook
 
 #: Later nodes get smaller numbers, so that a min-heap yields them youngest first. Creation order
 #: is a topological order: an operation can only read tensors that exist already.
-next_order = count(0, -1).__next__
+next_sequence_nr = count(0, -1).__next__
 
 #: What `versions` becomes once backward has released the saved arrays.
 FREED = ("freed",)
@@ -30,7 +30,7 @@ class Op:
     rules     {argument: rule}; see op.py for what a rule may ask for
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
     inputs    with a joint rule: how many arguments, from `first` on, can have a gradient (None: all)
-    twin      the same function in ordinary ops, for higher derivatives of a joint rule
+    decomposition   the same function in ordinary ops, for higher derivatives of a joint rule
     """
 
     function = None            # the autograd.Function that this is, if it is one
@@ -38,7 +38,7 @@ class Op:
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
     def __init__(self, forward, name=None, first=0, aux=False, multi=False, view=False,
-                 rules=None, joint=None, twin=None, inputs=None):
+                 rules=None, joint=None, decomposition=None, inputs=None):
         code = forward.__code__
         self.forward = forward
         self._set_name(name or forward.__name__.strip("_"))
@@ -46,7 +46,8 @@ class Op:
         self.keep_flag = self.params[-1:] == ("keep",)     # forward asks whether it is being recorded
         if self.keep_flag:
             self.params = self.params[:-1]
-        self.first, self.aux, self.multi, self.view, self.twin, self.inputs = first, aux, multi, view, twin, inputs
+        self.first, self.aux, self.multi, self.view, self.inputs = first, aux, multi, view, inputs
+        self.decomposition = decomposition
         # By tensor argument: function(g, saved, edge) -> gradient, and the places in `saved` it reads.
         self.backs = [None] * (len(self.params) - first)
         self.needs = [()] * len(self.backs)
@@ -178,7 +179,7 @@ class Node(_NodeHooks):
     edges     where each tensor argument's gradient goes: a Node, a leaf Tensor, or None
     saved     the op's arguments by position, its output, its aux; arrays no rule names are None
     versions  (version cell, version) of every saved tensor, flat
-    order     falls with creation
+    sequence_nr  falls with creation
     shape     of the output (a tuple of shapes for an op of many outputs)
     hooks     Extras, or None
 
@@ -186,7 +187,7 @@ class Node(_NodeHooks):
     a `Function` has the attributes of its `ctx` as well.
     """
 
-    __slots__ = ("op", "edges", "saved", "versions", "order", "shape", "hooks", "__weakref__")
+    __slots__ = ("op", "edges", "saved", "versions", "sequence_nr", "shape", "hooks", "__weakref__")
 
     def name(self):
         return self.op.backward_name
@@ -214,7 +215,7 @@ class Node(_NodeHooks):
         return self.hooks
 
     def _sequence_nr(self):
-        return -self.order
+        return -self.sequence_nr
     # __call__ is in engine.py, __getattr__ and __dir__ in saved.py.
 
 
@@ -222,7 +223,7 @@ def new_node(op, edges, saved, versions, shape):
     """A Node with these attributes. (It has no __init__, because the wrappers of op.py make theirs quicker.)"""
     node = Node()
     node.op, node.edges, node.saved, node.versions, node.shape = op, edges, saved, versions, shape
-    node.order = next_order()
+    node.sequence_nr = next_sequence_nr()
     node.hooks = None
     return node
 

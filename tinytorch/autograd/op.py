@@ -33,7 +33,7 @@ from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
 from .grad_mode import mode, usual
 from .in_place import in_place
-from .node import ANS, SELECT, Node, Op, new_node, next_order
+from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
 from .promotion import (
     OPERANDS,
     as_operand,
@@ -51,13 +51,13 @@ _NOTHING = ()
 _UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
 
 
-def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, twin=None, inputs=None, **rules):
+def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decomposition=None, inputs=None, **rules):
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, twin, inputs))
+        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs))
     return decorate
 
 
@@ -158,10 +158,10 @@ def _unary(o, forward, to_float, casts):
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
-        tensor.origin = None
-        if input.origin is not None and differentiable:
+        tensor.view_info = None
+        if input.view_info is not None and differentiable:
             refresh(input)
-        if differentiable and input.tracked and (recorder := usual.recording or mode.grad):
+        if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad):
             node = Node()
             node.op = o
             source = input.node or input
@@ -176,16 +176,16 @@ def _unary(o, forward, to_float, casts):
                 node.versions = (version, 0)
             else:
                 node.saved = node.versions = _NOTHING
-            node.order = next_order()
+            node.sequence_nr = next_sequence_nr()
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
             if recorder is not True:
                 recorder(node)
             tensor.node = node
-            tensor.tracked = True
+            tensor._requires_grad = True
         else:
             tensor.node = None
-            tensor.tracked = False
+            tensor._requires_grad = False
             if fresh.cell is not None:
                 tensor.version = fresh.cell()
         return tensor
@@ -214,18 +214,18 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 return call(input, other, out=out)
             return on_arrays(o, input, other)
         a = input.array
-        if input.origin is not None and differentiable:
+        if input.view_info is not None and differentiable:
             refresh(input)
-        mask = 1 if input.tracked else 0
+        mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
             b = other.array
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, call(*promoted(input, other)), input, other)
-            if other.origin is not None and differentiable:
+            if other.view_info is not None and differentiable:
                 refresh(other)
-            if other.tracked:
+            if other._requires_grad:
                 mask += 2
         else:
             if tensors_only and not isinstance(other, (ndarray, np.generic)):
@@ -250,7 +250,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
-        tensor.origin = None
+        tensor.view_info = None
         if mask and differentiable and (recorder := usual.recording or mode.grad):
             node = Node()
             node.op = o
@@ -276,16 +276,16 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                     elif not versions:
                         versions = _UNWATCHED
                 node.versions = versions + (version, 0) if keep_ans else versions
-            node.order = next_order()
+            node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
                 recorder(node)
             tensor.node = node
-            tensor.tracked = True
+            tensor._requires_grad = True
         else:
             tensor.node = None
-            tensor.tracked = False
+            tensor._requires_grad = False
             if fresh.cell is not None:
                 tensor.version = fresh.cell()
         return tensor if out is None else write_out(out, tensor, input, other)
@@ -302,10 +302,10 @@ def _single(o, forward):
             result = forward(input, *attributes, False) if keep_flag else forward(input, *attributes)
             return result[0] if aux else result
         array, extra = input.array, None
-        if input.origin is not None and differentiable:
+        if input.view_info is not None and differentiable:
             refresh(input)
         recorder = usual.recording or mode.grad
-        record = differentiable and input.tracked and recorder is not False
+        record = differentiable and input._requires_grad and recorder is not False
         try:
             result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
         except (ValueError, MemoryError) as error:
@@ -321,7 +321,7 @@ def _single(o, forward):
             version = input.version
         else:
             tensor.version = version = [0]
-            tensor.origin = None
+            tensor.view_info = None
         if record:
             node = Node()
             node.op = o
@@ -332,16 +332,16 @@ def _single(o, forward):
                 node.versions += (version, version[0])
             elif extra is not None and not keeps_input:
                 node.versions = _UNWATCHED
-            node.order = next_order()
+            node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
                 recorder(node)
             tensor.node = node
-            tensor.tracked = True
+            tensor._requires_grad = True
         else:
             tensor.node = None
-            tensor.tracked = False
+            tensor._requires_grad = False
             if fresh.cell is not None and not is_view:
                 tensor.version = fresh.cell()
         return tensor
@@ -361,9 +361,9 @@ def _general(o, forward):
             if isinstance(arg, Tensor):
                 tensors.append(i)
                 arrays[i] = arg.array
-                if arg.origin is not None and differentiable:
+                if arg.view_info is not None and differentiable:
                     refresh(arg)
-                if arg.tracked:
+                if arg._requires_grad:
                     mask |= 1 << (i - first)
                     edges.append(arg.node or arg)
                     continue
@@ -386,13 +386,13 @@ def _general(o, forward):
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0] if fresh.cell is None else fresh.cell()
-        tensor.origin = None
+        tensor.view_info = None
         if view:
             track_view(tensor, args[first])
             version = tensor.version
         if not recording:
             tensor.node = None
-            tensor.tracked = False
+            tensor._requires_grad = False
             return tensor
         kept = o.kept(mask)
         versions = []
@@ -412,13 +412,13 @@ def _general(o, forward):
         node.edges = edges
         node.saved = arrays
         node.versions = versions or (_NOTHING if extra is None else _UNWATCHED)
-        node.order = next_order()
+        node.sequence_nr = next_sequence_nr()
         node.shape = result.shape
         node.hooks = None
         if recorder is not True:
             recorder(node)
         tensor.node = node
-        tensor.tracked = True
+        tensor._requires_grad = True
         return tensor
     return call
 
@@ -436,7 +436,7 @@ def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, r
         for k, output in enumerate(outputs):
             if output.array.dtype.kind in "fcV":
                 output.node = new_node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
-                output.tracked = True
+                output._requires_grad = True
     return outputs
 
 

@@ -211,7 +211,7 @@ def write_out(out, result, *inputs, apart=False, exact=None):
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
-    if mode.grad and (result.tracked or out.requires_grad):
+    if mode.grad and (result._requires_grad or out.requires_grad):
         name = "" if result.node is None else f"{result.node.op.name}(): "
         raise RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one "
                            "of the arguments requires grad.")

@@ -98,7 +98,7 @@ def saved_tensor(node, i, s):
         return s
     t = wrap(s)
     if i == count + ANS:
-        t.node, t.tracked = node, True
+        t.node, t._requires_grad = node, True
         return t
     k = i - node.op.first
     edge = node.edges[k] if 0 <= k < len(node.edges) else None
@@ -110,7 +110,7 @@ def saved_tensor(node, i, s):
         t = edge.alias()                       # unpacked: other numbers in the leaf's place
         t.array = s
         return t
-    t.node, t.tracked = edge, True
+    t.node, t._requires_grad = edge, True
     return t
 
 
@@ -118,7 +118,7 @@ def _saved_output(node, k, array):
     """Output `k` of a many-output node as a Tensor with its history."""
     t = wrap(array)
     if array.dtype.kind in "fcV":
-        t.node, t.tracked = new_node(SELECT, (node,), (k, None, None), (), array.shape), True
+        t.node, t._requires_grad = new_node(SELECT, (node,), (k, None, None), (), array.shape), True
     return t
 
 
@@ -259,7 +259,7 @@ def _given(array, edge):
         return edge
     tensor = wrap(array)
     if isinstance(edge, Node):
-        tensor.node, tensor.tracked = edge, True
+        tensor.node, tensor._requires_grad = edge, True
     return tensor
 
 

@@ -19,9 +19,9 @@ from .views import refresh
 
 def _requires_grad(self):
     """Whether gradients are computed for this tensor. Settable on leaves of floating dtype."""
-    if self.origin is not None and (self.node is None or self.node.op is NOWHERE):
-        return self.node is None and self.tracked or self.origin.base.tracked
-    return self.tracked
+    if self.view_info is not None and (self.node is None or self.node.op is NOWHERE):
+        return self.node is None and self._requires_grad or self.view_info.base._requires_grad
+    return self._requires_grad
 
 
 def _assign_requires_grad(self, value):
@@ -44,7 +44,7 @@ def _set_requires_grad(self, value):
     if value:
         check_can_require_grad(self)
         check_not_inference(self)
-    self.tracked = value
+    self._requires_grad = value
 
 
 def check_can_require_grad(tensor):
@@ -82,7 +82,7 @@ def _refuse_in_transform(what, method):
 
 def _grad(self):
     """The gradient that `backward` has accumulated here, or None."""
-    if self._grad is None and self.node is not None and self.tracked and not self.retains_grad:
+    if self._grad is None and self.node is not None and self._requires_grad and not self.retains_grad:
         warnings.warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
             "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
@@ -146,7 +146,7 @@ def _set_grad_dtype(self, value):
 
 def _grad_fn(self):
     """The node that computed this tensor (None for a leaf)."""
-    if self.origin is not None:
+    if self.view_info is not None:
         refresh(self, always=True)
     return None if self.node is None else function_of(self.node)[0]
 
@@ -159,7 +159,7 @@ def _data(self):
 def _set_data(self, value):
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    if self.tracked and value.array.dtype.kind not in "fcV":
+    if self._requires_grad and value.array.dtype.kind not in "fcV":
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     self.array = value.array
 
@@ -197,7 +197,7 @@ def detach_(self):
                            "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                            "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
                            "torch/optim/optimizer.py as the solution.")
-    self.node, self.tracked, self.origin = None, False, None
+    self.node, self._requires_grad, self.view_info = None, False, None
     return self
 
 
@@ -348,7 +348,7 @@ def _output_grads(roots, grads):
         if not isinstance(root, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         refresh(root)
-        if not root.tracked or root.node is not None and root.node.op is NOWHERE:
+        if not root._requires_grad or root.node is not None and root.node.op is NOWHERE:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         if g is None:
             if root.array.size != 1:

@@ -13,7 +13,7 @@ from ..kernels import layout
 from ..kernels.memory import empty
 from ..tensor import Tensor, root_of
 from . import above
-from .anomaly import note_write
+from .anomaly_mode import note_write
 from .grad_mode import INFERENCE_WRITE, mode
 from .node import ANS, NOWHERE, SELECT, Op, new_node
 from .saved import PACKED, Packed, short_name
@@ -38,7 +38,7 @@ class View:
     __slots__ = ("base", "born", "seen", "made")
 
     def __init__(self, source, version, made=None):
-        origin = source.origin
+        origin = source.view_info
         if origin is None:
             self.base = source
         else:
@@ -48,7 +48,7 @@ class View:
         self.born, self.seen = version, NEVER
         if not mode.grad:
             made = INFERENCE if mode.inference else NO_GRAD
-        elif source.tracked:
+        elif source._requires_grad:
             self.seen = version
         self.made = made
 
@@ -58,18 +58,18 @@ def track_view(output, source, made=None):
     version = source.version
     output.version = version
     # An inference tensor has no history to follow.
-    output.origin = View(source, version[0], made) if version.__class__ is list else None
+    output.view_info = View(source, version[0], made) if version.__class__ is list else None
 
 
 def become(self, result):
     """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
     self.array = result.array
     self.version[0] += 1
-    if mode.grad and result.tracked:
-        self.node, self.tracked = result.node, True
-        if self.origin is not None:
-            self.origin.seen = self.version[0]
-    elif self.node is not None and self.origin is None:
+    if mode.grad and result._requires_grad:
+        self.node, self._requires_grad = result.node, True
+        if self.view_info is not None:
+            self.view_info.seen = self.version[0]
+    elif self.node is not None and self.view_info is None:
         node, shape = self.node, result.array.shape
         if node.op is OUTGROWN:
             node, = node.edges
@@ -92,7 +92,7 @@ OUTGROWN = Op(lambda input: input, name="outgrown", rules={"input": _from_outgro
 
 def _check_view(view, what="is being"):
     """RuntimeError for a view that torch refuses writes to, because of how it was made."""
-    made, node = view.origin.made, view.node
+    made, node = view.view_info.made, view.node
     if made is None:
         return
     if node is None or node.op is NOWHERE:
@@ -124,35 +124,35 @@ _REASONS = {
 
 def refresh(tensor, always=False):
     """Bring a view's history up to date after writes to its memory. Only needed in grad mode, unless it is `always`."""
-    view = tensor.origin
+    view = tensor.view_info
     if view is None or view.seen == tensor.version[0]:
         return
     base, node = view.base, tensor.node
-    if node is None and not base.tracked or not (mode.grad or always):
+    if node is None and not base._requires_grad or not (mode.grad or always):
         return
     if node is not None and node.op is NOWHERE:
-        tensor.node, tensor.tracked = None, False                  # it may no longer be so
-        if not base.tracked:
+        tensor.node, tensor._requires_grad = None, False                  # it may no longer be so
+        if not base._requires_grad:
             return
     if view.seen == NEVER and view.born == tensor.version[0]:
         # The view was made outside grad mode, or before its base required gradients: what is computed from it
         # requires gradients too, though they lead nowhere.
-        if not (always or tensor.tracked):
-            tensor.node, tensor.tracked = new_node(NOWHERE, (), (), (), tensor.array.shape), True
+        if not (always or tensor._requires_grad):
+            tensor.node, tensor._requires_grad = new_node(NOWHERE, (), (), (), tensor.array.shape), True
         return
     _check_view(tensor, "its base or another view of its base has been")
-    if base.tracked or base.array.dtype == tensor.array.dtype:
+    if base._requires_grad or base.array.dtype == tensor.array.dtype:
         fresh = _view_node(base, *layouts(tensor.array, base.array))
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
-        tensor.node, tensor.tracked = fresh, True
+        tensor.node, tensor._requires_grad = fresh, True
     else:                                      # the base has been detached; torch keeps only views of its own dtype
-        tensor.node, tensor.tracked = None, False
+        tensor.node, tensor._requires_grad = None, False
     view.seen = tensor.version[0]
 
 
 def _view_node(base, part, whole):
-    edge = (base.node or base) if base.tracked else None
+    edge = (base.node or base) if base._requires_grad else None
     return new_node(AS_STRIDED, (edge,), (None, part, whole, None, None), (), part[0])
 
 
@@ -212,10 +212,10 @@ def check_in_place(self, *others):
         check_inference(self)
     if not mode.grad:
         return
-    view = self.origin
-    tracked = self.tracked
+    view = self.view_info
+    tracked = self._requires_grad
     if view is not None:
-        tracked = view.base.tracked or tracked and (self.node is None or self.node.op is not NOWHERE)
+        tracked = view.base._requires_grad or tracked and (self.node is None or self.node.op is not NOWHERE)
     if view is not None and view.made is not None:
         if tracked or any([isinstance(x, Tensor) and x.requires_grad for x in others]):
             _check_view(self)
@@ -332,7 +332,7 @@ def assign(self, result, expanded=None):
         if expanded is None:
             check_written(target)
         write = expanded
-    if result.tracked and self.origin is not None and mode.grad:
+    if result._requires_grad and self.view_info is not None and mode.grad:
         _check_view(self)
     if result.node is not None and result.node.saved:
         _keep_original(result.node, self)
@@ -357,7 +357,7 @@ def _keep_original(node, tensor):
 
 def rebase(self, result):
     """Give `self`, just overwritten with `result`, the history of `result`."""
-    if not mode.grad or not (result.tracked or self.tracked):
+    if not mode.grad or not (result._requires_grad or self._requires_grad):
         return
     node = result.node
     if node is not None and node.saved and node.saved[ANS] is result.array:
@@ -365,14 +365,14 @@ def rebase(self, result):
         saved = list(node.saved)
         saved[ANS] = self.array
         node.saved, node.versions = saved, node.versions[:-2] + (self.version, self.version[0])
-    if self.origin is None:
+    if self.view_info is None:
         if self.retains_grad and self.node is not None:
             move_retained(self, node)
-        self.node, self.tracked = node, result.tracked
+        self.node, self._requires_grad = node, result._requires_grad
         if node is not None:
             note_write(self.version, node.name())
         return
-    base, before = self.origin.base, self.node
+    base, before = self.view_info.base, self.node
     part, whole = layouts(self.array, base.array)
     if before is not None and node is not None and node.edges[0] is before and (
             before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None):
@@ -382,7 +382,7 @@ def rebase(self, result):
     fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
     if base.retains_grad and base.node is not None:
         move_retained(base, fresh)
-    base.node, base.tracked = fresh, True
+    base.node, base._requires_grad = fresh, True
     note_write(self.version, base.node.name())
 
 

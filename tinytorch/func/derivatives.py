@@ -6,8 +6,8 @@ it returns has a history only if tensors outside the transform do.
 """
 import functools
 
-from ..autograd.levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
 from ..autograd.tensor_methods import _output_grads
+from ..autograd.transform_levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
 from ..ops.creation.factories import zeros, zeros_like
 from ..ops.layout.join import stack
 from ..tensor import Tensor

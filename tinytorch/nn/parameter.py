@@ -18,7 +18,7 @@ def _share(cls, data, requires_grad):
         check_not_inference(data)
     self = object.__new__(cls)
     self.array, self.version = data.array, data.version
-    self.node, self.tracked, self.origin = None, bool(requires_grad), None
+    self.node, self._requires_grad, self.view_info = None, bool(requires_grad), None
     return self
 
 
@@ -64,7 +64,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
         return "Parameter containing:\n" + super().__repr__()
 
     def __reduce_ex__(self, protocol):
-        return _rebuild_parameter, (type(self), self.array, self.tracked), own_attributes(self) or None
+        return _rebuild_parameter, (type(self), self.array, self._requires_grad), own_attributes(self) or None
 
 
 def _rebuild_parameter(cls, array, requires_grad):
@@ -136,7 +136,7 @@ class _Uninitialized:
         return self.lazy_dtype.is_complex
 
     def _of(self, dtype):
-        return type(self)(self.tracked, None, dtype)
+        return type(self)(self._requires_grad, None, dtype)
 
     def to(self, *args, dtype=None, **kwargs):
         """An uninitialised tensor of another dtype."""
@@ -181,13 +181,13 @@ class _Uninitialized:
         return f"<{type(self).__name__}>"
 
     def __reduce_ex__(self, protocol):
-        return type(self), (self.tracked, None, self.lazy_dtype)
+        return type(self), (self._requires_grad, None, self.lazy_dtype)
 
 
 def _uninitialized(cls, requires_grad, device, dtype):
     check_device(device)
     self = object.__new__(cls)
-    self.node, self.tracked, self.version, self.origin = None, bool(requires_grad), [0], None
+    self.node, self._requires_grad, self.version, self.view_info = None, bool(requires_grad), [0], None
     self.__dict__["lazy_dtype"] = dtype or dt.get_default_dtype()
     return self
 

@@ -47,7 +47,7 @@ def _require_grad(result):
     if result.array.dtype.kind not in "fcV":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     check_can_require_grad(result)
-    result.tracked = True
+    result._requires_grad = True
 
 
 def is_tensor(obj):

@@ -417,14 +417,15 @@ def updates(ufunc, function):
                 check_in_place(self)
             except RuntimeError:
                 return recorded(self, other)   # says so, unless there is something worse
-            tracked = self.tracked or (self.origin is not None and self.origin.base.tracked)
+            tracked = self._requires_grad or (self.view_info is not None and self.view_info.base._requires_grad)
         else:
             tracked = False
         if isinstance(other, Tensor):
             operand = other.array
             fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
                 other is self or not may_share(array, operand))     # those that share memory need a look
-            tracked = tracked or mode.grad and (other.tracked or other.origin is not None and other.origin.base.tracked)
+            tracked = tracked or mode.grad and (
+                other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
         else:
             operand = other
             fits = array.dtype.kind == "f" and (other.__class__ is float or other.__class__ is int)

@@ -345,7 +345,7 @@ def setitem(self, index, value):
         self, index = self.unsqueeze(0), Ellipsis
     basic, primitive, advanced = parse(self.array.shape, index)
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
-                      or self.origin is not None and self.origin.base.tracked):
+                      or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
         if advanced is not None:
             value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))

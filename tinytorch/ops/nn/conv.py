@@ -174,8 +174,9 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     settings = _settings(function, n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
                          stride, padding, dilation, groups)
     if input.array.dtype == BFLOAT16:
-        return in_float32(lambda *operands: _conv(False, weight.tracked, *settings, *operands), input, weight, bias)
-    return _conv(channels_last(input.array), weight.tracked, *settings, input, weight, bias)
+        return in_float32(lambda *operands: _conv(False, weight._requires_grad, *settings, *operands), input, weight,
+                          bias)
+    return _conv(channels_last(input.array), weight._requires_grad, *settings, input, weight, bias)
 
 
 @planned

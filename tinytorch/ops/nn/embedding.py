@@ -37,7 +37,7 @@ def _padding_row(padding_idx, weight):
 
 
 def _check_lookup(input, weight, sparse):
-    if sparse and mode.grad and weight.tracked:
+    if sparse and mode.grad and weight._requires_grad:
         raise NotImplementedError("tinytorch has no sparse gradients: use sparse=False")
     if weight.array.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")

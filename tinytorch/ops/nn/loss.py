@@ -47,7 +47,7 @@ def _mse_gradient(g, wanted, input, target, reduction, aux):
 
 
 @op(name="mse_loss", aux=True, inputs=2, joint=_mse_gradient,
-    twin=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
+    decomposition=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
 def _mse_loss(input, target, reduction, keep):
     difference = np.asarray(input - target)
     if reduction == "none":
@@ -133,7 +133,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 
 # ------------------------------------------------------------------ probabilities
-def _bce_twin(input, target):
+def _bce_decomposition(input, target):
     return -(target * input.log().clamp(min=-100) + (1 - target) * (1 - input).log().clamp(min=-100))
 
 
@@ -146,7 +146,7 @@ def _bce_gradient(g, wanted, input, target):
     return gx, gt
 
 
-@op(name="binary_cross_entropy", inputs=2, joint=_bce_gradient, twin=_bce_twin)
+@op(name="binary_cross_entropy", inputs=2, joint=_bce_gradient, decomposition=_bce_decomposition)
 def _bce(input, target):
     return -(target * np.maximum(np.log(input), -100) + (1 - target) * np.maximum(np.log1p(-input), -100))
 

@@ -25,14 +25,14 @@ def _affine(x, weight, bias):
     return x if bias is None else x + bias
 
 
-def _batch_norm_twin(input, weight, bias, running_mean, running_var, momentum, eps):
+def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, momentum, eps):
     dims = tuple(i for i in range(input.array.ndim) if i != 1)
     centred = input - input.mean(dims, keepdim=True)
     x = centred / ((centred * centred).mean(dims, keepdim=True) + eps).sqrt()
     return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, twin=_batch_norm_twin,
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition,
     joint=lambda g, wanted, input, weight, bias, aux: _shaped(
         kernels.batch_norm_backward(g, wanted, input, weight, aux[0], aux[2]), weight, bias))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
@@ -54,12 +54,12 @@ def _shaped(grads, weight, bias):
             None if bias is None or g_bias is None else g_bias.reshape(bias.shape))
 
 
-def _scale_shift_twin(input, weight, bias, mean, var, eps):
+def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
     x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
     return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, twin=_scale_shift_twin,
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition,
     joint=lambda g, wanted, input, weight, bias, aux: _shaped(
         kernels.scale_shift_backward(g, wanted, input, weight, *aux), weight, bias))
 def _scale_shift(input, weight, bias, mean, var, eps):
@@ -167,7 +167,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 
 
 # ------------------------------------------------------------------ layer norm
-def _layer_norm_twin(input, weight, bias, shape, eps, center):
+def _layer_norm_decomposition(input, weight, bias, shape, eps, center):
     dims = tuple(range(-len(shape), 0))
     if center:
         input = input - input.mean(dims, keepdim=True)
@@ -178,7 +178,7 @@ def _layer_norm_gradient(g, wanted, input, weight, bias, size, aux):
     return _shaped(kernels.layer_norm_backward(g, wanted, input, weight, math.prod(size), *aux), weight, bias)
 
 
-@op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, twin=_layer_norm_twin)
+@op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition)
 def _layer_norm(input, weight, bias, size, eps, center):
     return kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)
 

@@ -74,14 +74,14 @@ def _inputs(dx, x, sizes, batch_first):
     return dx if dx is None else _steps_first(dx.reshape(x.shape), sizes, batch_first)
 
 
-def _rnn_twin(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
+def _rnn_decomposition(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
     def step(x, h):
-        new = _rnn_cell_twin(nonlinearity, x, h, w_ih, w_hh, b_ih, b_hh)
+        new = _rnn_cell_decomposition(nonlinearity, x, h, w_ih, w_hh, b_ih, b_hh)
         return new, new
     return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]))
 
 
-@op(name="rnn", first=4, aux=True, multi=True, joint=_rnn_joint, twin=_rnn_twin)
+@op(name="rnn", first=4, aux=True, multi=True, joint=_rnn_joint, decomposition=_rnn_decomposition)
 def _rnn(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
@@ -99,16 +99,16 @@ def _lstm_joint(g, wanted, args, aux):
     return _inputs(dx, x, sizes, batch_first), _as_layer(dh), _as_layer(dc), d_ih, d_hh, bias, bias, d_hr
 
 
-def _lstm_twin(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr):
+def _lstm_decomposition(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr):
     def step(x, h, c):
-        h, c = _lstm_cell_twin(x, h, c, w_ih, w_hh, b_ih, b_hh)
+        h, c = _lstm_cell_decomposition(x, h, c, w_ih, w_hh, b_ih, b_hh)
         if w_hr is not None:
             h = linear(h, w_hr)
         return h, h, c
     return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]), (cx, w_hh.shape[0] // 4))
 
 
-@op(name="lstm", first=3, aux=True, multi=True, joint=_lstm_joint, twin=_lstm_twin)
+@op(name="lstm", first=3, aux=True, multi=True, joint=_lstm_joint, decomposition=_lstm_decomposition)
 def _lstm(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
@@ -125,14 +125,14 @@ def _gru_joint(g, wanted, args, aux):
     return _inputs(dx, x, sizes, batch_first), _as_layer(dh), *weights
 
 
-def _gru_twin(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
+def _gru_decomposition(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
     def step(x, h):
-        new = _gru_cell_twin(x, h, w_ih, w_hh, b_ih, b_hh)
+        new = _gru_cell_decomposition(x, h, w_ih, w_hh, b_ih, b_hh)
         return new, new
     return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]))
 
 
-@op(name="gru", first=3, aux=True, multi=True, joint=_gru_joint, twin=_gru_twin)
+@op(name="gru", first=3, aux=True, multi=True, joint=_gru_joint, decomposition=_gru_decomposition)
 def _gru(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
@@ -164,17 +164,17 @@ def _unrolled(step, sizes, batch_first, reverse, input, *states):
 
 
 # ------------------------------------------------------------------ one step of a cell
-def _rnn_cell_twin(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh):
+def _rnn_cell_decomposition(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh):
     return _ACTIVATION[nonlinearity](linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh))
 
 
-@op(name="rnn_cell", first=1, twin=_rnn_cell_twin, joint=lambda g, wanted, args, ans: cells.rnn_backward(
-    g, wanted, ans, *args))
+@op(name="rnn_cell", first=1, decomposition=_rnn_cell_decomposition,
+    joint=lambda g, wanted, args, ans: cells.rnn_backward(g, wanted, ans, *args))
 def _rnn_cell(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh):
     return cells.rnn_forward(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def _lstm_cell_twin(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
+def _lstm_cell_decomposition(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
     gates = linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh)
     n = w_hh.shape[0] // 4
     i, f, g, o = (gates[:, k * n:k * n + n] for k in range(4))
@@ -185,13 +185,13 @@ def _lstm_cell_twin(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
 _CELLS = {"tanh": lambda *args: _rnn_cell("tanh", *args), "relu": lambda *args: _rnn_cell("relu", *args)}
 
 
-@op(name="lstm_cell", aux=True, multi=True, twin=_lstm_cell_twin,
+@op(name="lstm_cell", aux=True, multi=True, decomposition=_lstm_cell_decomposition,
     joint=lambda g, wanted, args, aux: cells.lstm_backward(g, wanted, aux, *args))
 def _lstm_cell(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
     return cells.lstm_forward(input, hx, cx, w_ih, w_hh, b_ih, b_hh)
 
 
-def _gru_cell_twin(input, hx, w_ih, w_hh, b_ih, b_hh):
+def _gru_cell_decomposition(input, hx, w_ih, w_hh, b_ih, b_hh):
     a, b = linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh)
     n = w_hh.shape[1]
     r, z = sigmoid(a[:, :n] + b[:, :n]), sigmoid(a[:, n:2 * n] + b[:, n:2 * n])
@@ -199,7 +199,7 @@ def _gru_cell_twin(input, hx, w_ih, w_hh, b_ih, b_hh):
     return new + z * (hx - new)
 
 
-@op(name="gru_cell", aux=True, twin=_gru_cell_twin,
+@op(name="gru_cell", aux=True, decomposition=_gru_cell_decomposition,
     joint=lambda g, wanted, args, aux: cells.gru_backward(g, wanted, aux, *args))
 def _gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     return cells.gru_forward(input, hx, w_ih, w_hh, b_ih, b_hh)

@@ -181,13 +181,13 @@ def _gelu_gradient(g, wanted, input, approximate, aux):
     return slope,
 
 
-def _gelu_twin(input, approximate):
+def _gelu_decomposition(input, approximate):
     if approximate == "none":
         return input * 0.5 * (1 + (input * _HALF_SQRT).erf())
     return input * 0.5 * (1 + tanh(_TANH_SCALE * (input + _TANH_CUBE * input * input * input)))
 
 
-@op(name="gelu", aux=True, inputs=1, joint=_gelu_gradient, twin=_gelu_twin)
+@op(name="gelu", aux=True, inputs=1, joint=_gelu_gradient, decomposition=_gelu_decomposition)
 def _gelu(input, approximate, keep):
     input = np.atleast_1d(input)
     if approximate == "none":

@@ -41,7 +41,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         result = wrap(empty(shape, (dtype or default or dt.get_default_dtype()).numpy))
         if requires_grad:
             check_can_require_grad(result)
-            result.tracked = True
+            result._requires_grad = True
         with stream:
             fill(result.array, *arguments, stream)
         return result
@@ -117,7 +117,7 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, memor
     result = wrap(array)
     if requires_grad:
         check_can_require_grad(result)
-        result.tracked = True
+        result._requires_grad = True
     with stream_of(generator) as stream:
         fill(array, *arguments, stream)
     return result

@@ -189,10 +189,10 @@ _RECORDED = {fill: _overwriting(name) for fill, name in (
 def _fill(self, fill, *arguments, generator):
     """Overwrite `self` by fill(array, *arguments, stream)."""
     array = self.array
-    if self.tracked or self.origin is not None or self.is_inference():
+    if self._requires_grad or self.view_info is not None or self.is_inference():
         check_in_place(self)
     check_written(array)
-    recorded = _RECORDED[fill](self) if self.tracked and mode.grad else None     # of what it was
+    recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad else None     # of what it was
     with stream_of(generator) as stream:
         fill(array, *arguments, stream)
     self.version[0] += 1

@@ -70,7 +70,8 @@ def _cumprod_grad(g, wanted, input, dim):
     return np.moveaxis(before * _chain(g, x), 0, dim),
 
 
-@op(name="cumprod", inputs=1, joint=_cumprod_grad, twin=lambda input, dim: _doubling(input, dim, lambda a, b: a * b))
+@op(name="cumprod", inputs=1, joint=_cumprod_grad,
+    decomposition=lambda input, dim: _doubling(input, dim, lambda a, b: a * b))
 def _cumprod(input, dim):
     return np.cumprod(np.ascontiguousarray(input), axis=dim, dtype=input.dtype) if input.ndim else input.copy()
 
@@ -86,13 +87,14 @@ def _logcumsumexp_grad(g, wanted, input, ans, dim):
 
 
 def _log_sum(a, b):
-    """logaddexp whose second derivative does not overflow either, for the twin."""
+    """logaddexp whose second derivative does not overflow either, for the decomposition."""
     high = maximum(a.real, b.real).detach()
     high = high.masked_fill(high.isinf(), 0)   # two -inf: their difference is no number
     return ((a - high).exp() + (b - high).exp()).log() + high
 
 
-@op(name="logcumsumexp", inputs=1, joint=_logcumsumexp_grad, twin=lambda input, dim: _doubling(input, dim, _log_sum))
+@op(name="logcumsumexp", inputs=1, joint=_logcumsumexp_grad,
+    decomposition=lambda input, dim: _doubling(input, dim, _log_sum))
 def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()

@@ -164,7 +164,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
 def _prod_tree(input, dim, keepdim):
     """The product of pairs, of pairs of pairs ...: in ordinary ops, so differentiable wherever zeros lie."""
-    from ..layout.join import cat  # the twin alone needs it
+    from ..layout.join import cat  # the decomposition alone needs it
     if not input.ndim:
         return input.clone()
     x = input.transpose(0, dim)
@@ -191,7 +191,7 @@ def _prod_grad(g, wanted, input, dim, keepdim):
     return g.reshape(kept_shape(input.shape, (dim,))) * others,
 
 
-@op(name="prod", inputs=1, joint=_prod_grad, twin=_prod_tree)
+@op(name="prod", inputs=1, joint=_prod_grad, decomposition=_prod_tree)
 def _prod(input, dim, keepdim):
     return in_c_order(np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim, dtype=input.dtype))
 

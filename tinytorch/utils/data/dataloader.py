@@ -190,7 +190,7 @@ def _rows_at_once(loader):
 
     def fetch(indices):
         rows = np.array(indices)
-        if rows.dtype.kind != "i" or rows.ndim != 1 or mode.grad and any(t.tracked for t in dataset.tensors):
+        if rows.dtype.kind != "i" or rows.ndim != 1 or mode.grad and any(t._requires_grad for t in dataset.tensors):
             return None
         try:
             rows = rows if chosen is None else chosen[rows]

@@ -72,7 +72,7 @@ def stand_in(tensor, level, leaf=False):
     history is a leaf, which in-place operations refuse.
     """
     alias = blank(Tensor)
-    alias.array, alias.version, alias.origin, alias.tracked = tensor.array, tensor.version, None, True
+    alias.array, alias.version, alias.view_info, alias._requires_grad = tensor.array, tensor.version, None, True
     inner = is_tracked(tensor) and level.before
     if leaf and not inner:
         alias.node, alias.level = None, level
@@ -85,14 +85,14 @@ def stand_in(tensor, level, leaf=False):
 def handle(alias):
     """A second tensor at the same place of the graph, which stays there if `alias` is written to."""
     tensor = wrap(alias.array)
-    tensor.node, tensor.tracked = alias.node, True
+    tensor.node, tensor._requires_grad = alias.node, True
     return tensor if alias.node is not None else alias
 
 
 def is_tracked(tensor):
     """Whether the tensor has a history or is a leaf that requires grad; its node is up to date then."""
     refresh(tensor)
-    return tensor.tracked
+    return tensor._requires_grad
 
 
 def live(tensor):
@@ -144,7 +144,7 @@ def pusher(outputs, inputs):
     taped = [live(outputs[k]) for k in tracked]
 
     def of(tangents):
-        pairs = [(w, t) for w, t in zip(products, tangents) if w is not None and w.tracked]
+        pairs = [(w, t) for w, t in zip(products, tangents) if w is not None and w._requires_grad]
         outer = mode.grad and (any(taped) or any(is_tracked(t) for _, t in pairs))
         found = run_backward([w for w, _ in pairs], [t for _, t in pairs], True, outer, dummies, False)
         results = [None] * len(outputs)
@@ -161,5 +161,5 @@ _ENDED.alive = False
 def _dummy(output):
     """A tracked tensor like `output`, whose values do not matter."""
     u = wrap(np.zeros_like(output.array))
-    u.tracked, u.level = True, _ENDED
+    u._requires_grad, u.level = True, _ENDED
     return u
