@@ -3,9 +3,11 @@
 `convert` carries a tree of torch objects over to tinytorch, strides and requires_grad included;
 `same` compares what comes back. The test files beside this one are short because of it.
 """
+import functools
 import inspect
 import types
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -157,33 +159,129 @@ def array_of(t):
     return (t.float() if t.dtype == tinytorch.bfloat16 else t).numpy()
 
 
-def same(ours, theirs, where="result", values=True, scale=1.0):
-    """Raise Different unless the trees have the same structure, shapes, dtypes and values."""
+class Comparisons:
+    """What `same` (tensors, numbers ...) and `same_error` have compared: a test marked `counted` (conftest.py) must have
+    added to the one or the other."""
+    values = 0
+    errors = 0
+
+
+def same(ours, theirs, where="result", values=True, scale=1.0, exact=False, history=True):
+    """Raise Different unless the trees have the same structure, types, shapes, dtypes and values.
+
+    Without `values` the numbers in tensors and Python's floats are left out; with `exact` they must be torch's to the
+    last bit, the signs of zeros too; without `history`, requires_grad is left out. `scale` widens the tolerance of the
+    dtype. What is of no known kind is different.
+    """
+    if type(ours) is not _counterpart(type(theirs)):
+        raise Different(f"{where}: {_kind(ours)} {described(ours)} for {_kind(theirs)}")
     if isinstance(theirs, torch.Tensor):
-        if not isinstance(ours, tinytorch.Tensor):
-            raise Different(f"{where}: {type(ours).__name__} for a tensor")
-        if tuple(ours.shape) != tuple(theirs.shape) or str(ours.dtype) != str(theirs.dtype):
-            raise Different(f"{where}: {tuple(ours.shape)} {ours.dtype} for {tuple(theirs.shape)} {theirs.dtype}")
-        if values:
-            _close(array_of(ours), array_of(theirs), TOLERANCE.get(theirs.dtype, 0) * scale, where)
-    elif isinstance(theirs, (list, tuple)):
-        if not isinstance(ours, (list, tuple)) or len(ours) != len(theirs):
-            raise Different(f"{where}: {ours!r} for {len(theirs)} results")
+        _same_tensor(ours, theirs, where, values, scale, exact, history)
+    elif isinstance(theirs, (list, tuple, torch.Size)):
+        if len(ours) != len(theirs) or _fields(ours) != _fields(theirs):
+            raise Different(f"{where}: {len(ours)} results {_fields(ours)} for {len(theirs)} {_fields(theirs)}")
         for i, (a, b) in enumerate(zip(ours, theirs)):
-            same(a, b, f"{where}[{i}]", values, scale)
-    elif isinstance(theirs, dict):
-        if list(ours) != list(theirs):
-            raise Different(f"{where}: keys {list(ours)} for {list(theirs)}")
-        for key in theirs:
-            same(ours[key], theirs[key], f"{where}[{key!r}]", values, scale)
-    elif isinstance(theirs, (int, float, complex)) and values:
-        _close(np.asarray(ours), np.asarray(theirs), 1e-6, where)
-    elif isinstance(theirs, (torch.dtype, torch.device, torch.Size)) and str(ours) != str(theirs):
+            same(a, b, f"{where}[{i}]", values, scale, exact, history)
+    elif isinstance(theirs, Mapping):
+        same(list(ours), list(theirs), f"{where}: keys")
+        for key, b in zip(theirs, theirs.values()):
+            same(ours[key], b, f"{where}[{key!r}]", values, scale, exact, history)
+    elif isinstance(theirs, slice):
+        for part in ("start", "stop", "step"):
+            same(getattr(ours, part), getattr(theirs, part), f"{where}.{part}", values, scale, exact, history)
+    elif isinstance(theirs, torch.Generator):
+        same(ours.initial_seed(), theirs.initial_seed(), f"{where}: initial_seed")
+        same(ours.get_state(), theirs.get_state(), f"{where}: get_state")
+    else:
+        _same_leaf(ours, theirs, where, values, exact)
+
+
+def _same_tensor(ours, theirs, where, values, scale, exact, history):
+    Comparisons.values += 1
+    a, b = (f"{tuple(t.shape)} {t.dtype}{', requires_grad' * (history and t.requires_grad)}" for t in (ours, theirs))
+    if a != b:
+        raise Different(f"{where}: {a} for {b}")
+    if values and "Uninitialized" not in type(theirs).__name__:
+        _close(array_of(ours), array_of(theirs), 0 if exact else TOLERANCE.get(theirs.dtype, 0) * scale, where)
+
+
+def _same_leaf(ours, theirs, where, values, exact):
+    Comparisons.values += 1
+    if isinstance(theirs, (float, complex)):
+        if values:
+            _close(np.asarray(ours), np.asarray(theirs), 0 if exact else 1e-6, where)
+        return
+    if isinstance(theirs, (bool, int, str, bytes, range, set, frozenset, np.dtype, types.NoneType, types.EllipsisType)):
+        good = ours == theirs
+    elif isinstance(theirs, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
+        good = str(ours) == str(theirs)
+    elif isinstance(theirs, type):
+        good = ours is _counterpart(theirs)
+    elif isinstance(theirs, np.ndarray):
+        good = ours.dtype == theirs.dtype and ours.shape == theirs.shape
+        if good and values:
+            _close(ours, theirs, 0 if exact else TOLERANCE.get(getattr(torch, theirs.dtype.name, None), 0), where)
+    else:
+        raise Different(f"{where}: nothing is known of how to compare {_kind(theirs)}")
+    if not good:
+        raise Different(f"{where}: {ours!r} for {theirs!r}")
+
+
+def described(*tree):
+    """Arguments as text for messages: tensors as their shapes alone."""
+    if len(tree) != 1:
+        return " ".join(described(x) for x in tree)
+    tree, = tree
+    if isinstance(tree, (torch.Tensor, tinytorch.Tensor)):
+        return f"{str(tree.dtype).removeprefix('torch.')}{list(tree.shape)}"
+    if isinstance(tree, dict):
+        return "{" + ", ".join(f"{k}: {described(v)}" for k, v in tree.items()) + "}"
+    if isinstance(tree, (list, tuple)):
+        return "(" + ", ".join(described(x) for x in tree) + ")"
+    return f"{tree!r:.60}"
+
+
+def _kind(x):
+    return f"{type(x).__module__}.{type(x).__qualname__}"
+
+
+#: Classes of torch that are named after private modules.
+ELSEWHERE = {torch.Generator: tinytorch.Generator, torch.linalg.LinAlgError: tinytorch.linalg.LinAlgError}
+
+
+@functools.cache
+def _counterpart(cls):
+    """The class of tinytorch that stands for a class of torch; any other class for itself; None where there is none."""
+    if cls in ELSEWHERE:
+        return ELSEWHERE[cls]
+    if cls.__module__.split(".")[0] != "torch" or cls.__module__.startswith("torch.testing"):
+        return cls
+    found = tinytorch
+    for part in (*cls.__module__.split(".")[1:], *cls.__qualname__.split(".")):
+        found = getattr(found, part, None)
+    return found
+
+
+def _fields(x):
+    """The names of the fields of a named tuple, of a structure of torch's too."""
+    return list(getattr(x, "_fields", getattr(x, "__match_args__", ()))) if isinstance(x, tuple) else []
+
+
+def same_error(ours, theirs, where="call", words=False):
+    """Raise Different unless both are errors of the same type, with the same first line if `words`."""
+    Comparisons.errors += 1
+    if ours is None or type(ours) is not _counterpart(type(theirs)):
+        raise Different(f"{where}: {ours!r} for {theirs!r}") from ours
+    if words and str(ours).split("\n")[0] != str(theirs).split("\n")[0]:
         raise Different(f"{where}: {ours} for {theirs}")
 
 
 def _close(a, b, tolerance, where):
-    good = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True) if tolerance else a == b
+    if tolerance:
+        good = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+    else:
+        good = (a == b) & (np.signbit(a.real) == np.signbit(b.real)) & (np.signbit(a.imag) == np.signbit(b.imag)) \
+            | (np.isnan(a) & np.isnan(b))
     if not np.all(good):
         # Long sums may cancel: errors are measured against the largest value of the result as well.
         finite = np.abs(b[np.isfinite(b)]) if np.ndim(b) else np.abs(b)
@@ -192,6 +290,15 @@ def _close(a, b, tolerance, where):
             return
         i = np.unravel_index(np.argmin(good), np.shape(good))
         raise Different(f"{where}: {a[i]!r} for {b[i]!r} at {tuple(int(k) for k in i)} of {np.shape(b)}")
+
+
+def refused(ours, theirs, where):
+    """Whether torch raised; Different unless tinytorch did so too and with the same type of error, else what it raised."""
+    if theirs is None and ours is not None:
+        raise ours
+    if theirs is not None:
+        same_error(ours, theirs, where)
+    return theirs is not None
 
 
 def error_of(call):

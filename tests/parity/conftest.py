@@ -2,6 +2,8 @@
 import os
 import sys
 
+import pytest
+
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
@@ -11,6 +13,48 @@ except ImportError:
     collect_ignore_glob = ["test_*.py", "adapter.py"]
 else:
     torch.set_num_threads(1)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "counted(nothing={id: reason}, of='values'): the test must compare something (or "
+                                       "of='errors'); cases that cannot are listed with the reason, and must not")
+
+
+def _nothing(item):
+    """{id: reason} of the cases of a test that have nothing to compare."""
+    return item.get_closest_marker("counted").kwargs.get("nothing", {})
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector, name, obj):
+    """What is listed with the mark are cases that exist."""
+    items = yield
+    if isinstance(items, list) and items and items[0].get_closest_marker("counted"):
+        unknown = set(_nothing(items[0])) - {item.callspec.id for item in items if hasattr(item, "callspec")}
+        if unknown:
+            raise pytest.Collector.CollectError(f"{name}: listed as having nothing to compare, but no cases: {unknown}")
+    return items
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """A test marked `counted` has compared something, or is listed, and then skipped with the reason given there."""
+    mark = pyfuncitem.get_closest_marker("counted")
+    if mark is None:
+        return (yield)
+    from .adapter import Comparisons
+    kind = mark.kwargs.get("of", "values")
+    before = getattr(Comparisons, kind)
+    result = yield
+    made = getattr(Comparisons, kind) - before
+    reason = _nothing(pyfuncitem).get(pyfuncitem.callspec.id) if hasattr(pyfuncitem, "callspec") else None
+    if reason and made:
+        pytest.fail(f"listed as having nothing to compare ({reason}), but compared {made} {kind}", pytrace=False)
+    if reason:
+        pytest.skip(reason)
+    if not made:
+        pytest.fail(f"no {kind} were compared", pytrace=False)
+    return result
 
 
 def pytest_terminal_summary(terminalreporter):

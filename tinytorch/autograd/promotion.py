@@ -234,6 +234,9 @@ def write_out(out, result, *inputs, apart=False, exact=None):
                           "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
                           "inplace, to zero elements with t.resize_(0).", UserWarning, stacklevel=3)
         out.array = resized(out.array, result.array)
+        for x in inputs if apart else ():      # more of its memory is written to than before
+            if isinstance(x, Tensor) and may_share(out.array, x.array):
+                check_overlap(out, x, apart)
     out.array[...] = dt.cast(result.array, out.array.dtype)
     out.version[0] += 1
     return out

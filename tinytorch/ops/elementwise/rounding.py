@@ -288,7 +288,7 @@ def _limited(primitives, input, min, max, out):
         return write_out(out, of_numbers(input, min, max), input, exact=_FOUND)
     given = [x for x in (min, max) if x is not None]
     if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
-        raise NotImplementedError("clamp is not supported for complex types")
+        _refuse_complex(primitives is _CLAMPS, min, max, input, *given)
     if any(isinstance(x, Tensor) for x in given):
         if not all(isinstance(x, Tensor) for x in given):
             raise TypeError("clamp() received an invalid combination of arguments: "
@@ -306,6 +306,17 @@ def _limited(primitives, input, min, max, out):
 
 
 _PLAIN = (int, float, type(None))
+
+
+def _refuse_complex(both_sides, min, max, input, *given):
+    """torch's error: it names a routine where tensors limit (for `clamp`, `both_sides`, if `input` itself is real)."""
+    if both_sides and isinstance(min, complex) | isinstance(max, complex) and not is_complex(input):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    if isinstance(min if max is None else max, Tensor) and not (both_sides and is_complex(input)):
+        name = "maximum" if max is None else "minimum" if min is None else "clamp"
+        dtype = result_dtype((input, *given)).tensor_type.removesuffix("Tensor")
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{dtype}'")
+    raise NotImplementedError("clamp is not supported for complex types")
 
 
 def clamp_min(input, min, *, out=None):

@@ -138,6 +138,10 @@ def roll(input, shifts, dims=None):
         return _roll(input, shifts, None)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not input.array.size:
+        return _roll(input, shifts, None)      # whatever the dimensions
+    if not input.array.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return _roll(input, shifts, tuple([check_dim(d, input.array.ndim) for d in dims]))
 
 
