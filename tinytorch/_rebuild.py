@@ -26,7 +26,7 @@ class StorageType:
         self.name, self.dtype = name, dtype
 
 
-STORAGES = {d: StorageType(d.tensor_type[:-6] + "Storage", d) for d in dt.ALL}
+STORAGES = {d: StorageType(d.type_name + "Storage", d) for d in dt.ALL}
 UNTYPED = StorageType("UntypedStorage", dt.uint8)
 
 

@@ -15,14 +15,15 @@ class dtype:
     (torch.float32, 4, True)
     """
 
-    __slots__ = ("name", "numpy", "category", "itemsize", "tensor_type", "is_signed",
+    __slots__ = ("name", "numpy", "category", "itemsize", "tensor_type", "type_name", "is_signed",
                  "is_floating_point", "is_complex")
 
     def __init__(self, name, numpy, tensor_type):
         self.name = name
         self.numpy = np.dtype(numpy)
         self.itemsize = self.numpy.itemsize
-        self.tensor_type = tensor_type
+        self.tensor_type = tensor_type         # "FloatTensor": the class that torch once had for it
+        self.type_name = tensor_type.removesuffix("Tensor")
         self.is_complex = self.numpy.kind == "c"
         self.is_floating_point = self.numpy.kind in "fV"
         # torch's promotion goes by category: bool < integer < floating < complex

@@ -7,6 +7,7 @@ from .autograd.op import methods
 from .autograd.promotion import stored_as
 from .autograd.views import resized
 from .data import array_of
+from .errors import not_a_tensor
 from .kernels.memory import empty
 from .ops.layout.broadcast import expand
 from .tensor import Size, Tensor, wrap
@@ -123,7 +124,7 @@ def _overwrite(name, self, others, function):
         label = "other" if len(others) == 1 else "xy"[i]
         said = "'other'" if len(others) == 1 else f"argument '{label}'"
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name}(): argument '{label}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
+            raise not_a_tensor(name, label, i + 1, x)
         if x.dtype is not self.dtype:
             raise TypeError(f"{name}: expected {self.type()} for {said} (got {x.type()})")
     if not callable(function):

@@ -248,7 +248,7 @@ class TypedStorage(_Storage):
         return UntypedStorage._over(self.memory)
 
     def pickle_storage_type(self):
-        return self.dtype.tensor_type[:-len("Tensor")] + "Storage"
+        return self.dtype.type_name + "Storage"
 
     def type(self):
         return "torch." + self.pickle_storage_type()
@@ -327,7 +327,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
                         "expected one of:\n * (Tensor source)\n * (torch.Storage source)\n")
     if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
         raise RuntimeError(f"Expected a Storage of type {_c_name(self.dtype)} or an UntypedStorage, but got type "
-                           f"{source.dtype.tensor_type[:-6]} for argument 1 'storage'")
+                           f"{source.dtype.type_name} for argument 1 'storage'")
     if isinstance(source, _Storage):
         source = wrap(_as_numbers(source, self.array.dtype))
     if source.dtype is not self.dtype:
@@ -357,7 +357,7 @@ def _part(source, storage_offset, size, stride):
 
 
 def _c_name(dtype):
-    return C_NAMES.get(dtype.tensor_type[:-len("Tensor")], dtype.name)
+    return C_NAMES.get(dtype.type_name, dtype.name)
 
 
 methods(is_set_to, set_, storage, untyped_storage, _typed_storage)

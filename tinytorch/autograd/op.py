@@ -37,7 +37,7 @@ from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
 from .promotion import (
     OPERANDS,
     as_operand,
-    not_a_tensor,
+    not_an_operand,
     on_arrays,
     promoted,
     to_default,
@@ -209,7 +209,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                                 f"'{type(input).__name__}' object")
             if isinstance(other, Tensor):
                 if not number_first and not isinstance(input, (ndarray, np.generic)):
-                    raise not_a_tensor(o, input, 1)
+                    raise not_an_operand(o, input, 1)
                 input = as_operand(o, input, other, 1)
                 return call(input, other, out=out)
             return on_arrays(o, input, other)
@@ -229,7 +229,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 mask += 2
         else:
             if tensors_only and not isinstance(other, (ndarray, np.generic)):
-                raise not_a_tensor(o, other, 2)
+                raise not_an_operand(o, other, 2)
             kind = a.dtype.kind
             if other.__class__ is float and kind == "f" or other.__class__ is int and kind in "fiu":
                 b = other

@@ -7,6 +7,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
+from ..errors import not_a_tensor, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
@@ -27,7 +28,7 @@ def on_arrays(o, *operands):
     """An op called by a derivative rule on plain arrays: nothing to record."""
     if any(isinstance(x, (ndarray, np.generic)) for x in operands):
         return o.forward(*operands)
-    raise not_a_tensor(o, operands[0], 1)
+    raise not_an_operand(o, operands[0], 1)
 
 
 def as_operand(o, value, like, position):
@@ -36,22 +37,19 @@ def as_operand(o, value, like, position):
         return wrap(np.asarray(scalar_as(value, result_dtype((like, value)).numpy))) if position == 1 else value
     if isinstance(value, (ndarray, np.generic)):
         return wrap(np.asarray(value))
-    raise not_a_tensor(o, value, position)
+    raise not_an_operand(o, value, position)
 
 
-def not_a_tensor(o, value, position):
-    """The TypeError for an operand that is no tensor."""
-    name = o.name.removesuffix("_cpu")
-    return TypeError(f"{name}(): argument '{o.params[position - 1]}' (position {position}) must be Tensor, "
-                     f"not {type(value).__name__}")
+def not_an_operand(o, value, position):
+    """The TypeError for an operand of an op that is no tensor."""
+    return not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, value)
 
 
 def need_tensors(function, **arguments):
     """TypeError if one of the (leading) arguments is no tensor."""
     for position, (name, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Tensor):
-            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
-                            f"not {type(value).__name__}")
+            raise not_a_tensor(function, name, position, value)
 
 
 def result_dtype(operands):
@@ -107,7 +105,7 @@ def stored_as(value, numpy_dtype):
         result = scalar_as(number, numpy_dtype)
         if kind == "V" or np.isfinite(result) or not (math.isfinite(number.real) and math.isfinite(number.imag)):
             return result
-    name = _STORED.get(numpy_dtype.name) or C_NAMES[_name_of(numpy_dtype)]
+    name = _STORED.get(numpy_dtype.name) or C_NAMES[dt.BY_NUMPY[numpy_dtype].type_name]
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
@@ -164,7 +162,7 @@ def unusual_unary(o, call, input, error):
     if o.name in ("ceil", "floor", "trunc"):
         raise NotImplementedError(f"{o.name} is not supported for complex inputs")
     name = _KERNELS.get(o.name, o.name)
-    raise NotImplementedError(f'"{name}" not implemented for \'{type_name(input)}\'')
+    raise not_implemented(name, input)
 
 
 #: What torch calls the routine that an operation lacks for a dtype, where it is not the operation's own name.
@@ -183,7 +181,7 @@ def unusual_binary(o, call, input, other, error):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, TypeError):
         name = _KERNELS.get(o.name, o.name.removesuffix("_cpu") + "_cpu")
-        raise NotImplementedError(f'"{name}" not implemented for \'{type_name(input)}\'') from error
+        raise not_implemented(name, input) from error
     if isinstance(error, ValueError) and isinstance(other, Tensor):
         check_broadcast(a.shape, other.array.shape)
     raise refusal(error)
@@ -193,8 +191,7 @@ def check_broadcast(a, b):
     """RuntimeError naming the sizes if shapes `a` and `b` do not broadcast."""
     for i in range(1, min(len(a), len(b)) + 1):
         if a[-i] != b[-i] and a[-i] != 1 and b[-i] != 1:
-            raise RuntimeError(f"The size of tensor a ({a[-i]}) must match the size of tensor b ({b[-i]}) "
-                               f"at non-singleton dimension {max(len(a), len(b)) - i}") from None
+            raise sizes_do_not_match(a[-i], b[-i], max(len(a), len(b)) - i) from None
 
 
 #: The error for an `out` of another dtype than the result, where no cast is allowed.
@@ -265,12 +262,3 @@ def check_out_dtype(out, input):
     if out is not None and out.array.dtype != input.array.dtype:
         names = [C_NAMES.get(type_name(x), x.dtype.name) for x in (input, out)]
         raise RuntimeError("Expected out tensor to have dtype {}, but got {} instead".format(*names))
-
-
-def type_name(tensor):
-    """The dtype as torch's messages spell it: Float, Long ..."""
-    return _name_of(tensor.array.dtype)
-
-
-def _name_of(numpy_dtype):
-    return dt.BY_NUMPY[numpy_dtype].tensor_type[:-len("Tensor")]

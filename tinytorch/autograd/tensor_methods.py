@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 
 from .. import dtypes as dt
+from ..errors import type_name
 from ..tensor import Size, Tensor, wrap
 from . import above
 from .accumulate import OWN
@@ -13,7 +14,7 @@ from .engine import run_backward
 from .grad_mode import mode
 from .hooks import add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
-from .promotion import C_NAMES, type_name
+from .promotion import C_NAMES
 from .views import refresh
 
 

@@ -315,8 +315,8 @@ def check_fits(target, shape, dtype):
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(shape)}")
     want = dt.of(target)
     if not dt.can_cast(dtype, want):
-        raise RuntimeError(f"result type {dtype.tensor_type[:-6]} can't be cast to the desired output type "
-                           f"{want.tensor_type[:-6]}")
+        raise RuntimeError(f"result type {dtype.type_name} can't be cast to the desired output type "
+                           f"{want.type_name}")
 
 
 def assign(self, result, expanded=None):

@@ -11,6 +11,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import no_grad
 from ..autograd.views import assign
+from ..errors import not_implemented
 from ..kernels.random.samplers import empty_like
 from ..ops.random.factories import rand_like, randperm
 from ..tensor import wrap
@@ -247,7 +248,7 @@ def orthogonal_(tensor, gain=1, generator=None):
     if array.size == 0:
         return tensor
     if array.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
-        raise NotImplementedError(f"\"geqrf_cpu\" not implemented for '{dt.of(array).tensor_type[:-6]}'")
+        raise not_implemented("geqrf_cpu", array)
     rows, columns = array.shape[0], array.size // array.shape[0]
     flat = wrap(np.empty((rows, columns), array.dtype)).normal_(0, 1, generator=generator).array
     q, r = np.linalg.qr(flat.T if rows < columns else flat)

@@ -6,6 +6,7 @@ from ...autograd.op import attach, methods, op, renamed, single
 from ...autograd.promotion import check_broadcast, stored_as
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...device import check_device, device as Device
+from ...errors import not_a_tensor
 from ...kernels.layout import dense_copy
 from ...memory_format import contiguous_format, memory_order, preserve_format
 from ...tensor import Tensor, wrap
@@ -166,7 +167,7 @@ def copy_values(self, src, non_blocking=False):
     if isinstance(src, (bool, int, float, complex)):
         src = wrap(np.asarray(src) if isinstance(src, complex) else stored_as(src, self.array.dtype))
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+        raise not_a_tensor("copy_", "other", 1, src)
     check_in_place(self, src)
     if src is not self and may_share(self.array, src.array):
         check_overlap(self, src)

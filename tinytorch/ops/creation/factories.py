@@ -10,6 +10,7 @@ from ...autograd.promotion import refill, scalar_as, stored_as
 from ...autograd.tensor_methods import check_can_require_grad
 from ...data import array_of, check_array
 from ...device import check_device
+from ...errors import not_a_tensor
 from ...kernels.layout import span, strided
 from ...kernels.memory import check_size, empty as new_memory
 from ...memory_format import check_layout, memory_order, preserve_format
@@ -250,8 +251,8 @@ def _filled(name, fill, doc):
             check_layout(layout)
         shape = size_of(args if size is None else (size,), name)
         if out is not None and dtype is not None and as_dtype(dtype, name) is not out.dtype:
-            raise RuntimeError(f"dtype {as_dtype(dtype, name).tensor_type[:-6]} does not match dtype of out parameter "
-                               f"({out.dtype.tensor_type[:-6]})")
+            raise RuntimeError(f"dtype {as_dtype(dtype, name).type_name} does not match dtype of out parameter "
+                               f"({out.dtype.type_name})")
         numpy_dtype = (as_dtype(dtype, name) or (dt.get_default_dtype() if out is None else out.dtype)).numpy
         if memory_format is not None:
             if memory_format is preserve_format:
@@ -328,7 +329,7 @@ def _like(name, fill, doc):
 
 def _fill_like(name, fill, input, dtype, layout, device, requires_grad, memory_format):
     if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor(name, "input", 1, input)
     check_layout(layout)
     array = input.array
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy

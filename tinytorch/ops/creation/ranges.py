@@ -7,6 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.promotion import refill, result_dtype
+from ...errors import not_implemented
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
 from ...tensor import Tensor, wrap
@@ -27,7 +28,7 @@ def _check_numbers(name, *given):
 
 def _check_implemented(name, d):
     if d is dt.bool or d.is_complex and name == "arange":
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{d.tensor_type[:-6]}'")
+        raise not_implemented(f"{name}_cpu", d)
 
 
 def _end(name, argument, x):

@@ -1,6 +1,7 @@
 """Arithmetic element by element: add sub mul div remainder lerp ... and the operators that mean them."""
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, methods, op, operator, renamed, unary
@@ -12,10 +13,10 @@ from ...autograd.promotion import (
     need_tensors,
     promoted,
     stored_as,
-    type_name,
     write_out,
 )
 from ...autograd.views import check_in_place, may_share
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor
 
 __all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "lerp", "mul", "multiply", "neg",
@@ -209,7 +210,7 @@ def _check_divisor(name, input, other):
     """RuntimeError for an integer division by zero, NotImplementedError between bools."""
     if input.dtype.kind in "biu":
         if input.dtype.kind == "b":
-            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+            raise not_implemented(name, dt.bool)
         if not np.all(other):
             raise RuntimeError("ZeroDivisionError")
 
@@ -396,7 +397,7 @@ def lerp(input, end, weight, *, out=None):
             want, got = (C_NAMES[type_name(y)] for y in (input, x))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     if input.array.dtype.kind in "biu":
-        raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{type_name(input)}'")
+        raise not_implemented("lerp_kernel_scalar", input)
     if isinstance(weight, Tensor):
         weight = weight.to(input.dtype)
     primitive = _lerp_tensor if isinstance(weight, Tensor) else _lerp

@@ -5,6 +5,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, operator, unary
+from ...errors import not_implemented
 from ...tensor import Tensor
 from .arithmetic import reflected
 
@@ -112,14 +113,14 @@ def bitwise_not(input):
     tensor([-1, -6])
     """
     if input.dtype.kind not in "biu":
-        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{dt.of(input).tensor_type[:-6]}'")
+        raise not_implemented("bitwise_not_cpu", input)
     return np.invert(input)
 
 
 def _within(name, input, other):
     """Shifts of more bits than there are, or fewer than none, are left to the caller."""
     if input.dtype.kind == "b":
-        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+        raise not_implemented(name, dt.bool)
     bits = 8 * input.dtype.itemsize
     return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
 

@@ -6,7 +6,8 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, methods, op, operator, unary
-from ...autograd.promotion import need_tensors, promoted, type_name
+from ...autograd.promotion import need_tensors, promoted
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
 from .arithmetic import also
 
@@ -39,8 +40,7 @@ def ne(input, other):
 
 def _ordered(name, array):
     if array.dtype.kind == "c":
-        kind = dt.of(array).tensor_type[:-6]
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
+        raise not_implemented(f"{name}_cpu", array)
 
 
 @binary(numbers="other", inplace=False)

@@ -4,8 +4,9 @@ import math
 import numpy as np
 
 from ...autograd.op import methods, op, unary
-from ...autograd.promotion import check_broadcast, need_tensors, type_name, write_out
+from ...autograd.promotion import check_broadcast, need_tensors, write_out
 from ...autograd.views import assign, check_in_place
+from ...errors import type_name
 from ...tensor import Tensor
 from .arithmetic import conj, conjugate, is_complex
 from .math import cos, sin

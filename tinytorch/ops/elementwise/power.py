@@ -10,10 +10,10 @@ from ...autograd.promotion import (
     in_float32,
     need_tensors,
     result_dtype,
-    type_name,
     write_out,
 )
 from ...autograd.views import assign, check_in_place
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor
 from .arithmetic import also, conj, mul, reflected
@@ -47,7 +47,7 @@ def _pow(input, other):
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
     if input.dtype.kind == "b":
-        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+        raise not_implemented("pow", dt.bool)
     if isinstance(other, int):
         if other < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -87,27 +87,25 @@ def float_power(input, exponent, *, out=None):
     result = _pow(*operands)
     if out is not None and out.array.dtype != d:
         raise RuntimeError(f"the output given to float_power has dtype {type_name(out)} but the operation's result "
-                           f"requires dtype {dt.BY_NUMPY[d].tensor_type[:-6]}")
+                           f"requires dtype {dt.BY_NUMPY[d].type_name}")
     return write_out(out, result)
 
 
 def _float_power_(self, exponent):
     """In-place form of `float_power`: RuntimeError unless the tensor is in double precision."""
     if not isinstance(exponent, (Tensor, *OPERANDS)):
-        raise TypeError("float_power_(): argument 'exponent' (position 1) must be Tensor, not "
-                        f"{type(exponent).__name__}")
+        raise not_a_tensor("float_power_", "exponent", 1, exponent)
     d = dt.complex128 if result_dtype((self, exponent)).is_complex else dt.float64
     if self.dtype is not d:
         raise RuntimeError(f"the base given to float_power_ has dtype {type_name(self)} but the operation's result "
-                           f"requires dtype {d.tensor_type[:-6]}")
+                           f"requires dtype {d.type_name}")
     check_in_place(self)
     return assign(self, float_power(self, exponent))
 
 
 def _refuse_integers(name, x):
     if x.dtype.kind in "biu":
-        kind = dt.of(x).tensor_type[:-6]
-        raise NotImplementedError(f"\"{name}\" not implemented for '{kind}'")
+        raise not_implemented(name, x)
 
 
 @binary(numbers="none", input=lambda g, ans, input: g * (input / ans), other=lambda g, ans, other: g * (other / ans))
@@ -199,7 +197,7 @@ def ldexp(input, other, *, out=None):
     need_tensors("ldexp", input=input, other=other)
     if input.is_floating_point() and other.array.dtype.kind in "biu":
         if other.array.dtype.kind == "b":
-            raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
+            raise not_implemented("ldexp_cpu_exp", dt.bool)
         check_broadcast(input.array.shape, other.array.shape)
         if input.array.dtype.kind == "V":
             return write_out(out, in_float32(lambda wide: _ldexp(wide, other), input), input, other)

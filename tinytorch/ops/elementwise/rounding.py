@@ -7,6 +7,7 @@ from ...autograd.in_place import in_place
 from ...autograd.op import binary, methods, op, renamed, unary
 from ...autograd.promotion import in_float32, need_tensors, promoted, result_dtype, scalar_as, write_out
 from ...autograd.views import check_in_place
+from ...errors import not_implemented
 from ...tensor import Tensor
 from .arithmetic import REFUSED, alike, also, conj, is_complex, refused, ternary
 from .where import pick
@@ -21,7 +22,7 @@ _FOUND = "Found dtype {Have} but expected {Want}"
 
 def _refuse(name, array, kinds):
     if array.dtype.kind in kinds:
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dt.of(array).tensor_type[:-6]}'")
+        raise not_implemented(name, array)
 
 
 # ------------------------------------------------------------------ sign and size
@@ -314,8 +315,7 @@ def _refuse_complex(both_sides, min, max, input, *given):
         raise RuntimeError("value cannot be converted to type double without overflow")
     if isinstance(min if max is None else max, Tensor) and not (both_sides and is_complex(input)):
         name = "maximum" if max is None else "minimum" if min is None else "clamp"
-        dtype = result_dtype((input, *given)).tensor_type.removesuffix("Tensor")
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{dtype}'")
+        raise not_implemented(f"{name}_cpu", result_dtype((input, *given)))
     raise NotImplementedError("clamp is not supported for complex types")
 
 

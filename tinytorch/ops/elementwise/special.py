@@ -4,7 +4,8 @@ import math
 import numpy as np
 
 from ...autograd.op import methods, op, unary
-from ...autograd.promotion import in_float32, to_default, type_name, write_out
+from ...autograd.promotion import in_float32, to_default, write_out
+from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels
 from .arithmetic import conj
 from .math import exp
@@ -58,7 +59,7 @@ def logit(input, eps=None, *, out=None):
     """
     input = to_default(input)
     if input.array.dtype.kind == "c":
-        raise NotImplementedError(f"\"logit_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("logit_cpu", input)
     call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
     return write_out(out, call(lambda x: _logit(x, eps), input))
 

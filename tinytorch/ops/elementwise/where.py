@@ -4,6 +4,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import attach, op
 from ...autograd.promotion import OPERANDS, check_broadcast, promoted, write_out
+from ...errors import not_a_tensor
 from ...tensor import Tensor, wrap
 
 __all__ = ["where"]
@@ -38,7 +39,7 @@ def where(condition, input=None, other=None, *, out=None):
     (tensor([1]),)
     """
     if not isinstance(condition, Tensor):
-        raise TypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
+        raise not_a_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         array = condition.array
         return tuple(wrap(i) for i in np.nonzero(array if array.ndim else array.reshape(1)))
@@ -65,8 +66,7 @@ def _operands(input, other):
     for position, value in ((2, input), (3, other)):
         if not isinstance(value, (Tensor, *OPERANDS)):
             name = ("input", "other")[position - 2]
-            raise TypeError(f"where(): argument '{name}' (position {position}) must be Tensor, "
-                            f"not {type(value).__name__}")
+            raise not_a_tensor("where", name, position, value)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = wrap(np.asarray(input, dt.of_scalar(input).numpy))
     return promoted(input, other)

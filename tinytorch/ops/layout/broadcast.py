@@ -3,6 +3,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...autograd.op import methods, single
+from ...errors import sizes_do_not_match
 from ...tensor import Size
 from .shape import sizes
 
@@ -119,8 +120,7 @@ def common_shape(a, b):
     a_full, b_full = (1,) * (ndim - len(a)) + tuple(a), (1,) * (ndim - len(b)) + tuple(b)
     for i in reversed(range(ndim)):
         if a_full[i] != b_full[i] and a_full[i] != 1 and b_full[i] != 1:
-            raise RuntimeError(f"The size of tensor a ({a_full[i]}) must match the size of tensor b ({b_full[i]}) "
-                               f"at non-singleton dimension {i}")
+            raise sizes_do_not_match(a_full[i], b_full[i], i)
     return tuple([n if m == 1 else m for m, n in zip(a_full, b_full)])
 
 

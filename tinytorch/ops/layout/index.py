@@ -11,7 +11,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
-from ...autograd.promotion import stored_as, type_name
+from ...autograd.promotion import stored_as
 from ...autograd.views import (
     assign,
     check_in_place,
@@ -23,6 +23,7 @@ from ...autograd.views import (
     warn_expanded,
 )
 from ...data import array_of, check_not_in_itself
+from ...errors import not_a_tensor, type_name
 from ...kernels.layout import picked_like
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
@@ -444,7 +445,7 @@ def index_put(input, indices, values, accumulate=False):
 def index_put_(self, indices, values, accumulate=False):
     """In-place form of `index_put`."""
     if not isinstance(values, Tensor):
-        raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+        raise not_a_tensor("index_put_", "values", 2, values)
     check_in_place(self, values)
     if not mode.grad or not (self.requires_grad or values.requires_grad):
         advanced = _parse_put(self.array.shape, indices)

@@ -3,8 +3,9 @@ import numpy as np
 
 from ...autograd.in_place import in_place
 from ...autograd.op import methods, op, renamed
-from ...autograd.promotion import stored_as, type_name, write_out
+from ...autograd.promotion import stored_as, write_out
 from ...autograd.views import warn_expanded
+from ...errors import type_name
 from ...tensor import Tensor, check_dim, wrap
 from .broadcast import common_shape, expand
 from .index import _index, _index_put

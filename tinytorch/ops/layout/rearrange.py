@@ -2,7 +2,7 @@
 import numpy as np
 
 from ...autograd.op import methods, op
-from ...autograd.promotion import type_name
+from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
 from .shape import distinct_dims, reshape, sizes
 
@@ -115,7 +115,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
 def _counts(repeats):
     counts = repeats.array
     if counts.dtype not in (np.int32, np.int64):
-        raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for \'{type_name(repeats)}\'')
+        raise not_implemented("repeat_interleave_cpu", repeats)
     if counts.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if counts.size and counts.min() < 0:

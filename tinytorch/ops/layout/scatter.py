@@ -3,8 +3,9 @@ import numpy as np
 
 from ...autograd.in_place import in_place
 from ...autograd.op import methods, op, renamed
-from ...autograd.promotion import EXACT, check_out_dtype, type_name, write_out
+from ...autograd.promotion import EXACT, check_out_dtype, write_out
 from ...autograd.views import warn_expanded
+from ...errors import not_a_tensor, type_name
 from ...kernels.scatter import add_at, add_flat, along
 from ...tensor import Tensor, check_dim, wrap
 from ..creation.conversion import _to_copy
@@ -225,7 +226,7 @@ def _first_outside(array, n):
 def _check_ranks(input, index, dim, name):
     """The dimension from the front, after the checks of gather and scatter."""
     if not isinstance(index, Tensor):
-        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+        raise not_a_tensor(name, "index", None, index)
     if index.array.size and index.array.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     shape, places = input.array.shape, index.array.shape
@@ -322,7 +323,7 @@ def scatter_add(input, dim, index, src, *, out=None):
     tensor([0., 5., 0.])
     """
     if not isinstance(src, Tensor):
-        raise TypeError(f"scatter_add(): argument 'src' (position 3) must be Tensor, not {type(src).__name__}")
+        raise not_a_tensor("scatter_add", "src", 3, src)
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
     result = input.clone() if index is None else _scatter_add(input, dim, index, src)
     return write_out(out, result, src, index, apart=True, exact=EXACT)

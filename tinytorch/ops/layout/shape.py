@@ -135,23 +135,23 @@ def _view_as_dtype(self, dtype):
     have = array.dtype.itemsize
     if have != want.itemsize:
         if not array.ndim:
-            raise RuntimeError(f"self.dim() cannot be 0 to view {self.dtype.tensor_type[:-6]} as "
-                               f"{dtype.tensor_type[:-6]} (different element sizes)")
+            raise RuntimeError(f"self.dim() cannot be 0 to view {self.dtype.type_name} as "
+                               f"{dtype.type_name} (different element sizes)")
         ratio = want.itemsize // have
         if ratio and array.shape[-1] % ratio:
-            raise RuntimeError(f"self.size(-1) must be divisible by {ratio} to view {self.dtype.tensor_type[:-6]} as "
-                               f"{dtype.tensor_type[:-6]} (different element sizes), but got {array.shape[-1]}")
+            raise RuntimeError(f"self.size(-1) must be divisible by {ratio} to view {self.dtype.type_name} as "
+                               f"{dtype.type_name} (different element sizes), but got {array.shape[-1]}")
         if self.stride(-1) != 1 and array.shape[-1] != 1:
-            raise RuntimeError(f"self.stride(-1) must be 1 to view {self.dtype.tensor_type[:-6]} as "
-                               f"{dtype.tensor_type[:-6]} (different element sizes), but got {self.stride(-1)}")
+            raise RuntimeError(f"self.stride(-1) must be 1 to view {self.dtype.type_name} as "
+                               f"{dtype.type_name} (different element sizes), but got {self.stride(-1)}")
         if ratio and self.storage_offset() % ratio:
             raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} to view "
-                               f"{self.dtype.tensor_type[:-6]} as {dtype.tensor_type[:-6]} (different element sizes), "
+                               f"{self.dtype.type_name} as {dtype.type_name} (different element sizes), "
                                f"but got {self.storage_offset()}")
         for i, step in enumerate(self.stride()[:-1] if ratio else ()):
             if step % ratio:
                 raise RuntimeError(f"self.stride({i}) must be divisible by {ratio} to view "
-                                   f"{self.dtype.tensor_type[:-6]} as {dtype.tensor_type[:-6]} (different element "
+                                   f"{self.dtype.type_name} as {dtype.type_name} (different element "
                                    f"sizes), but got {step}")
     result = wrap(array.view(want))
     result.version = self.version

@@ -4,7 +4,8 @@ import numpy as np
 from ... import return_types
 from ...autograd.grad_mode import mode
 from ...autograd.op import methods, op
-from ...autograd.promotion import EXACT, converted, type_name, write_out
+from ...autograd.promotion import EXACT, converted, write_out
+from ...errors import type_name
 from ...tensor import Tensor, wrap
 from ..reduction.reductions import check_tensor, like, raw, to_outs
 from .products import _matmul, mT

@@ -1,7 +1,8 @@
 """Lengths and distances: norm dist cdist renorm."""
 from ...autograd.op import methods
-from ...autograd.promotion import EXACT, promoted, type_name, write_out
+from ...autograd.promotion import EXACT, promoted, write_out
 from ...autograd.views import assign, check_in_place
+from ...errors import type_name
 from ...tensor import check_dim
 from ..reduction.reductions import check_tensor, like, masked, numpy_names
 from .norms import matrix_norm, vector_norm, vector_norm_over

@@ -3,7 +3,8 @@ import numpy as np
 
 from ... import return_types
 from ...autograd.op import methods, op
-from ...autograd.promotion import EXACT, converted, type_name, write_out
+from ...autograd.promotion import EXACT, converted, write_out
+from ...errors import type_name
 from ...tensor import Tensor, wrap
 from ..reduction.reductions import check_tensor, masked, raw, to_outs
 from .contractions import cross as cross_of

@@ -4,7 +4,8 @@ import builtins
 import numpy as np
 
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, converted, in_float32, type_name, write_out
+from ...autograd.promotion import EXACT, converted, in_float32, write_out
+from ...errors import type_name
 from ...tensor import check_dim
 from ..elementwise.rounding import sgn
 from ..reduction.reductions import _add, axes, check_tensor, kept_shape, like, masked, raw, spread

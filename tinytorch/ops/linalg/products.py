@@ -3,8 +3,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, methods, op, renamed
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, in_float32, need_tensors, type_name, write_out
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, in_float32, need_tensors, write_out
 from ...autograd.views import resized
+from ...errors import not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
 from ...tensor import Tensor, wrap
@@ -51,7 +52,7 @@ def _same_dtype(a, b):
 
 def _refuse_bools(array):
     if array.dtype == bool:
-        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+        raise not_implemented("addmm_impl_cpu_", dt.bool)
 
 
 @binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
@@ -253,7 +254,7 @@ def dot(input, tensor, *, out=None):
         return write_out(out, in_float32(dot, input, tensor),
                          exact="result dtype {Have} does not match input dtype {Want}")
     if input.array.dtype == bool:
-        raise NotImplementedError("\"dot\" not implemented for 'Bool'")
+        raise not_implemented("dot", dt.bool)
     return write_out(out, _inner(input, tensor), exact="result dtype {Have} does not match input dtype {Want}")
 
 
@@ -331,7 +332,7 @@ def _check_bias(bias, x, w):
     b = bias.array
     if b.dtype is not w.dtype and b.dtype != w.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(bias)} and "
-                           f"{dt.of(w).tensor_type[:-6]}")
+                           f"{dt.of(w).type_name}")
     if b.shape != w.shape[:1]:
         _check_expand(b.shape, (count_of(x.shape[:-1]), w.shape[0]))
 

@@ -9,7 +9,8 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import methods, op, renamed, unary
-from ...autograd.promotion import in_float32, need_tensors, type_name
+from ...autograd.promotion import in_float32, need_tensors
+from ...errors import not_implemented, type_name
 from ...kernels.random.samplers import rrelu_slopes
 from ...random import stream_of
 from ...tensor import Tensor, wrap
@@ -28,7 +29,7 @@ def floating(kernel, primitive, input, *settings):
         return primitive(input, *settings)
     if kind == "V":
         return in_float32(lambda x: primitive(x, *settings), input)
-    raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_name(input)}'")
+    raise not_implemented(kernel, input)
 
 
 def real(name, array):
@@ -229,7 +230,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     if not training:
         return floating("leaky_relu_cpu", _rrelu, input, (lower + upper) / 2)
     if input.array.dtype.kind in "biuc" or input.array.dtype == np.float16:
-        raise NotImplementedError(f"\"rrelu_with_noise_out_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("rrelu_with_noise_out_cpu", input)
     with stream_of(None) as stream:
         slopes = rrelu_slopes(input.array, lower, upper, stream)
     return floating("rrelu_with_noise_out_cpu", _rrelu, input, wrap(slopes))
@@ -250,7 +251,7 @@ def threshold(input, threshold, value, inplace=False):
     if inplace:
         return threshold_(input, threshold, value)
     if input.array.dtype.kind in "bc":
-        raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("threshold_cpu", input)
     if input.array.dtype.kind == "V":
         return in_float32(lambda x: _threshold(x, threshold, value), input)
     return _threshold(input, threshold, value)

@@ -6,8 +6,9 @@ import numpy as np
 
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32, type_name
+from ...autograd.promotion import in_float32
 from ...dtypes import BFLOAT16
+from ...errors import type_name
 from ...kernels import pool as kernels
 from ..reduction.reductions import masked, raw
 from .pool import _avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, back, check_dtype, check_tensor, images, window

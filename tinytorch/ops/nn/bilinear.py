@@ -1,5 +1,5 @@
 """The bilinear form of two inputs."""
-from ...autograd.promotion import type_name
+from ...errors import type_name
 
 __all__ = ["bilinear"]
 

@@ -12,9 +12,11 @@ import warnings
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES, in_float32, type_name
+from ...autograd.promotion import C_NAMES, in_float32
 from ...dtypes import BFLOAT16
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import channels_last
 from ...tensor import Tensor
@@ -102,8 +104,7 @@ def _check_tensors(function, n, input, weight, bias):
     if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
         for position, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias)), 1):
             if not isinstance(value, Tensor):
-                raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, "
-                                f"not {type(value).__name__}")
+                raise not_a_tensor(function, name, position, value)
     if weight.array.ndim < 3:
         raise RuntimeError("weight should have at least three dimensions")
     if input.array.ndim not in (n + 1, n + 2):
@@ -124,7 +125,7 @@ def _check_dtypes(input, weight, bias, transposed=False):
             raise RuntimeError(f"Input type (CPU{have}Type) and weight type (torch.{want}Tensor) should be the same")
         raise RuntimeError(f"expected scalar type {have} but found {want}")
     if have == "Bool":
-        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+        raise not_implemented("slow_conv2d_cpu", dt.bool)
 
 
 def _check_settings(stride, padding, dilation, groups, output_padding):
@@ -381,7 +382,7 @@ def _check_floating(name, input):
     if input.array.dtype.kind in "biu":
         if input.array.dtype == bool:          # torch sorts and fills these, but never adds them up
             return
-        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented(f"{name}_out_cpu", input)
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):

@@ -2,7 +2,8 @@
 import warnings
 
 from ...autograd.op import op, renamed
-from ...autograd.promotion import need_tensors, type_name
+from ...autograd.promotion import need_tensors
+from ...errors import type_name
 from ...kernels import softmax as kernels
 from .activation import floating
 from .softmax import _log_softmax, log_softmax

@@ -44,7 +44,7 @@ def _noise(array, p, feature):
         samplers.bernoulli(kept, 1 - p, stream)
     if array.dtype.kind in "biu":
         raise RuntimeError("result type Float can't be cast to the desired output type "
-                           f"{dt.of(array).tensor_type[:-6]}")
+                           f"{dt.of(array).type_name}")
     return kept
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import need_tensors
+from ...errors import not_a_tensor
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
 from ...tensor import Tensor, wrap
@@ -42,7 +43,7 @@ def _check_lookup(input, weight, sparse):
     if weight.array.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if not isinstance(input, Tensor):
-        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor("embedding", "indices", 2, input)
     if input.array.dtype.char not in "ilq":
         found = "CPUBoolType" if input.array.dtype.kind == "b" else f"torch.{input.dtype.tensor_type}"
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "

@@ -6,7 +6,8 @@ import numpy as np
 
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, need_tensors, promoted, type_name
+from ...autograd.promotion import check_broadcast, need_tensors, promoted
+from ...errors import not_implemented, type_name
 from ...tensor import wrap
 from ..elementwise.special import sigmoid
 from .activation import _hardtanh
@@ -71,9 +72,9 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     if weight is not None:
         return _weighted(_mse_loss(input, target, "none"), input, weight, reduction)
     if input.array.dtype.kind not in "fc":
-        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("mse_cpu", input)
     if input.array.dtype.kind == "c":
-        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("mse_cpu", input)
     return _mse_loss(input, target, reduction)
 
 
@@ -200,7 +201,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     if target.array.dtype.kind in "biu":
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")
     if input.array.dtype.kind in "biu":
-        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("log_sigmoid_cpu", input)
     input, target = promoted(input, target)
     if pos_weight is None:
         loss = _bce_logits(input, target)

@@ -5,7 +5,8 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import need_tensors, type_name
+from ...autograd.promotion import need_tensors
+from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
 from ...tensor import Size
 from .pad import pad
@@ -101,7 +102,7 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
         if value is not None and value.array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
     if input.array.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"batch_norm\" not implemented for '{type_name(input)}'")
+        raise not_implemented("batch_norm", input)
     _check_types(input, weight, bias, running_mean, running_var)
     if input.array.itemsize == 2:
         return _in_float32(_by_batch, input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -214,7 +215,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
     _check_types(input, weight, bias)
     if input.array.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{type_name(input)}'")
+        raise not_implemented("LayerNormKernelImpl", input)
     if input.array.itemsize == 2:
         return _in_float32(layer_norm, input, shape, weight, bias, eps)
     return _layer_norm(input, weight, bias, shape, eps, True)
@@ -234,7 +235,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         squares = (input * input).mean(tuple(range(-len(shape), 0)), keepdim=True)
         return _affine(input * (squares + (dt.finfo(input.dtype).eps if eps is None else eps)) ** -0.5, weight, None)
     if input.array.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"rms_norm\" not implemented for '{type_name(input)}'")
+        raise not_implemented("rms_norm", input)
     if input.array.itemsize == 2:
         return _in_float32(rms_norm, input, shape, weight, eps)
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
@@ -264,7 +265,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
                                f"got {name} of shape {list(value.array.shape)} and input of shape {list(shape)}")
     _check_types(input, weight, bias)
     if input.array.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"GroupNormKernelImpl\" not implemented for '{type_name(input)}'")
+        raise not_implemented("GroupNormKernelImpl", input)
     if input.array.itemsize == 2:
         return _in_float32(group_norm, input, num_groups, weight, bias, eps)
     width = math.prod(shape[1:]) // num_groups

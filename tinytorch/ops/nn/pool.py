@@ -9,8 +9,9 @@ import operator
 import numpy as np
 
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32, type_name
+from ...autograd.promotion import in_float32
 from ...dtypes import BFLOAT16
+from ...errors import not_a_tensor, not_implemented
 from ...kernels import pool as kernels
 from ...tensor import Tensor, check_dim
 from ..plan import planned
@@ -125,7 +126,7 @@ def window(function, n, kernel_size, stride, padding, dilation):
 
 def check_tensor(function, input):
     if not isinstance(input, Tensor):
-        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor(function, "input", 1, input)
 
 
 def _check_dims(function, n, shape):
@@ -207,7 +208,7 @@ def _check_output(function, n, shape, out, kernel):
 
 def check_dtype(name, input, kinds):
     if input.array.dtype.kind not in kinds:
-        raise NotImplementedError(f'"{name}" not implemented for \'{type_name(input)}\'')
+        raise not_implemented(name, input)
 
 
 # ------------------------------------------------------------------ max pooling

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ...autograd.op import op
-from ...autograd.promotion import type_name
+from ...errors import type_name
 from ...kernels.rnn import cell as cells
 from ...kernels.rnn.elman import rnn_backward, rnn_forward
 from ...kernels.rnn.gru import gru_backward, gru_forward

@@ -5,7 +5,8 @@ import numpy as np
 
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
-from ...autograd.promotion import need_tensors, type_name
+from ...autograd.promotion import need_tensors
+from ...errors import not_implemented
 from ...kernels.erf import erf
 from ...tensor import check_dim
 from ..elementwise.arithmetic import conj
@@ -261,7 +262,7 @@ def glu(input, dim=-1):
         raise RuntimeError(f"Halving dimension must be even, but dimension {check_dim(dim, input.array.ndim)} "
                            f"is size {size}")
     if input.array.dtype.kind in "biuc":
-        raise NotImplementedError(f"\"glu_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("glu_cpu", input)
     return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
 
 

@@ -1,6 +1,7 @@
 """Softmax and log_softmax: one node each, which saves its output alone."""
 from ...autograd.op import methods, single
-from ...autograd.promotion import EXACT, converted, in_float32, type_name, write_out
+from ...autograd.promotion import EXACT, converted, in_float32, write_out
+from ...errors import not_implemented
 from ...kernels import softmax as kernels
 from ...tensor import Tensor, check_dim
 from ..reduction.reductions import numpy_names
@@ -42,7 +43,7 @@ def _along(primitive, input, dim, dtype, out):
         name = primitive.op.name
         if kind == "c":
             last = ""
-        raise NotImplementedError(f"\"{name}_{last}kernel_impl\" not implemented for '{type_name(input)}'")
+        raise not_implemented(f"{name}_{last}kernel_impl", input)
     if input.array.ndim == 0:
         return write_out(out, primitive(input.reshape(1), 0).sum(), exact=EXACT)
     return write_out(out, primitive(input, dim), exact=EXACT)

@@ -9,10 +9,11 @@ from ... import dtypes as dt
 from ...arguments import size_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import methods, op
-from ...autograd.promotion import check_broadcast, check_written, refill, type_name, write_out
+from ...autograd.promotion import check_broadcast, check_written, refill, write_out
 from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import resized
 from ...device import check_device
+from ...errors import type_name
 from ...kernels.memory import empty
 from ...kernels.random import rejection, samplers
 from ...random import stream_of
@@ -46,7 +47,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
             fill(result.array, *arguments, stream)
         return result
     if dtype is not None and dtype is not out.dtype:
-        raise RuntimeError(f"dtype {dtype.tensor_type[:-6]} does not match dtype of out parameter ({type_name(out)})")
+        raise RuntimeError(f"dtype {dtype.type_name} does not match dtype of out parameter ({type_name(out)})")
     if out.array.shape != shape:
         out.array = resized(out.array, empty(shape, out.array.dtype))
     with stream:
@@ -184,7 +185,7 @@ def _permutation(array, n, stream):
     if d.is_floating_point and d is not dt.bfloat16:
         largest = (1 << samplers.DIGITS[array.dtype]) + 1
         if n > largest:
-            raise RuntimeError(f"n cannot be greater than {largest} for {d.tensor_type[:-6]} type.")
+            raise RuntimeError(f"n cannot be greater than {largest} for {d.type_name} type.")
     elif not d.is_floating_point and n - 1 > np.iinfo(array.dtype).max:
         raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
     array[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
@@ -334,11 +335,11 @@ def _binomial(stream, count, prob):
     for name, array in (("count", count), ("prob", prob)):
         if array.dtype.kind not in "fV":
             raise ValueError("binomial only supports floating-point dtypes for "
-                             f"{name}, got: {dt.of(array).tensor_type[:-6]}")
+                             f"{name}, got: {dt.of(array).type_name}")
         if array.dtype not in (np.float32, np.float64):
             raise NotImplementedError(f"binomial() of {dt.of(array)} tensors")
     if count.dtype != prob.dtype:
-        raise RuntimeError(f"Found dtype {dt.of(prob).tensor_type[:-6]} but expected {dt.of(count).tensor_type[:-6]}")
+        raise RuntimeError(f"Found dtype {dt.of(prob).type_name} but expected {dt.of(count).type_name}")
     check_broadcast(count.shape, prob.shape)
     count, prob = np.broadcast_arrays(count, prob)
     return rejection.binomial(count, prob, stream)

@@ -11,6 +11,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import methods, op
 from ...autograd.views import check_in_place, check_written, rebase
+from ...errors import not_implemented
 from ...kernels.random import normal as normals, samplers
 from ...random import stream_of
 from ...tensor import Tensor, wrap
@@ -25,7 +26,7 @@ _BARE = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for the
 
 # ------------------------------------------------------------------ checked samplers of arrays
 def refuse(kernel, array):
-    raise NotImplementedError(f"\"{kernel}\" not implemented for '{dt.of(array).tensor_type[:-6]}'")
+    raise not_implemented(kernel, array)
 
 
 def fill_uniform(array, low, high, stream):
@@ -45,7 +46,7 @@ def fill_uniform(array, low, high, stream):
             raise RuntimeError("uniform_ expects to return a [from, to) range, but found "
                                f"from={low:g} > to={high:g}")
         if high - low > top:
-            raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{d.tensor_type[:-6]}>::max(), but "
+            raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{d.type_name}>::max(), but "
                                f"found to={high:g} and from={low:g} which result in to-from to exceed the limit")
     return samplers.uniform(array, low, high, stream)
 
@@ -129,7 +130,7 @@ def fill_bernoulli(array, p, stream):
 def fill_exponential(array, lambd, stream):
     if array.dtype.kind not in "fV":
         raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a "
-                           f"floating point but you specified {dt.of(array).tensor_type[:-6]}")
+                           f"floating point but you specified {dt.of(array).type_name}")
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     return samplers.exponential(array, float(lambd), stream)

@@ -3,7 +3,8 @@ import numpy as np
 
 from ... import return_types
 from ...autograd.op import methods, op, renamed
-from ...autograd.promotion import converted, in_float32, to_default, type_name, write_out
+from ...autograd.promotion import converted, in_float32, to_default, write_out
+from ...errors import not_implemented
 from ...tensor import check_dim, wrap
 from ..elementwise.power import logaddexp
 from ..elementwise.rounding import maximum
@@ -145,7 +146,7 @@ def logcumsumexp(input, dim, *, out=None):
     """
     check_tensor("logcumsumexp", input)
     if input.array.dtype.kind in "biu":
-        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("logcumsumexp_out_cpu", input)
     if input.array.dtype.kind == "V":
         return write_out(out, in_float32(lambda x: logcumsumexp(x, dim), input),
                          exact="expected scalar_type {Want} but found {Have}")
@@ -160,7 +161,7 @@ def _cumulative(name, accumulate, take, result, input, dim, out):
     check_tensor(name, input)
     array = input.array
     if array.dtype.kind in "cV":
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented(f"{name}_cpu", input)
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
         return to_outs(result, (input.clone(), wrap(np.zeros((), np.int64))), out)

@@ -6,7 +6,8 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import methods, op, renamed, single
-from ...autograd.promotion import EXACT, check_out_dtype, converted, in_float32, type_name, write_out
+from ...autograd.promotion import EXACT, check_out_dtype, converted, in_float32, write_out
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 
 __all__ = ["all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod",
@@ -72,7 +73,7 @@ def numpy_names(function):
 
 def check_tensor(name, input):
     if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise not_a_tensor(name, "input", 1, input)
 
 
 def check_nonempty(name, array, dim):
@@ -294,7 +295,7 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim, out):
         return getattr(input, name + "imum")(dim) if out is None else write_out(out, getattr(input, name + "imum")(dim))
     array = input.array
     if array.dtype.kind == "c":
-        raise NotImplementedError(f"\"{name}_all\" not implemented for '{type_name(input)}'")
+        raise not_implemented(f"{name}_all", input)
     if array.dtype.kind == "V":
         wide = converted(input, np.dtype(np.float32))
         found = _extreme(name, reduce, function, take, result, wide, dim, keepdim, None)
@@ -348,7 +349,7 @@ def _extreme_over(name, reduce, input, dim, keepdim, out):
     check_tensor(name, input)
     array = input.array
     if array.dtype.kind == "c":
-        raise NotImplementedError(f"\"{name[1:]}_values_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented(f"{name[1:]}_values_cpu", input)
     if array.dtype.kind == "V":
         return write_out(out, in_float32(lambda x: _extreme_over(name, reduce, x, dim, keepdim, None), input))
     if not array.size and (dim is None or dim == ()):
@@ -393,7 +394,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
     check_tensor("aminmax", input)
     array = input.array
     if array.dtype.kind == "c":
-        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("aminmax_cpu", input)
     if not array.size and dim is None:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
                            "identity.")

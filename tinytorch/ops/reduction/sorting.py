@@ -3,7 +3,8 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import methods
-from ...autograd.promotion import EXACT, promoted, type_name, write_out
+from ...autograd.promotion import EXACT, promoted, write_out
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 from .reductions import check_nonempty, check_tensor, extreme_at, numpy_names, picker, to_outs
 
@@ -120,7 +121,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     if array.dtype.kind in "bc":
-        raise NotImplementedError(f"\"kthvalue_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("kthvalue_cpu", input)
     index = _order(array, dim, False)
     index = index.take([k - 1], dim) if array.ndim else index
     return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim, out, apart=True)
@@ -138,8 +139,7 @@ def _restored(values, array):
 def _check_real(name, input, dim):
     check_tensor(name, input)
     if input.array.dtype.kind == "c":
-        raise NotImplementedError(f"\"{name if dim is None else 'unique_dim'}\" not implemented for "
-                                  f"'{type_name(input)}'")
+        raise not_implemented(name if dim is None else "unique_dim", input)
 
 
 def _some(values, inverse, return_inverse, counts, return_counts):
@@ -229,8 +229,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
     if sequence.dtype.kind in "bc":
-        raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for "
-                                  f"'{dt.of(sequence).tensor_type[:-len('Tensor')]}'")
+        raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
     if values.dtype == dt.BFLOAT16:
@@ -255,7 +254,7 @@ def _checked_sorter(order, sequence):
                            f"{list(sequence.shape)}and got sorter tensor {list(order.shape)}")
     if order.dtype != np.int64:
         raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
-                           f"{dt.of(order).tensor_type[:-len('Tensor')]}")
+                           f"{dt.of(order).type_name}")
     if order.size and not 0 <= order.min() <= order.max() < sequence.shape[-1]:
         raise RuntimeError("torch.searchsorted(): sorter index out of range")
     return order

@@ -5,7 +5,8 @@ import numpy as np
 
 from ... import return_types
 from ...autograd.op import methods, op, renamed
-from ...autograd.promotion import in_float32, to_default, type_name, write_out
+from ...autograd.promotion import in_float32, to_default, write_out
+from ...errors import not_implemented, type_name
 from ...kernels.memory import empty
 from ...tensor import Tensor, check_dim, wrap
 from ..elementwise.math import exp
@@ -214,7 +215,7 @@ _middle_but_nan = renamed(_middle, "nanmedian")
 def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
     array = input.array
     if array.dtype.kind in "bcV":
-        raise NotImplementedError(f"\"median_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("median_cpu", input)
     if dim is None:
         return write_out(out, (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan))
     dim = check_dim(dim, array.ndim)
@@ -257,7 +258,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     """
     array = input.array
     if array.dtype.kind in "cV":
-        raise NotImplementedError(f"\"mode_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("mode_cpu", input)
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
         return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim, out)
@@ -355,7 +356,7 @@ def bincount(input, weights=None, minlength=0):
     tensor([1, 0, 2, 0])
     """
     if input.array.dtype.kind not in "iu":
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("bincount_cpu", input)
     if input.array.ndim != 1 or input.array.size and input.array.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
@@ -382,7 +383,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     """
     array = input.array
     if array.dtype.kind != "f":
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{type_name(input)}'")
+        raise not_implemented("histogram_cpu", input)
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
     low, high = min, max

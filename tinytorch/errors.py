@@ -1,0 +1,24 @@
+"""torch's messages that many functions have in common, once."""
+from . import dtypes as dt
+
+
+def type_name(x):
+    """The dtype of a tensor, of an array, or a dtype itself, as torch's messages spell it: Float, Long ..."""
+    return (x if isinstance(x, dt.dtype) else dt.of(getattr(x, "array", x))).type_name
+
+
+def not_a_tensor(function, argument, position, value):
+    """The TypeError for an argument that must be a tensor; `position` counts from 1, None: it is not told."""
+    where = "" if position is None else f" (position {position})"
+    return TypeError(f"{function}(): argument '{argument}'{where} must be Tensor, not {type(value).__name__}")
+
+
+def not_implemented(kernel, x):
+    """The NotImplementedError of torch's `kernel` for a dtype (of a tensor or array `x`, or `x` itself)."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name(x)}'")
+
+
+def sizes_do_not_match(a, b, dim):
+    """The RuntimeError for sizes `a` and `b`, neither of them 1, in dimension `dim` of operands to be broadcast."""
+    return RuntimeError(f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension "
+                        f"{dim}")
