@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from ..errors import not_a_tensor
 from ..tensor import Tensor
 from .grad_mode import no_grad
 from .promotion import OPERANDS, check_broadcast, result_type
@@ -44,6 +45,8 @@ def in_place(function, expanded=None, common=True):
     """
     @functools.wraps(function)
     def method(self, *args, **kwargs):
+        if not isinstance(self, Tensor):
+            raise not_a_tensor(name + "_", "input", 1, self)
         try:
             check_in_place(self, *args)
         except RuntimeError as refusal:
