@@ -110,7 +110,7 @@ def test_cdist(p):
         y = t.cdist(a, b, p)
         y.cos().sum().backward()
         results.append([v.numpy() for v in (y.detach(), a.grad, b.grad)])
-    for want, have in zip(*results):
+    for want, have in zip(*results, strict=True):
         np.testing.assert_allclose(have, want, rtol=1e-9, atol=1e-12)
 
 
