@@ -3,14 +3,14 @@ import pytest
 import torch
 
 from .adapter import OPS, Comparisons, Untranslatable, convert, error_of, namesake, refused, samples, tensors
-from .test_op_db import FOR_GPUS, HERE
+from .test_op_db import HERE
 
 #: Operations whose node has another name here, by the reason.
 OTHERWISE_MADE = {
     "made of other operations here, one node in torch": """
         addbmm addmv addr aminmax baddbmm block_diag cdist cholesky cholesky_inverse cholesky_solve diagonal_scatter
         dist ldexp linalg.lstsq linalg.lstsq.grad_oriented linalg.solve_triangular linalg.vecdot mvlgamma.mvlgamma_p_1
-        mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nansum narrow_copy nn.functional.binary_cross_entropy
+        mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nansum nn.functional.binary_cross_entropy
         nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag nn.functional.glu
         nn.functional.group_norm nn.functional.huber_loss nn.functional.multi_margin_loss
         nn.functional.multilabel_margin_loss nn.functional.pad.circular nn.functional.pad.reflect
@@ -31,7 +31,7 @@ sort cumulative_trapezoid trapezoid trapz
     "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """
 atleast_2d atleast_3d cummax cummin double gather index_add index_copy index_fill index_reduce.amax index_reduce.amin
 index_reduce.mean index_reduce.prod index_select linalg.cholesky log_softmax log_softmax.with_dtype
-nn.functional.nll_loss nn.functional.softmin nn.functional.softmin.with_dtype softmax softmax.with_dtype
+nn.functional.softmin nn.functional.softmin.with_dtype softmax softmax.with_dtype
 """,
 }
 LISTED = {name for names in OTHERWISE_MADE.values() for name in names.split()}
@@ -67,7 +67,7 @@ def differences(name):
     return names, counts
 
 
-@pytest.mark.counted(nothing=FOR_GPUS)
+@pytest.mark.counted
 @pytest.mark.parametrize("name", COMPARED)
 def test_names(name):
     """Those of the lists differ, and no others."""

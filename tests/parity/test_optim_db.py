@@ -50,8 +50,6 @@ CASES = [pytest.param(name, kwargs, id=f"{name}-{i}") for name in HERE for i, kw
 
 @pytest.mark.parametrize("name, kwargs", CASES)
 def test_steps_and_state(name, kwargs):
-    if kwargs.get("capturable") or kwargs.get("differentiable"):
-        pytest.skip("capturable is for GPUs; differentiable=True raises NotImplementedError (tests/unit/test_optim.py)")
     for kind in (torch.float64, torch.float32, torch.complex128):
         ours, mine, theirs, other = _pair(name, kwargs, kind)
         _run(tinytorch, ours, mine, 6)
@@ -64,8 +62,6 @@ def test_steps_and_state(name, kwargs):
 
 @pytest.mark.parametrize("name, kwargs", CASES)
 def test_loading_torchs_state(name, kwargs):
-    if kwargs.get("capturable") or kwargs.get("differentiable"):
-        pytest.skip("capturable is for GPUs; differentiable=True raises NotImplementedError (tests/unit/test_optim.py)")
     _, _, theirs, other = _pair(name, kwargs)
     _run(torch, theirs, other, 3)
     ours = [convert(p) for p in theirs]
