@@ -166,65 +166,81 @@ class Comparisons:
     errors = 0
 
 
-def same(ours, theirs, where="result", values=True, scale=1.0, exact=False, history=True):
+def same(ours, theirs, where="result", **how):
     """Raise Different unless the trees have the same structure, types, shapes, dtypes and values.
 
-    Without `values` the numbers in tensors and Python's floats are left out; with `exact` they must be torch's to the
-    last bit, the signs of zeros too; without `history`, requires_grad is left out. `scale` widens the tolerance of the
-    dtype. What is of no known kind is different.
+    `how` may say values=False: the numbers in tensors and Python's floats are left out; history=False: requires_grad is
+    left out; tolerance: absolute and relative, one for all dtypes or by torch's dtype instead of TOLERANCE (0: to the
+    last bit, the signs of zeros too); scale: what that is multiplied by. What is of no known kind is different.
     """
-    if type(ours) is not _counterpart(type(theirs)):
+    if isinstance(ours, tinytorch.autograd.graph.Node) and isinstance(theirs, torch.autograd.graph.Node):
+        ours, theirs = ours.name(), theirs.name()
+    if type(ours) is not _counterpart(type(theirs)) and not _defined_by_program(type(ours), type(theirs)):
         raise Different(f"{where}: {_kind(ours)} {described(ours)} for {_kind(theirs)}")
     if isinstance(theirs, torch.Tensor):
-        _same_tensor(ours, theirs, where, values, scale, exact, history)
+        _same_tensor(ours, theirs, where, **how)
     elif isinstance(theirs, (list, tuple, torch.Size)):
         if len(ours) != len(theirs) or _fields(ours) != _fields(theirs):
             raise Different(f"{where}: {len(ours)} results {_fields(ours)} for {len(theirs)} {_fields(theirs)}")
         for i, (a, b) in enumerate(zip(ours, theirs)):
-            same(a, b, f"{where}[{i}]", values, scale, exact, history)
+            same(a, b, f"{where}[{i}]", **how)
     elif isinstance(theirs, Mapping):
         same(list(ours), list(theirs), f"{where}: keys")
         for key, b in zip(theirs, theirs.values()):
-            same(ours[key], b, f"{where}[{key!r}]", values, scale, exact, history)
+            same(ours[key], b, f"{where}[{key!r}]", **how)
     elif isinstance(theirs, slice):
         for part in ("start", "stop", "step"):
-            same(getattr(ours, part), getattr(theirs, part), f"{where}.{part}", values, scale, exact, history)
+            same(getattr(ours, part), getattr(theirs, part), f"{where}.{part}", **how)
+    elif isinstance(theirs, torch.nn.Module):
+        same(repr(ours), repr(theirs), f"{where}: text")
+        same(ours.state_dict(), theirs.state_dict(), f"{where}: state", **how)
     elif isinstance(theirs, torch.Generator):
         same(ours.initial_seed(), theirs.initial_seed(), f"{where}: initial_seed")
         same(ours.get_state(), theirs.get_state(), f"{where}: get_state")
     else:
-        _same_leaf(ours, theirs, where, values, exact)
+        _same_leaf(ours, theirs, where, **how)
 
 
-def _same_tensor(ours, theirs, where, values, scale, exact, history):
+def _same_tensor(ours, theirs, where, values=True, history=True, tolerance=TOLERANCE, scale=1.0):
     Comparisons.values += 1
-    a, b = (f"{tuple(t.shape)} {t.dtype}{', requires_grad' * (history and t.requires_grad)}" for t in (ours, theirs))
+    empty = isinstance(theirs, torch.nn.parameter.UninitializedTensorMixin)
+    a, b = (f"{() if empty else tuple(t.shape)} {t.dtype}{', requires_grad' * (history and t.requires_grad)}"
+            for t in (ours, theirs))
     if a != b:
         raise Different(f"{where}: {a} for {b}")
-    if values and "Uninitialized" not in type(theirs).__name__:
-        _close(array_of(ours), array_of(theirs), 0 if exact else TOLERANCE.get(theirs.dtype, 0) * scale, where)
+    if values and not empty:
+        tolerance = tolerance if isinstance(tolerance, dict) else dict.fromkeys(TOLERANCE, tolerance)
+        _close(array_of(ours), array_of(theirs), tolerance.get(theirs.dtype, 0) * scale, where)
 
 
-def _same_leaf(ours, theirs, where, values, exact):
+def _same_leaf(ours, theirs, where, values=True, history=True, tolerance=None, scale=1.0):
     Comparisons.values += 1
-    if isinstance(theirs, (float, complex)):
-        if values:
-            _close(np.asarray(ours), np.asarray(theirs), 0 if exact else 1e-6, where)
+    if isinstance(theirs, (float, complex, np.ndarray, np.generic)):
+        _same_numbers(np.asarray(ours), np.asarray(theirs), where, values, tolerance)
         return
     if isinstance(theirs, (bool, int, str, bytes, range, set, frozenset, np.dtype, types.NoneType, types.EllipsisType)):
         good = ours == theirs
     elif isinstance(theirs, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
         good = str(ours) == str(theirs)
+    elif isinstance(theirs, (torch.finfo, torch.iinfo)):
+        good = repr(ours) == repr(theirs)
     elif isinstance(theirs, type):
-        good = ours is _counterpart(theirs)
-    elif isinstance(theirs, np.ndarray):
-        good = ours.dtype == theirs.dtype and ours.shape == theirs.shape
-        if good and values:
-            _close(ours, theirs, 0 if exact else TOLERANCE.get(getattr(torch, theirs.dtype.name, None), 0), where)
+        good = ours is _counterpart(theirs) or _defined_by_program(ours, theirs)
+    elif ours is theirs:                       # what a test gives to both
+        good = True
     else:
         raise Different(f"{where}: nothing is known of how to compare {_kind(theirs)}")
     if not good:
         raise Different(f"{where}: {ours!r} for {theirs!r}")
+
+
+def _same_numbers(ours, theirs, where, values, tolerance):
+    """Of NumPy, and Python's floats: those of float32 tensors too."""
+    if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+        raise Different(f"{where}: {ours.shape} {ours.dtype} for {theirs.shape} {theirs.dtype}")
+    if values:
+        inexact = 1e-6 if theirs.dtype.kind in "fc" else 0
+        _close(ours, theirs, tolerance if isinstance(tolerance, (int, float)) else inexact, where)
 
 
 def described(*tree):
@@ -242,7 +258,11 @@ def described(*tree):
 
 
 def _kind(x):
-    return f"{type(x).__module__}.{type(x).__qualname__}"
+    return _kind_of(type(x))
+
+
+def _kind_of(cls):
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 #: Classes of torch that are named after private modules.
@@ -260,6 +280,11 @@ def _counterpart(cls):
     for part in (*cls.__module__.split(".")[1:], *cls.__qualname__.split(".")):
         found = getattr(found, part, None)
     return found
+
+
+def _defined_by_program(ours, theirs):
+    """Whether these are the two classes that a program of the tests makes when it is run with either library."""
+    return theirs.__module__.startswith("tests.") and _kind_of(ours) == _kind_of(theirs)
 
 
 def _fields(x):
@@ -280,8 +305,10 @@ def _close(a, b, tolerance, where):
     if tolerance:
         good = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
     else:
-        good = (a == b) & (np.signbit(a.real) == np.signbit(b.real)) & (np.signbit(a.imag) == np.signbit(b.imag)) \
-            | (np.isnan(a) & np.isnan(b))
+        good = a == b
+        if a.dtype.kind in "fc":
+            signs = (np.signbit(a.real) == np.signbit(b.real)) & (np.signbit(a.imag) == np.signbit(b.imag))
+            good = good & signs | np.isnan(a) & np.isnan(b)
     if not np.all(good):
         # Long sums may cancel: errors are measured against the largest value of the result as well.
         finite = np.abs(b[np.isfinite(b)]) if np.ndim(b) else np.abs(b)
@@ -290,6 +317,16 @@ def _close(a, b, tolerance, where):
             return
         i = np.unravel_index(np.argmin(good), np.shape(good))
         raise Different(f"{where}: {a[i]!r} for {b[i]!r} at {tuple(int(k) for k in i)} of {np.shape(b)}")
+
+
+def same_outcome(program, cut=lambda text: text, **how):
+    """Raise Different unless program(module) returns the same (see `same`) under tinytorch and torch, or raises the same
+    error, with the same text but for what `cut` takes away."""
+    (error, expected), (our_error, result) = (error_of(lambda: program(module)) for module in (torch, tinytorch))
+    if error is not None and our_error is not None and cut(str(our_error)) != cut(str(error)):
+        raise Different(f"{our_error!r} for {error!r}") from our_error
+    if not refused(our_error, error, "error"):
+        same(result, expected, **how)
 
 
 def refused(ours, theirs, where):

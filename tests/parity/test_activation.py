@@ -105,7 +105,7 @@ def test_prelu(shape):
             y = f.prelu(x, w)
             (y * y).sum().backward()
             found.append([y.detach().numpy(), x.grad.numpy(), w.grad.numpy()])
-        for a, b in zip(*found):
+        for a, b in zip(*found, strict=True):
             np.testing.assert_allclose(a, b, 1e-12)
 
 

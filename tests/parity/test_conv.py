@@ -42,7 +42,7 @@ CASES = [
 @pytest.mark.parametrize("f,shapes", [(c[0], c[1:]) for c in CASES], ids=range(len(CASES)))
 def test_values_and_gradients(f, shapes):
     inputs = arrays(*shapes)
-    for ours, theirs in zip(derivatives(tinytorch, f, inputs), derivatives(torch, f, inputs)):
+    for ours, theirs in zip(derivatives(tinytorch, f, inputs), derivatives(torch, f, inputs), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -63,7 +63,7 @@ def test_values_and_gradients_with_channels_last_in_memory(f, shapes):
     inputs = arrays(*shapes)
     found = [derivatives(m, lambda F, x, *rest, m=m: f(F, m.movedim(x, -1, 1), *rest), inputs)
              for m in (tinytorch, torch)]
-    for ours, theirs in zip(*found):
+    for ours, theirs in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -146,5 +146,5 @@ def test_places_of_the_kernel_that_only_see_padding(padding, dilation):
     f = (lambda F, x, w: F.conv2d(x, w, None, 1, padding, dilation)) if isinstance(padding, tuple) else (
         lambda F, x, w: F.conv1d(x, w, None, 1, padding, dilation))
     inputs = arrays(shape, weight)
-    for ours, theirs in zip(derivatives(tinytorch, f, inputs), derivatives(torch, f, inputs)):
+    for ours, theirs in zip(derivatives(tinytorch, f, inputs), derivatives(torch, f, inputs), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)

@@ -1,30 +1,10 @@
 """New tensors: dtypes, values and errors, against the real torch."""
-import warnings
-
 import numpy as np
 import pytest
 import torch
 
 import tinytorch
-
-
-def outcome(expression, t):
-    """What an expression gives, or its error, spelled the same for both modules."""
-    names = dict(t=t, np=np, x=t.arange(6.).reshape(2, 3), i=t.arange(3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return plain(eval(expression, names))
-        except Exception as error:
-            return type(error).__name__, str(error)
-
-
-def plain(r):
-    if isinstance(r, (torch.Tensor, tinytorch.Tensor)):
-        return str(r.dtype), tuple(r.shape), np.array(r.tolist()).round(6).tolist() if r.numel() < 8 else None
-    if isinstance(r, (tuple, list)):
-        return [plain(item) for item in r]
-    return str(r)
+from .adapter import same_outcome
 
 
 @pytest.mark.parametrize("expression", [
@@ -85,7 +65,7 @@ def plain(r):
     "float(t.tensor(1j))", "float(t.tensor(1+0j))", "int(t.tensor(2.7))",
 ])
 def test_same(expression):
-    assert outcome(expression, tinytorch) == outcome(expression, torch)
+    same_outcome(lambda t: eval(expression, dict(t=t, np=np, x=t.arange(6.).reshape(2, 3), i=t.arange(3))))
 
 
 @pytest.mark.parametrize("default", ["t.DoubleTensor", "'torch.HalfTensor'"])
@@ -102,8 +82,5 @@ def test_default_tensor_type(default):
 def test_steps_are_rounded_alike(dtype):
     """arange and linspace to the last bit: torch's vector code rounds in its own order."""
     for start, step, count in [(0, 0.1, 57), (0.1, 1 / 3, 100), (-3.3, 7.1, 16), (5, -0.3, 41), (1e3, 1e-3, 200)]:
-        found = [t.arange(start, start + step * count, step, dtype=getattr(t, dtype)).tolist()
-                 for t in (torch, tinytorch)]
-        assert found[0] == found[1]
-        found = [t.linspace(start, step, count, dtype=getattr(t, dtype)).tolist() for t in (torch, tinytorch)]
-        assert found[0] == found[1]
+        same_outcome(lambda t: t.arange(start, start + step * count, step, dtype=getattr(t, dtype)), tolerance=0)
+        same_outcome(lambda t: t.linspace(start, step, count, dtype=getattr(t, dtype)), tolerance=0)

@@ -1,13 +1,11 @@
 """Dual numbers under both libraries: tangents, their histories, and the errors word for word."""
 import importlib
-import warnings
 
 import pytest
 import torch
 
 import tinytorch
-from .adapter import error_of, same
-from .test_func import histories
+from .adapter import same_outcome
 
 
 def X(t, **options):
@@ -149,11 +147,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_torch(name):
-    warnings.simplefilter("ignore")
-    (expected_error, expected), (error, result) = (error_of(lambda: CASES[name](t)) for t in (torch, tinytorch))
-    assert (type(error), str(error)) == (type(expected_error), str(expected_error))
-    same(result, expected)
-    assert histories(result) == histories(expected)
+    same_outcome(CASES[name])
 
 
 def test_decorator_and_functions():

@@ -1,6 +1,5 @@
 """torch.func and vmap under both libraries: values, structure, history, and the errors word for word."""
 import functools
-import warnings
 from collections import namedtuple
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 import torch
 
 import tinytorch
-from .adapter import error_of, same
+from .adapter import same_outcome
 
 P = namedtuple("P", "a b")
 W = [[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]]
@@ -252,22 +251,9 @@ for _name in ("jacrev", "jacfwd"):
     }.items()}
 
 
-def histories(tree):
-    """Which tensors of the result require grad."""
-    if hasattr(tree, "requires_grad"):
-        return tree.requires_grad
-    if isinstance(tree, dict):
-        tree = list(tree.values())
-    return [histories(x) for x in tree] if isinstance(tree, (list, tuple)) else None
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_torch(name):
-    warnings.simplefilter("ignore")
-    (expected_error, expected), (error, result) = (error_of(lambda: CASES[name](t)) for t in (torch, tinytorch))
-    assert (type(error), str(error)) == (type(expected_error), str(expected_error))
-    same(result, expected)
-    assert histories(result) == histories(expected)
+    same_outcome(CASES[name])
 
 
 def test_different_draws():

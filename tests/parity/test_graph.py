@@ -1,29 +1,17 @@
 """The graph as users see it: names of nodes, hooks, edges, modes and messages, run under both modules."""
 import re
-import warnings
 
 import pytest
 import torch
 
 import tinytorch
+from .adapter import same_outcome
 
 MODULES = [torch, tinytorch]
 
 
-def outcome(program, lib):
-    """What a program returns under a module, as text; an exception as its type and message."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            result = program(lib)
-        except Exception as error:
-            result = f"{type(error).__name__}: {error}".partition("\nException raised")[0]      # C++ frames
-    return re.sub("0x[0-9a-f]+", "0x", str(result))
-
-
 def both_agree(program):
-    theirs, ours = [outcome(program, lib) for lib in MODULES]
-    assert ours == theirs
+    same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", text.partition("\nException raised")[0]))  # C++ frames
 
 
 # ------------------------------------------------------------------ names of nodes

@@ -1,37 +1,9 @@
 """Indexing and scatter against the real torch."""
-import warnings
-
 import numpy as np
 import pytest
 import torch
 
-import tinytorch
-
-BOTH = (torch, tinytorch)
-
-
-def outcome(program, t):
-    """What a program gives: (values, dtype) or the error, spelled the same for both modules."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            result = program(t)
-        except Exception as error:
-            return type(error).__name__, str(error)
-    return plain(result)
-
-
-def plain(x):
-    if isinstance(x, (torch.Tensor, tinytorch.Tensor)):
-        return str(x.dtype), tuple(x.shape), x.tolist()
-    if isinstance(x, (tuple, list)):
-        return [plain(item) for item in x]
-    return x
-
-
-def same(program):
-    assert outcome(program, tinytorch) == outcome(program, torch)
-
+from .adapter import same_outcome
 
 INDICES = """
 5; 0, 5; 0, 0, 0, 0; slice(None, None, -1); slice(None, None, 0); None; ..., ...; True; False; t.tensor(1); m; s, m
@@ -52,7 +24,7 @@ def test_getitem(index):
         names = dict(t=t, np=np, x=x, s=slice(None), i=t.tensor([0, 1]), m=t.tensor([True, False, True]))
         y = x[eval(f"({index})" if "," in index and index[0] != "[" else index, names)]
         return y, y._is_view()
-    same(program)
+    same_outcome(program)
 
 
 @pytest.mark.parametrize("statement", [
@@ -68,7 +40,7 @@ def test_setitem(statement):
         x = t.arange(24.).reshape(2, 3, 4)
         exec(statement, dict(t=t, np=np, x=x, i=t.tensor([0, 1]), m=t.tensor([True, False, True])))
         return x, x._version
-    same(program)
+    same_outcome(program)
 
 
 @pytest.mark.parametrize("expression", [
@@ -95,4 +67,4 @@ def test_setitem(statement):
     "x.index_put_((i[:1],), 1.0)", "t.select_scatter(x, t.ones(3), 0, 1)", "t.slice_scatter(x, t.ones(1, 3), 0, 1)",
     "t.diagonal_scatter(x, t.ones(2))"])
 def test_scatter(expression):
-    same(lambda t: eval(expression, dict(t=t, x=t.arange(6.).reshape(2, 3), i=t.tensor([0, 1, 1]))))
+    same_outcome(lambda t: eval(expression, dict(t=t, x=t.arange(6.).reshape(2, 3), i=t.tensor([0, 1, 1]))))

@@ -3,7 +3,7 @@ from collections import OrderedDict
 
 import pytest
 
-from tests.parity.test_module import same
+from .test_module import same_notes
 
 
 # ------------------------------------------------------------------ containers
@@ -212,4 +212,4 @@ PROGRAMS = [sequential, module_list, module_dict, parameter_list, parameter_dict
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_same(program):
-    same(program)
+    same_notes(program)

@@ -3,11 +3,8 @@ import copy
 import pickle
 
 import pytest
-import torch
 
-import tinytorch
-from tests.parity.test_module import equal
-from tests.parity.test_parametrize import notes
+from .test_module import same_notes
 
 
 def model(t):
@@ -266,7 +263,4 @@ PROGRAMS = [order, replacing, always, backward_replacing, backward_kinds, no_inp
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_program(program):
-    ours, theirs = notes(program, tinytorch), notes(program, torch)
-    assert len(ours) == len(theirs)
-    for i, (a, b) in enumerate(zip(ours, theirs)):
-        assert equal(a, b), f"note {i}: {a} is not {b}"
+    same_notes(program)

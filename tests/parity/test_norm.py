@@ -58,7 +58,7 @@ CASES = [
 
 @pytest.mark.parametrize("name, data, options", CASES)
 def test_value_and_gradients(name, data, options):
-    for ours, theirs in zip(*(outcome(m, name, data, options) for m in (tinytorch, torch))):
+    for ours, theirs in zip(*(outcome(m, name, data, options) for m in (tinytorch, torch)), strict=True):
         assert ours.shape == theirs.shape and ours.dtype == theirs.dtype
         np.testing.assert_allclose(ours, theirs, 1e-7, 1e-9)
 
@@ -98,7 +98,7 @@ def test_module(name, args, options, shape):
         found.append(([y.detach().numpy() for y in ys], state, repr(module), [n for n, _ in module.named_parameters()]))
     (ours, our_state, *our_text), (theirs, their_state, *their_text) = found
     assert our_text == their_text and list(our_state) == list(their_state)
-    for a, b in zip([*ours, *our_state.values()], [*theirs, *their_state.values()]):
+    for a, b in zip([*ours, *our_state.values()], [*theirs, *their_state.values()], strict=True):
         assert a.dtype == b.dtype and a.shape == b.shape
         np.testing.assert_allclose(a, b, 1e-4, 2e-6)
 
@@ -113,7 +113,7 @@ def test_running_statistics(training):
         y = m.nn.functional.batch_norm(x, mean, var, w, b, training, 0.3)
         (y * y).sum().backward()
         found.append([t.detach().numpy() for t in (mean, var, y, x.grad, w.grad, b.grad)])
-    for ours, theirs in zip(*found):
+    for ours, theirs in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs, 1e-9, 1e-10)
 
 

@@ -4,28 +4,8 @@ import pickle
 import warnings
 
 import pytest
-import torch
 
-import tinytorch
-from tests.parity.test_module import equal, plain
-
-
-def notes(program, t):
-    t.manual_seed(3)
-    seen = []
-
-    def note(x):
-        if callable(x) and not isinstance(x, t.nn.Module):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                try:
-                    x = x()
-                except Exception as error:
-                    x = [type(error).__name__, str(error).replace("tinytorch.", "torch.")]
-            x = [x, [(w.category.__name__, str(w.message)) for w in caught]]
-        seen.append(plain(x))
-    program(t, note)
-    return seen
+from .test_module import same_notes
 
 
 def trained(t, note, m, x, steps=2):
@@ -260,7 +240,4 @@ PROGRAMS = [new_weight_norm, new_spectral_norm, orthogonal, chains, several, buf
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_program(program):
-    ours, theirs = notes(program, tinytorch), notes(program, torch)
-    assert len(ours) == len(theirs)
-    for i, (a, b) in enumerate(zip(ours, theirs)):
-        assert equal(a, b), f"note {i}: {a} is not {b}"
+    same_notes(program)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import tinytorch
+from .adapter import same_outcome
 
 BOTH = (torch, tinytorch)
 
@@ -44,9 +45,9 @@ def test_values_indices_and_gradient(seed):
         g = m.tensor(np.random.default_rng(1).normal(size=tuple(y[0].shape)).astype("f"))
         results.append([a.detach().numpy() for a in y] + [m.autograd.grad(y[0], t, g)[0].numpy()])
     if isinstance(results[0], str):
-        assert isinstance(results[1], str)
+        assert results[0] == results[1]
         return
-    for theirs, ours in zip(*results):
+    for theirs, ours in zip(*results, strict=True):
         assert theirs.dtype == ours.dtype
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
@@ -68,7 +69,7 @@ def test_second_gradients(f):
         y = f(m.nn.functional, x)
         g, = m.autograd.grad((y * y * y).sum(), x, create_graph=True)
         results.append((g.detach().numpy(), m.autograd.grad((g * g).sum(), x)[0].numpy()))
-    for theirs, ours in zip(*results):
+    for theirs, ours in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -81,6 +82,12 @@ BAD = [
     lambda m, F: F.max_pool1d(m.ones(1, 3, 5), 7),
     lambda m, F: F.max_pool1d(m.ones(1, 3, 5), 2, padding=2),
     lambda m, F: F.max_pool1d(m.ones(5), 2),
+    lambda m, F: F.max_pool1d(m.ones(1, 3, 5), 7, return_indices=True),
+    lambda m, F: F.max_pool1d(m.ones(1, 3, 5), 2, padding=2, return_indices=True),
+    lambda m, F: F.max_pool1d(m.ones(1, 3, 5), 2, dilation=0, return_indices=True),
+    lambda m, F: F.max_pool1d(m.ones(5), 2, return_indices=True),
+    lambda m, F: F.max_pool1d(m.ones(1, 3, 0), 2, return_indices=True),
+    lambda m, F: F.max_pool1d(m.ones(1, 3, 5, dtype=m.bool), 2, return_indices=True),
     lambda m, F: F.max_pool3d(m.ones(3, 5, 5), 7),
     lambda m, F: F.avg_pool1d(m.ones(3, 5), 7),
     lambda m, F: F.avg_pool2d(m.ones(1, 3, 5, 5), 2, divisor_override=0),
@@ -103,6 +110,10 @@ def test_errors_in_the_same_words(call):
             call(m, m.nn.functional)
         caught.append((info.type, str(info.value)))
     assert caught[0] == caught[1]
+
+
+def test_integers_of_a_row():
+    same_outcome(lambda m: m.nn.functional.max_pool1d(m.arange(12).reshape(2, 6) % 5, 3, 2, 1, return_indices=True))
 
 
 @pytest.mark.parametrize("name", ("MaxPool2d", "AvgPool2d", "AdaptiveMaxPool2d", "AdaptiveAvgPool2d"))

@@ -6,9 +6,11 @@ import pytest
 import torch
 
 import tinytorch
+from .adapter import same
 
 
 def outcome(expression, t):
+    """(what the expression gives, all that the tensor holds, its version); storages as their text, which is all of them."""
     x = t.arange(6.).reshape(2, 3)
     names = dict(t=t, copy=copy, x=x, v=x[1], u=x.untyped_storage(), a=lambda *results: results[-1])
     with warnings.catch_warnings():
@@ -18,7 +20,9 @@ def outcome(expression, t):
             result = eval(expression, names)
         except Exception as error:
             return type(error).__name__, str(error).replace("tinytorch.", "torch.").split(" but expected one of")[0]
-    return repr(result).replace("tinytorch.", "torch."), x.tolist(), x._version
+    if isinstance(result, (t.UntypedStorage, t.TypedStorage)):
+        result = type(result), result.tolist(), repr(result).replace("tinytorch.", "torch.")
+    return result, x, x._version
 
 
 @pytest.mark.parametrize("expression", """
@@ -47,4 +51,4 @@ x.is_set_to(v); copy.deepcopy(u) == u; 1 in u; v.storage_offset(); u.new(); u.ty
 x.set_(v.untyped_storage(), 3, (3,), (1,)); t.storage.UntypedStorage; s.filename; v.storage().data_ptr() == x.data_ptr()
 """.strip().replace("\n", "; ").split("; "))
 def test_storage(expression):
-    assert outcome(expression, tinytorch) == outcome(expression, torch)
+    same(outcome(expression, tinytorch), outcome(expression, torch), tolerance=0)

@@ -101,21 +101,26 @@ def test_views(text, source):
     def program(t):
         x, m = SOURCES[source](t)
         v = eval(text, dict(t=t, x=x, m=m))
-        seen = str(look(t, v, x, m)).replace("tinytorch.", "torch."), x.shape, x.grad_fn and x.grad_fn.name()
+        seen = look(t, v, x, m), x.shape, x.grad_fn and x.grad_fn.name()
         one = v if isinstance(v, t.Tensor) else v[0]
         return seen, gradient(t, one, x), gradient(t, one, m)
     both_agree(program)
 
 
-@pytest.mark.parametrize("text", VIEWS.split() + INDEXES.split())
+#: Views of numbers' bits, and one with places that are written to twice.
+NOT_WRITTEN_TO = """x.view(t.int32) x.view(t.int16) x.view(t.float64) x.view(t.int64) x.view(t.uint8)
+    x.view(t.complex64) x.view(dtype=t.int32) m[0,0].view(t.float64) m[0,0].view(t.int16) m.detach().view(t.float64)
+    m.detach().view(t.int8) x.double() x.unfold(2,2,1)""".split()
+
+
+@pytest.mark.parametrize("text", [text for text in VIEWS.split() + INDEXES.split() if text not in NOT_WRITTEN_TO])
 def test_writes_through_views(text):
     """A write through a view is seen by its source, raises its version, and goes into its history."""
     def program(t):
         x, m = SOURCES["computed"](t)
         v = eval(text, dict(t=t, x=x, m=m))
         v = v if isinstance(v, t.Tensor) else v[0]
-        if v.dtype != t.float32 or text == "x.unfold(2,2,1)":
-            return None                        # bits of a number; a place written to twice
+        assert v.dtype == t.float32
         v.mul_(2)
         names = [s.grad_fn and s.grad_fn.name() for s in (x, m, v)]
         return names, [s._version for s in (x, m, v)], x.tolist(), m.tolist(), gradient(t, x, x), gradient(t, v, x)

@@ -186,8 +186,9 @@ def _forward_jacobian(func, inputs, strict, vectorize):
         for i, y in enumerate(outputs):
             column = [_zeros(y) if c[i] is None else c[i] for c in columns]
             blocks[i].append(_block(column, -1, y.shape + x.shape, y))
-    rows = [tuple(row) if many_in else row[0] for row in blocks]
-    return tuple(rows) if many_out else rows[0]
+    if not many_in:
+        blocks = tuple([row for row, in blocks])
+    return blocks if many_out else blocks[0]   # lists for several inputs, as in torch
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):

@@ -201,8 +201,9 @@ EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
 def write_out(out, result, *inputs, apart=False, exact=None):
     """Store `result` in the tensor given as `out=`, by torch's rules; with None return it.
 
-    `inputs` are the tensors that it must not overlap in part (or, with `apart`, at all). `exact`: the words of the
-    error if the dtypes differ ({want}, {have}, or as {Want}, {Have}); without it, what can be cast may be written.
+    `inputs` are the tensors that it must not overlap in part, or with `apart` at all (with "resized", not after it was
+    resized either). `exact`: the words of the error if the dtypes differ ({want}, {have}, or as {Want}, {Have});
+    without it, what can be cast may be written.
     """
     if out is None:
         return result
@@ -231,7 +232,7 @@ def write_out(out, result, *inputs, apart=False, exact=None):
                           "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
                           "inplace, to zero elements with t.resize_(0).", UserWarning, stacklevel=3)
         out.array = resized(out.array, result.array)
-        for x in inputs if apart else ():      # more of its memory is written to than before
+        for x in inputs if apart == "resized" else ():
             if isinstance(x, Tensor) and may_share(out.array, x.array):
                 check_overlap(out, x, apart)
     out.array[...] = dt.cast(result.array, out.array.dtype)

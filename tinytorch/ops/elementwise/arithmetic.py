@@ -22,6 +22,8 @@ from ...tensor import Tensor
 __all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "lerp", "mul", "multiply", "neg",
            "negative", "positive", "remainder", "rsub", "sub", "subtract", "true_divide"]
 
+_TWO_BOOLS = ("Subtraction, the `-` operator, with two bool tensors is not supported. "
+              "Use the `^` or `logical_xor()` operator instead.")
 _NO_BOOL = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
             "use the `~` or `logical_not()` operator instead.")
 
@@ -76,13 +78,14 @@ def _refuse_bools(input, other):
 @binary(input=lambda g: g, other=lambda g: -g, method=False, inplace=False, name="sub", mixed=_refuse_bools)
 def _sub(input, other):
     if input.dtype == bool:
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
-                           "Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(_TWO_BOOLS)
     return input - other
 
 
 @binary(input=lambda g: -g, other=lambda g: g, method=False, inplace=False, name="rsub.1")
 def _rsub(input, other):
+    if input.dtype == bool:
+        raise RuntimeError(_TWO_BOOLS)
     return np.subtract(other, input)
 
 

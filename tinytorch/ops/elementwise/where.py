@@ -4,7 +4,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import attach, op
 from ...autograd.promotion import OPERANDS, check_broadcast, promoted, write_out
-from ...errors import not_a_tensor
+from ...errors import not_a_tensor, type_name
 from ...tensor import Tensor, wrap
 
 __all__ = ["where"]
@@ -47,7 +47,7 @@ def where(condition, input=None, other=None, *, out=None):
     if mask.dtype != bool:
         if mask.dtype != np.uint8:
             raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
-                               f"{dt.of(mask).name.capitalize()}")
+                               f"{type_name(condition)}")
         mask = mask != 0
         condition = wrap(mask)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):

@@ -89,7 +89,7 @@ def cat(tensors, dim=0, *, axis=None, out=None):
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
-    return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart=True)
+    return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
 
 
 def concat(tensors, dim=0, *, axis=None, out=None):
@@ -119,7 +119,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
         if tensor.array.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                                f"{list(tensor.array.shape)} at entry {i}")
-    return write_out(out, _stack(dim, *tensors), *tensors, apart=True)
+    return write_out(out, _stack(dim, *tensors), *tensors, apart="resized")
 
 
 def _nonempty(tensors, name):

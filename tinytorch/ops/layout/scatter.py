@@ -260,8 +260,8 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):
         result = gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places)
-        return write_out(out, result, input, index, apart=True)
-    return write_out(out, _gather(input, dim, index), input, index, apart=True)
+        return write_out(out, result, input, index, apart="resized")
+    return write_out(out, _gather(input, dim, index), input, index, apart="resized")
 
 
 def _scatter_arguments(input, dim, index, src, name):
@@ -310,9 +310,9 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
     if index is None:
         return write_out(out, input.clone())
     if reduce == "multiply":
-        return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True), src, index, apart=True)
+        return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True), src, index, apart="resized")
     put = _scatter_add if reduce == "add" else _scatter if isinstance(src, Tensor) else _scatter_number
-    return write_out(out, put(input, dim, index, src), src, index, apart=True)
+    return write_out(out, put(input, dim, index, src), src, index, apart="resized")
 
 
 def scatter_add(input, dim, index, src, *, out=None):
@@ -326,7 +326,7 @@ def scatter_add(input, dim, index, src, *, out=None):
         raise not_a_tensor("scatter_add", "src", 3, src)
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
     result = input.clone() if index is None else _scatter_add(input, dim, index, src)
-    return write_out(out, result, src, index, apart=True, exact=EXACT)
+    return write_out(out, result, src, index, apart="resized", exact=EXACT)
 
 
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
@@ -346,7 +346,7 @@ def _reduced(primitive, input, dim, index, src, reduce, include_self=True, out=N
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
     result = input.clone() if index is None else primitive(input, dim, index, src, reduce, include_self)
-    return write_out(out, result, src, index, apart=True, exact=EXACT)
+    return write_out(out, result, src, index, apart="resized", exact=EXACT)
 
 
 def index_select(input, dim, index, *, out=None):

@@ -214,8 +214,10 @@ def check_dtype(name, input, kinds):
 # ------------------------------------------------------------------ max pooling
 def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
     check_tensor(function, input)
-    settings = _max_settings(function, n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
-    check_dtype("max_pool1d_impl" if n == 1 else function, input, "fV" if n == 1 else "fViu")
+    in_a_row = n == 1 and not return_indices   # with indices torch takes it as pooling of images of one row
+    find = _max_settings if in_a_row or n > 1 else _max_settings_of_row
+    settings = find(function, n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    check_dtype("max_pool1d_impl" if in_a_row else f"max_pool{max(n, 2)}d", input, "fV" if in_a_row else "fViu")
     if return_indices:
         return (_max_pool_indices_3d if n == 3 else _max_pool_indices)(*settings, input)
     primitive = _max_pool_3d if n == 3 else _max_pool
@@ -233,6 +235,18 @@ def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ce
     out = _output_size(shape[-n:], *settings, ceil_mode)
     _check_output(function, n, shape, out, settings[0])
     return out, *settings
+
+
+@planned
+def _max_settings_of_row(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
+    """`_max_settings` for one axis, with the errors of two."""
+    if len(shape) not in (2, 3):
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 'self' "
+                           f"(while checking arguments for {function})")
+    numbers = window(function, n, kernel_size, stride, padding, dilation)
+    pairs = [(row,) + value for row, value in zip((1, 1, 0, 1), numbers)]
+    settings = _max_settings("max_pool2d", 2, shape[:-1] + (1,) + shape[-1:], *pairs, ceil_mode)
+    return tuple([value[1:] for value in settings])
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):

@@ -294,7 +294,7 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim, out):
     if isinstance(dim, Tensor):
         return getattr(input, name + "imum")(dim) if out is None else write_out(out, getattr(input, name + "imum")(dim))
     array = input.array
-    if array.dtype.kind == "c":
+    if array.dtype.kind == "c" and dim is None:
         raise not_implemented(f"{name}_all", input)
     if array.dtype.kind == "V":
         wide = converted(input, np.dtype(np.float32))
@@ -309,6 +309,8 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim, out):
         return write_out(out, reduce(input, tuple(range(array.ndim)), False))
     dim = check_dim(dim, array.ndim)
     check_nonempty(name, array, (dim,) if array.ndim else ())
+    if array.dtype.kind == "c":
+        raise RuntimeError(f"{name}(): does not support complex input")
     return extreme_at(take, result, input, _index_of(function, array, dim), dim, keepdim, out)
 
 

@@ -215,7 +215,7 @@ _middle_but_nan = renamed(_middle, "nanmedian")
 def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
     array = input.array
     if array.dtype.kind in "bcV":
-        raise not_implemented("median_cpu", input)
+        raise not_implemented("median_cpu" if dim is None else "median_out", input)
     if dim is None:
         return write_out(out, (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan))
     dim = check_dim(dim, array.ndim)
