@@ -3,13 +3,13 @@ import warnings
 
 import numpy as np
 
-from .. import return_types
+from .. import dtypes as dt, return_types
 from ..autograd.op import methods, op, renamed
-from ..autograd.promotion import in_float32, to_default, type_name, write_out
+from ..autograd.promotion import converted, in_float32, to_default, type_name, write_out
 from ..tensor import Tensor, check_dim, wrap
 from .math import exp
 from .reduce import (_add, _mean, _number_of, _share, axes, check_nonempty, check_tensor, extreme_at, masked,
-                     numpy_names, picker, raw, spread, sum)
+                     numpy_names, picker, raw, spread, sum, to_outs)
 from .shape import sizes
 
 __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",
@@ -198,7 +198,12 @@ _middle_but_nan = renamed(_middle, "nanmedian")
 
 def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
     array = input.array
-    if array.dtype.kind in "bcV":
+    if array.dtype.kind == "V":
+        found = _median(name, take, result, ignore_nan, converted(input, np.dtype(np.float32)), dim, keepdim, None)
+        if dim is None:
+            return write_out(out, converted(found, dt.BFLOAT16))
+        return to_outs(result, (converted(found[0], dt.BFLOAT16), found[1]), out)
+    if array.dtype.kind in "bc":
         kernel = "median_cpu" if dim is None else "median_out"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_name(input)}'")
     if dim is None:
