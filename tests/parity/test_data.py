@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same
 
 Point = collections.namedtuple("Point", ["x", "y"])

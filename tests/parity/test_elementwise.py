@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import error_of, refused, same, same_error
 
 warnings.filterwarnings("ignore")

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import error_of
 
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .test_errors import same_error
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same_outcome
 
 P = namedtuple("P", "a b")

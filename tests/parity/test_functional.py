@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same, same_outcome
 
 

@@ -5,13 +5,15 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same_outcome
 
 MODULES = [torch, tinytorch]
 
 
 def both_agree(program):
-    same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", text.partition("\nException raised")[0]))  # C++ frames
+    # What follows "Exception raised" are C++ frames.
+    same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", text.partition("\nException raised")[0]))
 
 
 # ------------------------------------------------------------------ names of nodes

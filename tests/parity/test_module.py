@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same
 
 

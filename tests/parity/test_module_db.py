@@ -4,9 +4,10 @@ import warnings
 
 import pytest
 import torch
-from .adapter import MODULES, Untranslatable, convert, described, error_of, refused, same, tensors
 
 import tinytorch
+
+from .adapter import MODULES, Untranslatable, convert, described, error_of, refused, same, tensors
 
 
 def _ours(name):

@@ -6,10 +6,22 @@ import re
 import numpy as np
 import pytest
 import torch
-from .adapter import (OPS, Different, Untranslatable, convert, described, error_of, namesake, refused, samples, same,
-                      same_error, tensors)
 
 import tinytorch
+
+from .adapter import (
+    OPS,
+    Different,
+    Untranslatable,
+    convert,
+    described,
+    error_of,
+    namesake,
+    refused,
+    same,
+    samples,
+    tensors,
+)
 
 #: Not dense CPU operators for users: sparse layouts, code generation, raw dispatcher entries, internals.
 OUT_OF_SCOPE = re.compile(r"^(jiterator_|sparse\.|to_sparse|torch\.|_softmax_backward_data|_batch_norm_with_update"

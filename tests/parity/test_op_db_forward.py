@@ -4,12 +4,24 @@ import numpy as np
 import pytest
 import torch
 import torch.autograd.forward_ad as their_forward
-from .adapter import (OPS, Untranslatable, array_of, convert, described, error_of, in_place_method, namesake, samples,
-                      same, tensors)
-from .test_op_db import FOR_GPUS, HERE, SWEEP, random_weights
 
 import tinytorch
 import tinytorch.autograd.forward_ad as our_forward
+
+from .adapter import (
+    OPS,
+    Untranslatable,
+    array_of,
+    convert,
+    described,
+    error_of,
+    in_place_method,
+    namesake,
+    same,
+    samples,
+    tensors,
+)
+from .test_op_db import FOR_GPUS, HERE, SWEEP, random_weights
 
 DTYPES = {torch.float64: 4, torch.complex128: 2}
 FEWER = dict.fromkeys(DTYPES, 2)

@@ -3,11 +3,24 @@ values, gradients, and the error where torch refuses."""
 import numpy as np
 import pytest
 import torch
-from .adapter import (OPS, BinaryUfuncInfo, Different, Untranslatable, convert, described, error_of, in_place_method,
-                      refused, samples, same, tensors)
-from .test_op_db import HERE, NO_VALUES, SWEEP, random_weights
 
 import tinytorch
+
+from .adapter import (
+    OPS,
+    BinaryUfuncInfo,
+    Different,
+    Untranslatable,
+    convert,
+    described,
+    error_of,
+    in_place_method,
+    refused,
+    same,
+    samples,
+    tensors,
+)
+from .test_op_db import HERE, NO_VALUES, SWEEP, random_weights
 
 DTYPES = {torch.float64: 4, torch.complex128: 2, torch.int64: 3, torch.bool: 2}
 INPLACE = [name for name in HERE if in_place_method(OPS[name])]

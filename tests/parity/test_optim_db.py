@@ -4,9 +4,10 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from .adapter import OPTIMIZERS, convert, error_of, refused, same
 
 import tinytorch
+
+from .adapter import OPTIMIZERS, convert, error_of, refused, same
 
 HERE = [name for name in OPTIMIZERS if hasattr(tinytorch.optim, name)]
 MISSING = [name for name in OPTIMIZERS if name not in HERE]

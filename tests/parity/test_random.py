@@ -212,7 +212,7 @@ def test_states_cross_over():
     assert torch.randn(40).tolist() == tinytorch.randn(40).tolist()
 
 
-@pytest.mark.parametrize("name", [n for n in CONTINUOUS])
+@pytest.mark.parametrize("name", list(CONTINUOUS))
 def test_recorded_as_in_torch(name):
     names = []
     for m in (tinytorch, torch):

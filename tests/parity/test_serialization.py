@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same_outcome
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32",

@@ -12,8 +12,19 @@ import torch
 import tinytorch
 
 from ..unit.test_serialization_archive import ARCHIVES, CRC, ordered, patched
-from ..unit.test_serialization_hostile import (COMPLEX, INT, PICKLES, UNTYPED, archive, call, name, parameter, put,
-                                               storage, tensor)
+from ..unit.test_serialization_hostile import (
+    COMPLEX,
+    INT,
+    PICKLES,
+    UNTYPED,
+    archive,
+    call,
+    name,
+    parameter,
+    put,
+    storage,
+    tensor,
+)
 from .test_serialization import check, save
 
 #: What harms torch: it is not shown to it.

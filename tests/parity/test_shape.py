@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same_outcome
 
 

@@ -3,9 +3,9 @@ import warnings
 
 import numpy as np
 
-from ... import return_types
+from ... import dtypes as dt, return_types
 from ...autograd.op import methods, op, renamed
-from ...autograd.promotion import in_float32, to_default, write_out
+from ...autograd.promotion import converted, in_float32, to_default, write_out
 from ...errors import not_implemented, type_name
 from ...kernels.memory import empty
 from ...tensor import Tensor, check_dim, wrap
@@ -26,6 +26,7 @@ from .reductions import (
     raw,
     spread,
     sum,
+    to_outs,
 )
 
 __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",
@@ -214,7 +215,12 @@ _middle_but_nan = renamed(_middle, "nanmedian")
 
 def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
     array = input.array
-    if array.dtype.kind in "bcV":
+    if array.dtype.kind == "V":
+        found = _median(name, take, result, ignore_nan, converted(input, np.dtype(np.float32)), dim, keepdim, None)
+        if dim is None:
+            return write_out(out, converted(found, dt.BFLOAT16))
+        return to_outs(result, (converted(found[0], dt.BFLOAT16), found[1]), out)
+    if array.dtype.kind in "bc":
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
     if dim is None:
         return write_out(out, (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan))
