@@ -42,7 +42,8 @@ def test_alike(make):
 
 
 @pytest.mark.parametrize("ours, theirs", [
-    (None, one(torch)), (one(tinytorch), None), (one(tinytorch), 1.0), (1.0, one(torch)), ([one(tinytorch)], one(torch)),
+    (None, one(torch)), (one(tinytorch), None), (one(tinytorch), 1.0), (1.0, one(torch)),
+    ([one(tinytorch)], one(torch)),
     (one(tinytorch), one(torch, 2.0)), (one(tinytorch), one(torch, NAN)), (one(tinytorch), one(torch, 1)),
     (one(tinytorch), one(torch, 1.0, dtype=torch.float64)), (one(tinytorch), one(torch, 1.0)[None]),
     (one(tinytorch), one(torch, 1.0, requires_grad=True)), (one(tinytorch), torch.nn.Parameter(one(torch))),
@@ -53,7 +54,8 @@ def test_alike(make):
     (packed(tinytorch), packed(torch, 2.0)), ({"a": 1}, OrderedDict(a=1)), ({"a": 1}, {"b": 1}),
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ({"a": 1}, {"a": 2}), ([], None), (None, []), ({}, []), (1, True), (True, 1),
     (1, 1.0), (1.0, 1), (1.0, 1 + 0j), (1.0, 1.1), ("1", 1), ("a", "b"), (None, False), (np.float64(1), 1.0),
-    (np.ones(2), np.ones(2, "f")), (np.ones(2), np.ones(3)), (np.ones(2), np.zeros(2)), ({1}, {2}), (slice(1), slice(2)),
+    (np.ones(2), np.ones(2, "f")), (np.ones(2), np.ones(3)), (np.ones(2), np.zeros(2)), ({1}, {2}),
+    (slice(1), slice(2)),
     (tinytorch.float32, torch.float64), (torch.float32, torch.float32), (tinytorch.float32, "torch.float32"),
     (tinytorch.nn.Flatten(0), torch.nn.Flatten()), (tinytorch.nn.Flatten(), torch.nn.Identity()),
     (tinytorch.nn.Conv1d, torch.nn.Conv2d), (object(), object()), (print, len)])

@@ -11,7 +11,8 @@ MODULES = [torch, tinytorch]
 
 
 def both_agree(program):
-    same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", text.partition("\nException raised")[0]))  # C++ frames
+    """What it returns is the same, and the words of its error, but for C++ frames and addresses."""
+    same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", text.partition("\nException raised")[0]))
 
 
 # ------------------------------------------------------------------ names of nodes

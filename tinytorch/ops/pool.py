@@ -240,8 +240,8 @@ def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ce
 def _max_settings_of_row(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
     """`_max_settings` for one axis, with the errors of two."""
     if len(shape) not in (2, 3):
-        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 'self' "
-                           f"(while checking arguments for {function})")
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
+                           f"'self' (while checking arguments for {function})")
     numbers = window(function, n, kernel_size, stride, padding, dilation)
     pairs = [(row,) + value for row, value in zip((1, 1, 0, 1), numbers)]
     settings = _max_settings("max_pool2d", 2, shape[:-1] + (1,) + shape[-1:], *pairs, ceil_mode)

@@ -83,7 +83,8 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
     if array.dtype.kind in "bc":
-        raise RuntimeError(f"{'topk does not support bool' if array.dtype == bool else ' topk does not support complex'} dtypes on CPU")
+        refused = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
+        raise RuntimeError(f"{refused} dtypes on CPU")
     index = _top(dt.from_bfloat16(array) if array.dtype.kind == "V" else array, k, dim, largest)
     if not array.ndim and k == 0:
         return to_outs(return_types.topk, (input.reshape(1)[:0], wrap(np.zeros(0, np.int64))), out)
