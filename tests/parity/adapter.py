@@ -160,8 +160,8 @@ def array_of(t):
 
 
 class Comparisons:
-    """What `same` (tensors, numbers ...) and `same_error` compared: a test marked `counted` (conftest.py) must have
-    added to the one or the other."""
+    """How much `same` (tensors, numbers ...) and `same_error` have compared: a test marked `counted` (conftest.py) must
+    have added to the one or the other."""
     values = 0
     errors = 0
 
@@ -320,17 +320,19 @@ def _close(a, b, tolerance, where):
 
 
 def same_outcome(program, cut=lambda text: text, **how):
-    """Raise Different unless program(module) gives the same (see `same`) under tinytorch and torch, or raises the same
-    error, with the same text but for what `cut` takes away."""
+    """Raise Different unless program(module) returns the same (see `same`) under tinytorch and torch, or raises the
+    same error, with the same text but for what `cut` takes away."""
     (error, expected), (our_error, result) = (error_of(lambda: program(module)) for module in (torch, tinytorch))
     if error is not None and our_error is not None and cut(str(our_error)) != cut(str(error)):
         raise Different(f"{our_error!r} for {error!r}") from our_error
     if not refused(our_error, error, "error"):
+        if expected is None:
+            raise Different("the program gives nothing to compare")
         same(result, expected, **how)
 
 
 def refused(ours, theirs, where):
-    """Whether torch raised; Different unless tinytorch did so too, with the same type of error; else what it raised."""
+    """Whether torch raised: Different unless tinytorch raised the same type of error. What it raises alone goes on."""
     if theirs is None and ours is not None:
         raise ours
     if theirs is not None:

@@ -17,7 +17,7 @@ else:
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "counted(nothing={id: reason}, of='values'): the test must compare something "
-                                       "(or of='errors'); cases that cannot are listed with the reason, and must not")
+                                       "('errors' are counted apart); cases that cannot are listed, and must not")
 
 
 def _nothing(item):

@@ -12,7 +12,7 @@ MODULES = [torch, tinytorch]
 
 
 def both_agree(program):
-    # What follows "Exception raised" are C++ frames.
+    """What it returns is the same, and the words of its error, but for C++ frames and addresses."""
     same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", text.partition("\nException raised")[0]))
 
 

@@ -376,7 +376,7 @@ PROGRAMS = [
     checkpoints(early, use_reentrant=False), checkpoints(early, use_reentrant=False, early_stop=False),
     checkpoints(with_contexts, use_reentrant=False),
     checkpoints(lambda lib, f: f(lambda t: t, leaf(lib), determinism_check="a"), use_reentrant=False),
-    checkpoints(lambda lib, f: f(lambda t: t * 2, leaf(lib)).sum().backward()),
+    checkpoints(lambda lib, f: (x := leaf(lib), f(lambda t: t * 2, x).sum().backward(), x.grad)),
 ]
 
 

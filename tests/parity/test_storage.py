@@ -11,7 +11,7 @@ from .adapter import same
 
 
 def outcome(expression, t):
-    """(what the expression gives, all that the tensor holds, its version); storages as their text, which is all."""
+    """(what the expression gives, the tensor, its version); a storage as its class, contents and text."""
     x = t.arange(6.).reshape(2, 3)
     names = dict(t=t, copy=copy, x=x, v=x[1], u=x.untyped_storage(), a=lambda *results: results[-1])
     with warnings.catch_warnings():
