@@ -1,7 +1,6 @@
 """Indexing and scatter against the real torch."""
 import numpy as np
 import pytest
-import torch
 
 from .adapter import same_outcome
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from .adapter import (OPS, Different, Untranslatable, convert, described, error_of, namesake, refused, samples, same,
-                      same_error, tensors)
+                      tensors)
 
 import tinytorch
 

@@ -164,7 +164,7 @@ def run(program, t):
                     exec(text, names)
                     seen.append(None if text in READS else look(v))
         except Exception as error:
-            reason = type(error).__name__, words(error)
+            reason = type(error).__name__, message(error)
             if reason[0] == "IndexError" and not v.dim():
                 reason = "no dimensions"       # after squeeze_ torch tells of sizes that are no longer there
             # `out=` and what was expanded have many reasons, which may come in any order
@@ -179,7 +179,7 @@ def run(program, t):
             if v.requires_grad:
                 names["total"] = names["total"] + names["f"](v * v * v).sum()
         except RuntimeError as error:
-            seen.append(words(error))
+            seen.append(message(error))
     if not abs(names["total"].item()) < 1e15:
         return seen                            # what overflows, or is rounded away, depends on the order of sums
     try:
@@ -190,7 +190,7 @@ def run(program, t):
     return seen + [leaf.grad for leaf in (x, y, w)]
 
 
-def words(error):
+def message(error):
     """What an error says, but for C++ frames and the names of torch's view operations, which have numbers."""
     return re.sub(r"Output (\d) of \w+ is", r"Output \1 is", str(error).partition("\nException raised")[0])
 
