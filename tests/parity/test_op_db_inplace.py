@@ -66,7 +66,7 @@ def _compare_method(name, method, dtypes):
                 error = RuntimeError("torch resizes the first argument of addbmm_; others (addmm_) refuse, as here")
             if refused(our_error, error, label):
                 continue
-            same(mine, theirs, label, values)
+            same(mine, theirs, label, values=values)
             if values and not (name == "renorm" and x.is_complex() and args[0] == np.inf):      # torch's gradient: NaN
                 _compare_gradients(mine, theirs, ours, sample, label)
 
