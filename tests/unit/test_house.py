@@ -79,3 +79,8 @@ def test_imports_run_in_no_circle():
             break
         left = {name: names for name, names in left.items() if name in imported}
     assert not left, {name: sorted(names & left.keys()) for name, names in left.items()}
+
+
+def test_what_autograd_uses_from_above_is_given_at_import():
+    from tinytorch.autograd import above
+    assert all(getattr(above, name) is not None for name in ("stack", "relaid", "without_part", "custom"))
