@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import tinytorch
+from .adapter import same_outcome
 
 warnings.filterwarnings("ignore")
 
@@ -110,6 +111,19 @@ def test_cdist(p):
         results.append([v.numpy() for v in (y.detach(), a.grad, b.grad)])
     for want, have in zip(*results, strict=True):
         np.testing.assert_allclose(have, want, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+@pytest.mark.parametrize("dim", [(), (0,), (1, True)])
+def test_medians_of_bfloat16(name, dim):
+    same_outcome(lambda t: getattr(t.tensor([[3., 1, 2], [float("nan"), 5, 4]]).bfloat16(), name)(*dim))
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.max(0), lambda x: x.min(-1, True), lambda x: x.max(7), lambda x: x[:, :0].max(1), lambda x: x.max(),
+    lambda x: x.median(0), lambda x: x.median(), lambda x: x.topk(1), lambda x: x.sort()])
+def test_complex_numbers_have_no_order(call):
+    same_outcome(lambda t: call(t.ones(2, 3) * 1j))
 
 
 def test_text_of_named_tuples():

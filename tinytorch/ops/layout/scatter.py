@@ -433,7 +433,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     source = source if alpha == 1 else source * alpha
     if not input.array.ndim:
         return write_out(out, _on_vector(_index_add, input, dim, index, source), exact=EXACT)
-    return write_out(out, _index_add(input, dim, index, source), source, index, apart=True, exact=EXACT)
+    return write_out(out, _index_add(input, dim, index, source), source, index, apart="resized", exact=EXACT)
 
 
 def index_copy(input, dim, index, source, *, out=None):
@@ -452,7 +452,7 @@ def index_copy(input, dim, index, source, *, out=None):
     _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1, IndexError, "index_copy_(): ")
     if not input.array.ndim:
         return write_out(out, _on_vector(_index_copy, input, dim, index, source), exact=EXACT)
-    return write_out(out, _index_copy(input, dim, index, source), source, index, apart=True, exact=EXACT)
+    return write_out(out, _index_copy(input, dim, index, source), source, index, apart="resized", exact=EXACT)
 
 
 def index_fill(input, dim, index, value):
