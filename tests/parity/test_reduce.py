@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import tinytorch
+
 from .adapter import same_outcome
 
 warnings.filterwarnings("ignore")
