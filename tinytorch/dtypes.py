@@ -49,6 +49,12 @@ def _by_name(name):
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
 
+#: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
+#: which here is bfloat16 alone). They add up: FLOATING + COMPLEX.
+BOOL, INTEGER, NATIVE, WIDENED, COMPLEX = "b", "iu", "f", "V", "c"
+INTEGRAL = BOOL + INTEGER
+FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened to float32 for it
+
 bool = dtype("bool", np.bool_, "BoolTensor")
 uint8 = dtype("uint8", np.uint8, "ByteTensor")
 int8 = dtype("int8", np.int8, "CharTensor")

@@ -3,8 +3,8 @@ import numpy as np
 
 from . import dtypes as dt
 from .arguments import size_of
-from .autograd.op import methods
 from .autograd.promotion import stored_as
+from .autograd.public import methods
 from .autograd.views import resized
 from .data import array_of
 from .errors import not_a_tensor

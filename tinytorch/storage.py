@@ -10,8 +10,8 @@ import numpy as np
 from . import dtypes as dt
 from .arguments import int_of, ints_of
 from .autograd.grad_mode import mode
-from .autograd.op import methods
 from .autograd.promotion import C_NAMES
+from .autograd.public import methods
 from .autograd.views import check_in_place
 from .data import array_of
 from .device import CPU

@@ -11,7 +11,7 @@ FLOORS = [
     "version allocator dtypes errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
-    "arguments data random printing",
+    "arguments data random printing types",
     "autograd",
     "ops",
     "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special",

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import not_a_tensor
 from ..tensor import Tensor
-from .grad_mode import no_grad
+from .grad_mode import mode, no_grad
 from .promotion import OPERANDS, check_broadcast, result_type
 from .views import assign, check_fits, check_in_place, check_overlap, may_share
 
@@ -70,4 +70,42 @@ def in_place(function, expanded=None, common=True):
     name = function.__name__
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."
+    return method
+
+
+def updates(ufunc, function):
+    """The in-place form of a function of two operands: `ufunc` straight into the tensor where nothing is recorded."""
+    recorded = in_place(function)
+
+    def method(self, other, **options):
+        if options:
+            return recorded(self, other, **options)
+        array = self.array
+        if mode.grad:
+            try:
+                check_in_place(self)
+            except RuntimeError:
+                return recorded(self, other)   # says so, unless there is something worse
+            tracked = self._requires_grad or (self.view_info is not None and self.view_info.base._requires_grad)
+        else:
+            tracked = False
+        if isinstance(other, Tensor):
+            operand = other.array
+            fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
+                other is self or not may_share(array, operand))     # those that share memory need a look
+            tracked = tracked or mode.grad and (
+                other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
+        else:
+            operand = other
+            fits = array.dtype.kind == "f" and (other.__class__ is float or other.__class__ is int)
+        if not fits or tracked or 0 in array.strides:
+            return recorded(self, other)
+        try:
+            ufunc(array, operand, array)
+        except (ValueError, OverflowError):    # shapes that do not fit, a number too large
+            return recorded(self, other)
+        self.version[0] += 1
+        return self
+    method.__name__ = method.__qualname__ = recorded.__name__
+    method.__doc__ = recorded.__doc__
     return method

@@ -31,6 +31,8 @@ class Op:
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
     inputs    with a joint rule: how many arguments, from `first` on, can have a gradient (None: all)
     decomposition   the same function in ordinary ops, for higher derivatives of a joint rule
+    kernel          what torch calls the routine that it lacks for a dtype, where it is not the op's own name
+    backward_name   of its nodes, where it does not follow from the name
     """
 
     function = None            # the autograd.Function that this is, if it is one
@@ -38,10 +40,11 @@ class Op:
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
     def __init__(self, forward, name=None, first=0, aux=False, multi=False, view=False,
-                 rules=None, joint=None, decomposition=None, inputs=None):
+                 rules=None, joint=None, decomposition=None, inputs=None, kernel=None, backward_name=None):
         code = forward.__code__
         self.forward = forward
         self._set_name(name or forward.__name__.strip("_"))
+        self.kernel, self.backward_name = kernel, backward_name or self.backward_name
         self.params = code.co_varnames[:code.co_argcount]
         self.keep_flag = self.params[-1:] == ("keep",)     # forward asks whether it is being recorded
         if self.keep_flag:

@@ -31,8 +31,8 @@ from numpy import ndarray
 
 from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
+from ..types import Number  # noqa: F401  (in an annotation)
 from .grad_mode import mode, usual
-from .in_place import in_place
 from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
 from .promotion import (
     OPERANDS,
@@ -45,55 +45,66 @@ from .promotion import (
     unusual_unary,
     write_out,
 )
+from .public import Public, enter
 from .views import MULTI, refresh, track_view
 
 _NOTHING = ()
 _UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
 
 
-def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decomposition=None, inputs=None, **rules):
+def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decomposition=None, inputs=None,
+       backward_name=None, **rules):
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs))
+        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
+                                   backward_name=backward_name))
     return decorate
 
 
-def single(name=None, aux=False, view=False, **rules):
+def single(name=None, aux=False, view=False, backward_name=None, **rules):
     """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
     def decorate(forward):
-        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules))
+        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, backward_name=backward_name))
     return decorate
 
 
-def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts=False):
+def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts=False, aliases="", kernel=None):
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
-    than the result (with `to_float` it may). Makes the Tensor method `f` and its in-place form `f_` too.
+    than the result (with `to_float` it may). `method`, `inplace` and `aliases` as for `public`; if nothing is said of
+    them, there are the Tensor method `f` and its in-place form `f_`. An op named _f is not public. `kernel` as for `Op`.
     """
     def decorate(forward):
-        call = finish(_unary, Op(forward, name, rules=rule and {"input": rule}), to_float, casts)
-        attach(call, method, inplace)
-        return call
+        o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
+        return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
 
-def binary(name=None, to_float=False, method=True, inplace=True, numbers="both", mixed=None, **rules):
+def binary(name=None, to_float=False, method=True, inplace=True, numbers="both", mixed=None, aliases="",
+           ioperator=None, kernel=None, backward_name=None, **rules):
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
     `numbers`: where a Python number may stand: "both", "other" or "none".
     `mixed`: a check of operands whose dtypes differ.
+    The rest as for `unary`.
     """
     def decorate(forward):
-        call = finish(_binary, Op(forward, name, rules=rules), to_float, numbers, mixed)
+        o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
+        call = finish(_binary, o, to_float, numbers, mixed)
         call.to_float, call.mixed = to_float, mixed
-        attach(call, method, inplace)
-        return call
+        return _entered(call, forward, method, inplace, aliases, ioperator)
     return decorate
+
+
+def _entered(call, forward, method, inplace, aliases, ioperator=None):
+    if forward.__name__[0] != "_":
+        enter(Public(forward), call, method, inplace, aliases, ioperator)
+    return call
 
 
 def operator(function):
@@ -108,6 +119,7 @@ def finish(make, o, *flags):
     call.__wrapped__ = o.forward               # whose source inspect shows, and signature unless ours says more
     if make in _SIGNATURES:
         call.__signature__ = _SIGNATURES[make]
+        call.__annotations__ = _ANNOTATIONS[make]
     call.op, call.make = o, (make, flags)
     return call
 
@@ -116,23 +128,6 @@ def renamed(function, name):
     """The primitive `function` under another name on the tape, where torch has several for what is one here."""
     make, flags = function.make
     return finish(make, function.op.renamed(name), *flags)
-
-
-def attach(function, method=True, inplace=False):
-    """Make `function` the Tensor method of its name and, if asked, add the in-place `name_`."""
-    name = function.__name__
-    if method:
-        setattr(Tensor, name, function)
-    if inplace:
-        setattr(Tensor, name + "_", in_place(function))
-
-
-def methods(*functions, inplace=()):
-    """Make functions of a Tensor its methods; those in `inplace` get the form `name_` as well."""
-    for function in functions:
-        attach(function)
-    for function in inplace:
-        attach(function, True, True)
 
 
 # ------------------------------------------------------------------ the wrappers (hot path)
@@ -461,5 +456,14 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
         mode.grad(node)
 
 
-_SIGNATURES = {_unary: inspect.signature(lambda input, *, out=None: None),
-               _binary: inspect.signature(lambda input, other, *, out=None: None)}
+def _like_unary(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+    pass
+
+
+def _like_binary(input: "Tensor", other: "Tensor | Number", *, out: "Tensor | None" = None) -> "Tensor":
+    pass
+
+
+#: What inspect says of the functions that the two wrappers make, whose forwards take arrays.
+_SIGNATURES = {_unary: inspect.signature(_like_unary), _binary: inspect.signature(_like_binary)}
+_ANNOTATIONS = {_unary: _like_unary.__annotations__, _binary: _like_binary.__annotations__}

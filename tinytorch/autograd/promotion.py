@@ -159,15 +159,7 @@ def unusual_unary(o, call, input, error):
     default = dt.get_default_dtype().numpy
     if input.array.dtype.kind in "biu" and input.array.dtype != default:
         return call(converted(input, default))
-    if o.name in ("ceil", "floor", "trunc"):
-        raise NotImplementedError(f"{o.name} is not supported for complex inputs")
-    name = _KERNELS.get(o.name, o.name)
-    raise not_implemented(name, input)
-
-
-#: What torch calls the routine that an operation lacks for a dtype, where it is not the operation's own name.
-_KERNELS = {"erf": "erf_vml_cpu", "erfc": "erfc_vml_cpu", "erfinv": "erfinv_vml_cpu", "frac": "frac_cpu",
-            "i0": "i0_vml_cpu", "lgamma": "lgamma_vml_cpu", "floor_divide": "div_floor_cpu"}
+    raise not_implemented(o.kernel or o.name, input)
 
 
 def unusual_binary(o, call, input, other, error):
@@ -180,8 +172,7 @@ def unusual_binary(o, call, input, other, error):
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, TypeError):
-        name = _KERNELS.get(o.name, o.name.removesuffix("_cpu") + "_cpu")
-        raise not_implemented(name, input) from error
+        raise not_implemented(o.kernel or o.name.removesuffix("_cpu") + "_cpu", input) from error
     if isinstance(error, ValueError) and isinstance(other, Tensor):
         check_broadcast(a.shape, other.array.shape)
     raise refusal(error)
@@ -198,12 +189,12 @@ def check_broadcast(a, b):
 EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
 
 
-def write_out(out, result, *inputs, apart=False, exact=None):
+def write_out(out, result, *inputs, apart=False, exact=None, level=3):
     """Store `result` in the tensor given as `out=`, by torch's rules; with None return it.
 
     `inputs` are the tensors that it must not overlap in part, or with `apart` at all (with "resized", not after it was
     resized either). `exact`: the words of the error if the dtypes differ ({want}, {have}, or as {Want}, {Have});
-    without it, what can be cast may be written.
+    without it, what can be cast may be written. `level`: how far up the caller of the function stands.
     """
     if out is None:
         return result
@@ -230,7 +221,7 @@ def write_out(out, result, *inputs, apart=False, exact=None):
                           f"{list(out.array.shape)}, which does not match the required output shape {list(shape)}. "
                           "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
                           "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
-                          "inplace, to zero elements with t.resize_(0).", UserWarning, stacklevel=3)
+                          "inplace, to zero elements with t.resize_(0).", UserWarning, stacklevel=level)
         out.array = resized(out.array, result.array)
         for x in inputs if apart == "resized" else ():
             if isinstance(x, Tensor) and may_share(out.array, x.array):

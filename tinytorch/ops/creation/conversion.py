@@ -2,8 +2,9 @@
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import attach, methods, op, renamed, single
+from ...autograd.op import op, renamed, single
 from ...autograd.promotion import check_broadcast, stored_as
+from ...autograd.public import attach, methods
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor

@@ -5,8 +5,8 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
-from ...autograd.op import methods
 from ...autograd.promotion import refill, scalar_as, stored_as
+from ...autograd.public import methods
 from ...autograd.tensor_methods import check_can_require_grad
 from ...data import array_of, check_array
 from ...device import check_device

@@ -1,23 +1,18 @@
 """Arithmetic element by element: add sub mul div remainder lerp ... and the operators that mean them."""
+from __future__ import annotations
+
+import functools
+
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import mode
-from ...autograd.in_place import in_place
-from ...autograd.op import binary, methods, op, operator, renamed, unary
-from ...autograd.promotion import (
-    C_NAMES,
-    OPERANDS,
-    check_broadcast,
-    in_float32,
-    need_tensors,
-    promoted,
-    stored_as,
-    write_out,
-)
-from ...autograd.views import check_in_place, may_share
+from ...autograd.in_place import updates
+from ...autograd.op import binary, op, operator, renamed, unary
+from ...autograd.promotion import C_NAMES, check_broadcast, in_float32, promoted, stored_as, write_out
+from ...autograd.public import method, public, reflected
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor
+from ...types import Number
 
 __all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "lerp", "mul", "multiply", "neg",
            "negative", "positive", "remainder", "rsub", "sub", "subtract", "true_divide"]
@@ -38,11 +33,12 @@ def is_complex(x):
     return (x.array if isinstance(x, Tensor) else x).dtype.kind == "c"
 
 
-@unary(lambda g: conj(g), name="conj", method=False, inplace=False)
+@unary(lambda g: conj(g), name="conj")
 def _conj(input):
     return np.conjugate(input)
 
 
+@method()
 def conjugate(self):
     """Itself if real, else the conjugate: what ndarrays and Python numbers have too, so that
     derivative rules can say x.conjugate() whatever x is."""
@@ -61,7 +57,7 @@ def refused(name):
 
 
 # ------------------------------------------------------------------ sums
-@binary(input=lambda g: g, other=lambda g: g, method=False, inplace=False, name="add")
+@binary(input=lambda g: g, other=lambda g: g, name="add")
 def _add(input, other):
     return input + other
 
@@ -75,14 +71,14 @@ def _refuse_bools(input, other):
         raise RuntimeError(_NO_BOOL)
 
 
-@binary(input=lambda g: g, other=lambda g: -g, method=False, inplace=False, name="sub", mixed=_refuse_bools)
+@binary(input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools)
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
     return input - other
 
 
-@binary(input=lambda g: -g, other=lambda g: g, method=False, inplace=False, name="rsub.1")
+@binary(input=lambda g: -g, other=lambda g: g, name="rsub.1")
 def _rsub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
@@ -121,7 +117,8 @@ def _scaled(primitive, name, input, other, alpha):
     return ternary(lambda a, b: primitive(a, b, alpha), input, other)
 
 
-def add(input, other, *, alpha=1, out=None):
+@public(method=True, inplace=functools.partial(updates, np.add), ioperator="__iadd__")
+def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other, with broadcasting and type promotion.
 
     >>> import tinytorch as torch
@@ -133,7 +130,8 @@ def add(input, other, *, alpha=1, out=None):
     return _add(input, other, out=out)
 
 
-def sub(input, other, *, alpha=1, out=None):
+@public(method=True, inplace=functools.partial(updates, np.subtract), ioperator="__isub__", aliases="subtract")
+def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha * other, with broadcasting and type promotion. RuntimeError for bools.
 
     >>> import tinytorch as torch
@@ -146,19 +144,19 @@ def sub(input, other, *, alpha=1, out=None):
     return _sub(input, other, out=out)
 
 
-def rsub(input, other, *, alpha=1):
+@public(method=True)
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input. RuntimeError for bools.
 
     >>> import tinytorch as torch
     >>> torch.rsub(torch.tensor([3, 4]), 1, alpha=2)
     tensor([-5, -7])
     """
-    need_tensors("rsub", input=input)
     _refuse_bools(input, other)
     return _rsub(input, other) if alpha == 1 else _scaled(_rsub_times, "rsub", other, input, alpha)
 
 
-@unary(lambda g: -g)
+@unary(lambda g: -g, aliases="negative __neg__")
 def neg(input):
     """-input. RuntimeError for bool.
 
@@ -176,7 +174,8 @@ def neg(input):
                            "instead.") from None
 
 
-def positive(input):
+@public(method="positive __pos__")
+def positive(input: Tensor) -> Tensor:
     """The tensor itself. RuntimeError for bool.
 
     >>> import tinytorch as torch
@@ -190,7 +189,8 @@ def positive(input):
 
 # ------------------------------------------------------------------ products and quotients
 @binary(input=lambda g, other: g * conj(other),
-        other=lambda g, input: g * conj(input))
+        other=lambda g, input: g * conj(input),
+        inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply")
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -204,7 +204,7 @@ def mul(input, other):
 
 @binary(input=lambda g, other: g / conj(other),
         other=lambda g, ans, other: -g * conj(ans / other),
-        to_float=True, method=False, inplace=False, name="div")
+        to_float=True, name="div")
 def _true_divide(input, other):
     return np.true_divide(input, other)
 
@@ -218,13 +218,13 @@ def _check_divisor(name, input, other):
             raise RuntimeError("ZeroDivisionError")
 
 
-@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div.2")
+@binary(input=lambda g: g * 0, other=lambda g: g * 0, name="div.2")
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
     return np.floor_divide(input, other)
 
 
-@binary(input=lambda g: g * 0, other=lambda g: g * 0, method=False, inplace=False, name="div.2")
+@binary(input=lambda g: g * 0, other=lambda g: g * 0, name="div.2")
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
     if input.dtype.kind == "f":
@@ -233,7 +233,9 @@ def _trunc_divide(input, other):
     return quotient + ((rest != 0) & ((input < 0) != (np.asarray(other) < 0)))
 
 
-def div(input, other, *, rounding_mode=None, out=None):
+@public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide")
+def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None,
+        out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. Integers give floats, unless the quotient is rounded.
 
     rounding_mode  None, 'trunc' (toward zero, as in C) or 'floor' (as Python's //)
@@ -253,7 +255,8 @@ def div(input, other, *, rounding_mode=None, out=None):
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 
-def true_divide(input, other, *, out=None):
+@public(method=True, inplace=True)
+def true_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input / other: `div` without rounding.
 
     >>> import tinytorch as torch
@@ -263,7 +266,8 @@ def true_divide(input, other, *, out=None):
     return _true_divide(input, other, out=out)
 
 
-@binary(input=refused("floor_divide"), other=refused("floor_divide"))
+@binary(input=refused("floor_divide"), other=refused("floor_divide"), backward_name=REFUSED,
+        kernel="div_floor_cpu", ioperator="__ifloordiv__")
 def floor_divide(input, other):
     """input / other rounded down. RuntimeError for an integer division by zero, and in backward.
 
@@ -274,10 +278,7 @@ def floor_divide(input, other):
     return _floor_divide(input, other)
 
 
-floor_divide.op.backward_name = REFUSED
-
-
-@binary(input=lambda g: g, other=lambda g, input, other: -g * _floor_divide(input, other))
+@binary(input=lambda g: g, other=lambda g, input, other: -g * _floor_divide(input, other), ioperator="__imod__")
 def remainder(input, other):
     """What is left of input / other rounded down: has the sign of `other`, as Python's %.
 
@@ -356,7 +357,8 @@ def ternary(primitive, *operands):
         return in_float32(primitive, *operands)
 
 
-def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+@public(method=True, inplace=True, out="")
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 * tensor2, with broadcasting.
 
     >>> import tinytorch as torch
@@ -366,11 +368,11 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
     if input.array.dtype.kind in "iu":
         value = int(value)
-    result = ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
-    return write_out(out, result, input, tensor1, tensor2)
+    return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
 
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+@public(method=True, inplace=True, out="")
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 / tensor2, with broadcasting. RuntimeError if both tensors are integers.
 
     >>> import tinytorch as torch
@@ -382,11 +384,11 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
                            "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
                            "or (input + value * tensor1 / tensor2) for a true division.")
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    result = ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
-    return write_out(out, result, input, tensor1, tensor2)
+    return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
 
 
-def lerp(input, end, weight, *, out=None):
+@public(method=True, inplace=True, out="")
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input + weight * (end - input), with broadcasting; `weight` is a number or a tensor.
 
     RuntimeError if the dtypes differ, NotImplementedError for integers.
@@ -403,99 +405,29 @@ def lerp(input, end, weight, *, out=None):
         raise not_implemented("lerp_kernel_scalar", input)
     if isinstance(weight, Tensor):
         weight = weight.to(input.dtype)
-    primitive = _lerp_tensor if isinstance(weight, Tensor) else _lerp
-    return write_out(out, ternary(primitive, input, end, weight), input, end, weight)
+    return ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
 
 
-# ------------------------------------------------------------------ in place, operators, other names
-def updates(ufunc, function):
-    """The in-place form of `function`: `ufunc` straight into the tensor where nothing is recorded."""
-    recorded = in_place(function)
-
-    def method(self, other, **options):
-        if options:
-            return recorded(self, other, **options)
-        array = self.array
-        if mode.grad:
-            try:
-                check_in_place(self)
-            except RuntimeError:
-                return recorded(self, other)   # says so, unless there is something worse
-            tracked = self._requires_grad or (self.view_info is not None and self.view_info.base._requires_grad)
-        else:
-            tracked = False
-        if isinstance(other, Tensor):
-            operand = other.array
-            fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
-                other is self or not may_share(array, operand))     # those that share memory need a look
-            tracked = tracked or mode.grad and (
-                other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
-        else:
-            operand = other
-            fits = array.dtype.kind == "f" and (other.__class__ is float or other.__class__ is int)
-        if not fits or tracked or 0 in array.strides:
-            return recorded(self, other)
-        try:
-            ufunc(array, operand, array)
-        except (ValueError, OverflowError):    # shapes that do not fit, a number too large
-            return recorded(self, other)
-        self.version[0] += 1
-        return self
-    method.__name__ = method.__qualname__ = recorded.__name__
-    method.__doc__ = recorded.__doc__
-    return method
-
-
-def also(**names):
-    """Give methods other names: also(subtract="sub") makes Tensor.subtract and Tensor.subtract_."""
-    for new, old in names.items():
-        for end in ("", "_"):
-            if hasattr(Tensor, old + end):
-                setattr(Tensor, new + end, getattr(Tensor, old + end))
-
-
-methods(conjugate, add, sub, rsub, div, positive, inplace=(true_divide, addcmul, addcdiv, lerp))
-Tensor.add_ = updates(np.add, add)
-Tensor.sub_ = updates(np.subtract, sub)
-Tensor.mul_ = updates(np.multiply, mul)
-Tensor.div_ = updates(np.true_divide, div)
-
+# ------------------------------------------------------------------ operators, other names
 subtract, multiply, divide, negative = sub, mul, div, neg
-also(subtract="sub", multiply="mul", divide="div", negative="neg")
-
-Tensor.__add__ = Tensor.__radd__ = operator(_add)
-Tensor.__sub__ = operator(_sub)
-Tensor.__mul__ = Tensor.__rmul__ = operator(mul)
-Tensor.__truediv__ = operator(_true_divide)
-Tensor.__floordiv__ = operator(floor_divide)
-Tensor.__mod__ = operator(remainder)
-Tensor.__neg__ = neg
-Tensor.__pos__ = positive
-Tensor.__iadd__ = Tensor.add_
-Tensor.__isub__ = Tensor.sub_
-Tensor.__imul__ = Tensor.mul_
-Tensor.__itruediv__ = Tensor.__idiv__ = Tensor.div_
-Tensor.__ifloordiv__ = Tensor.floor_divide_
-Tensor.__imod__ = Tensor.remainder_
+_subtracted_from = operator(_rsub)
 
 
-def reflected(function):
-    """The operator for a number on the left: other OP self."""
-    def method(self, other):
-        return function(other, self) if isinstance(other, (Tensor, *OPERANDS)) else NotImplemented
-    return method
-
-
+@method("__rsub__")
 def _subtract_from(self, other):
     """other - self."""
     if isinstance(other, bool) and self.array.dtype == bool:
         return _sub(self, self)                # says what is wrong
     _refuse_bools(self, other)
-    return _from(self, other)
+    return _subtracted_from(self, other)
 
 
-_from = operator(_rsub)
-Tensor.__rsub__ = _subtract_from
-Tensor.__rfloordiv__ = reflected(floor_divide)
-Tensor.__rmod__ = reflected(remainder)
-Tensor.__div__ = Tensor.__truediv__
+method("__add__", "__radd__")(operator(_add))
+method("__sub__")(operator(_sub))
+method("__mul__", "__rmul__")(operator(mul))
+method("__truediv__", "__div__")(operator(_true_divide))
+method("__floordiv__")(operator(floor_divide))
+method("__mod__")(operator(remainder))
+method("__rfloordiv__")(reflected(floor_divide))
+method("__rmod__")(reflected(remainder))
+method("__idiv__")(Tensor.div_)

@@ -49,7 +49,7 @@ def _by(ratio, input):
     return pick(zero, 0.5, ratio / pick(zero, 1.0, input))
 
 
-@unary(lambda g, input: g * i1(input), to_float=True)
+@unary(lambda g, input: g * i1(input), to_float=True, kernel="i0_vml_cpu")
 def i0(input):
     """The modified Bessel function of the first kind, of order 0.
 

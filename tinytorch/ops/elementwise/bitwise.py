@@ -5,9 +5,9 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, operator, unary
+from ...autograd.public import method, reflected
 from ...errors import not_implemented
 from ...tensor import Tensor
-from .arithmetic import reflected
 
 __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
            "gcd", "lcm", "logical_and", "logical_not", "logical_or", "logical_xor"]
@@ -71,7 +71,7 @@ for _logical in (logical_and, logical_or, logical_xor, logical_not):      # torc
     setattr(Tensor, _logical.__name__ + "_", no_grad()(in_place(_logical)))
 
 
-@binary(name="bitwise_and_cpu")
+@binary(name="bitwise_and_cpu", ioperator="__iand__")
 def bitwise_and(input, other):
     """The bits that both have; logical and for bools. NotImplementedError for floats.
 
@@ -82,7 +82,7 @@ def bitwise_and(input, other):
     return np.bitwise_and(input, other)
 
 
-@binary(name="bitwise_or_cpu")
+@binary(name="bitwise_or_cpu", ioperator="__ior__")
 def bitwise_or(input, other):
     """The bits that at least one has; logical or for bools. NotImplementedError for floats.
 
@@ -93,7 +93,7 @@ def bitwise_or(input, other):
     return np.bitwise_or(input, other)
 
 
-@binary(name="bitwise_xor_cpu")
+@binary(name="bitwise_xor_cpu", ioperator="__ixor__")
 def bitwise_xor(input, other):
     """The bits that exactly one has; logical xor for bools. NotImplementedError for floats.
 
@@ -125,7 +125,7 @@ def _within(name, input, other):
     return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
 
 
-@binary(name="lshift_cpu")
+@binary(name="lshift_cpu", ioperator="__ilshift__")
 def bitwise_left_shift(input, other):
     """Bits moved up by `other` places. NotImplementedError for floats.
 
@@ -137,7 +137,7 @@ def bitwise_left_shift(input, other):
     return np.where(fits, np.left_shift(input, np.where(fits, other, 0).astype(input.dtype)), 0).astype(input.dtype)
 
 
-@binary(name="rshift_cpu")
+@binary(name="rshift_cpu", ioperator="__irshift__")
 def bitwise_right_shift(input, other):
     """Bits moved down by `other` places; the sign stays. NotImplementedError for floats.
 
@@ -171,6 +171,7 @@ def lcm(input, other):
     return np.lcm(input, other)
 
 
+@method("__invert__")
 def _invert(self):
     """~self: bits turned over. TypeError for floats."""
     if self.array.dtype.kind not in "biu":
@@ -178,16 +179,10 @@ def _invert(self):
     return bitwise_not(self)
 
 
-Tensor.__and__ = Tensor.__rand__ = operator(bitwise_and)
-Tensor.__or__ = Tensor.__ror__ = operator(bitwise_or)
-Tensor.__xor__ = Tensor.__rxor__ = operator(bitwise_xor)
-Tensor.__lshift__ = operator(bitwise_left_shift)
-Tensor.__rshift__ = operator(bitwise_right_shift)
-Tensor.__rlshift__ = reflected(bitwise_left_shift)
-Tensor.__rrshift__ = reflected(bitwise_right_shift)
-Tensor.__invert__ = _invert
-Tensor.__iand__ = Tensor.bitwise_and_
-Tensor.__ior__ = Tensor.bitwise_or_
-Tensor.__ixor__ = Tensor.bitwise_xor_
-Tensor.__ilshift__ = Tensor.bitwise_left_shift_
-Tensor.__irshift__ = Tensor.bitwise_right_shift_
+method("__and__", "__rand__")(operator(bitwise_and))
+method("__or__", "__ror__")(operator(bitwise_or))
+method("__xor__", "__rxor__")(operator(bitwise_xor))
+method("__lshift__")(operator(bitwise_left_shift))
+method("__rshift__")(operator(bitwise_right_shift))
+method("__rlshift__")(reflected(bitwise_left_shift))
+method("__rrshift__")(reflected(bitwise_right_shift))

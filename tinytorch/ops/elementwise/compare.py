@@ -5,18 +5,30 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import binary, methods, op, operator, unary
+from ...autograd.op import binary, op, operator, unary
 from ...autograd.promotion import need_tensors, promoted
+from ...autograd.public import method, methods
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
-from .arithmetic import also
 
 __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex", "is_conj",
            "is_floating_point", "is_neg", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin",
            "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
 
 
-@binary(numbers="other", inplace=False)
+def _in_place(function):
+    """The in-place form of a comparison: its truth values as numbers of the dtype of `self`, with zero derivatives."""
+    @op(name=function.__name__, input=lambda g: g * 0, other=lambda g: g * 0)
+    def number(input, other, truth):
+        return truth
+
+    @functools.wraps(function)
+    def compared(self, other):
+        return number(self, other, function(self, other).to(self.dtype))
+    return in_place(compared, common=False)
+
+
+@binary(numbers="other", inplace=_in_place)
 def eq(input, other):
     """Whether the elements are equal.
 
@@ -27,7 +39,7 @@ def eq(input, other):
     return np.equal(input, other)
 
 
-@binary(numbers="other", inplace=False)
+@binary(numbers="other", inplace=_in_place, aliases="not_equal")
 def ne(input, other):
     """Whether the elements differ.
 
@@ -43,7 +55,7 @@ def _ordered(name, array):
         raise not_implemented(f"{name}_cpu", array)
 
 
-@binary(numbers="other", inplace=False)
+@binary(numbers="other", inplace=_in_place, aliases="less")
 def lt(input, other):
     """Whether input < other. NotImplementedError for complex numbers.
 
@@ -55,7 +67,7 @@ def lt(input, other):
     return np.less(input, other)
 
 
-@binary(numbers="other", inplace=False)
+@binary(numbers="other", inplace=_in_place, aliases="less_equal")
 def le(input, other):
     """Whether input <= other. NotImplementedError for complex numbers.
 
@@ -67,7 +79,7 @@ def le(input, other):
     return np.less_equal(input, other)
 
 
-@binary(numbers="other", inplace=False)
+@binary(numbers="other", inplace=_in_place, aliases="greater")
 def gt(input, other):
     """Whether input > other. NotImplementedError for complex numbers.
 
@@ -79,7 +91,7 @@ def gt(input, other):
     return np.greater(input, other)
 
 
-@binary(numbers="other", inplace=False)
+@binary(numbers="other", inplace=_in_place, aliases="greater_equal")
 def ge(input, other):
     """Whether input >= other. NotImplementedError for complex numbers.
 
@@ -89,22 +101,6 @@ def ge(input, other):
     """
     _ordered("ge", input)
     return np.greater_equal(input, other)
-
-
-def _in_place(function):
-    """The in-place form of a comparison: its truth values as numbers of the dtype of `self`, with zero derivatives."""
-    @op(name=function.__name__, input=lambda g: g * 0, other=lambda g: g * 0)
-    def number(input, other, truth):
-        return truth
-
-    @functools.wraps(function)
-    def compared(self, other):
-        return number(self, other, function(self, other).to(self.dtype))
-    return in_place(compared, common=False)
-
-
-for _comparison in (eq, ne, lt, le, gt, ge):
-    setattr(Tensor, _comparison.__name__ + "_", _in_place(_comparison))
 
 
 # ------------------------------------------------------------------ element by element
@@ -316,11 +312,10 @@ def is_neg(input):
 
 
 not_equal, greater, greater_equal, less, less_equal = ne, gt, ge, lt, le
-also(not_equal="ne", greater="gt", greater_equal="ge", less="lt", less_equal="le")
 methods(isclose, allclose, equal, is_nonzero, is_conj, is_neg)
-Tensor.__eq__ = operator(eq)
-Tensor.__ne__ = operator(ne)
-Tensor.__lt__ = operator(lt)
-Tensor.__le__ = operator(le)
-Tensor.__gt__ = operator(gt)
-Tensor.__ge__ = operator(ge)
+method("__eq__")(operator(eq))
+method("__ne__")(operator(ne))
+method("__lt__")(operator(lt))
+method("__le__")(operator(le))
+method("__gt__")(operator(gt))
+method("__ge__")(operator(ge))

@@ -3,8 +3,9 @@ import math
 
 import numpy as np
 
-from ...autograd.op import methods, op, unary
+from ...autograd.op import op, unary
 from ...autograd.promotion import check_broadcast, need_tensors, write_out
+from ...autograd.public import methods
 from ...autograd.views import assign, check_in_place
 from ...errors import type_name
 from ...tensor import Tensor

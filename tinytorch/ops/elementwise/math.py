@@ -4,8 +4,8 @@ import math
 import numpy as np
 
 from ...autograd.op import unary
-from ...tensor import Tensor
-from .arithmetic import also, conj, is_complex, mul, reflected
+from ...autograd.public import method, reflected
+from .arithmetic import conj, is_complex, mul
 from .where import pick
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
@@ -163,7 +163,7 @@ def tan(input):
     return np.tan(input)
 
 
-@unary(lambda g, input: g / conj(sqrt(1 - input * input)), to_float=True)
+@unary(lambda g, input: g / conj(sqrt(1 - input * input)), to_float=True, aliases="arcsin")
 def asin(input):
     """Inverse sine: NaN outside [-1, 1].
 
@@ -174,7 +174,7 @@ def asin(input):
     return np.arcsin(input)
 
 
-@unary(lambda g, input: -g / conj(sqrt(1 - input * input)), to_float=True)
+@unary(lambda g, input: -g / conj(sqrt(1 - input * input)), to_float=True, aliases="arccos")
 def acos(input):
     """Inverse cosine: NaN outside [-1, 1].
 
@@ -185,7 +185,7 @@ def acos(input):
     return np.arccos(input)
 
 
-@unary(lambda g, input: g / conj(1 + input * input), to_float=True)
+@unary(lambda g, input: g / conj(1 + input * input), to_float=True, aliases="arctan")
 def atan(input):
     """Inverse tangent.
 
@@ -229,7 +229,7 @@ def tanh(input):
     return np.tanh(input)
 
 
-@unary(lambda g, input: g / conj(sqrt(input * input + 1)), to_float=True)
+@unary(lambda g, input: g / conj(sqrt(input * input + 1)), to_float=True, aliases="arcsinh")
 def asinh(input):
     """Inverse hyperbolic sine.
 
@@ -246,7 +246,7 @@ def _acosh_slope(g, input):
     return g / sqrt(input * input - 1)
 
 
-@unary(_acosh_slope, to_float=True)
+@unary(_acosh_slope, to_float=True, aliases="arccosh")
 def acosh(input):
     """Inverse hyperbolic cosine: NaN below 1.
 
@@ -257,7 +257,7 @@ def acosh(input):
     return np.arccosh(input)
 
 
-@unary(lambda g, input: g / conj(1 - input * input), to_float=True)
+@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh")
 def atanh(input):
     """Inverse hyperbolic tangent: infinite at -1 and 1, NaN outside.
 
@@ -322,7 +322,6 @@ def sinc(input):
 
 
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-also(arcsin="asin", arccos="acos", arctan="atan", arcsinh="asinh", arccosh="acosh", arctanh="atanh")
 # As torch does it, to the last digit: number / tensor is a product.
-Tensor.__rtruediv__ = reflected(lambda other, self: mul(reciprocal(self), other))
-Tensor.__rdiv__ = lambda self, other: self.reciprocal() * other
+method("__rtruediv__")(reflected(lambda other, self: mul(reciprocal(self), other)))
+method("__rdiv__")(lambda self, other: self.reciprocal() * other)

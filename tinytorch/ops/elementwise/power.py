@@ -2,7 +2,7 @@
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import binary, methods, op, operator
+from ...autograd.op import binary, op, operator
 from ...autograd.promotion import (
     OPERANDS,
     check_broadcast,
@@ -12,11 +12,12 @@ from ...autograd.promotion import (
     result_dtype,
     write_out,
 )
+from ...autograd.public import method, methods, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor
-from .arithmetic import also, conj, mul, reflected
+from .arithmetic import conj, mul
 from .math import exp, exp2, log
 from .where import pick
 
@@ -126,7 +127,7 @@ def _angle_slope(g, input, other, numerator):
 
 
 @binary(numbers="none", input=lambda g, input, other: _angle_slope(g, input, other, other),
-        other=lambda g, input, other: _angle_slope(g, input, other, -input), to_float=True)
+        other=lambda g, input, other: _angle_slope(g, input, other, -input), to_float=True, aliases="arctan2")
 def atan2(input, other):
     """The angle of the point (other, input) in radians, in (-pi, pi].
 
@@ -227,9 +228,8 @@ def frexp(input, *, out=None):
 
 
 methods(float_power, frexp, inplace=(pow, ldexp))
-Tensor.float_power_ = _float_power_
+method("float_power_")(_float_power_)
 arctan2 = atan2
-also(arctan2="atan2")
-Tensor.__pow__ = operator(_pow)
-Tensor.__rpow__ = reflected(_pow)
-Tensor.__ipow__ = Tensor.pow_
+method("__pow__")(operator(_pow))
+method("__rpow__")(reflected(_pow))
+method("__ipow__")(Tensor.pow_)

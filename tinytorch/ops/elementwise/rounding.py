@@ -1,15 +1,18 @@
 """Sign, size, rounding and limits: abs sign floor round clamp maximum nan_to_num ..."""
+from __future__ import annotations
 
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import binary, methods, op, renamed, unary
-from ...autograd.promotion import in_float32, need_tensors, promoted, result_dtype, scalar_as, write_out
+from ...autograd.op import binary, op, renamed, unary
+from ...autograd.promotion import in_float32, promoted, result_dtype, scalar_as, write_out
+from ...autograd.public import public
 from ...autograd.views import check_in_place
 from ...errors import not_implemented
 from ...tensor import Tensor
-from .arithmetic import REFUSED, alike, also, conj, is_complex, refused, ternary
+from ...types import Number
+from .arithmetic import REFUSED, alike, conj, is_complex, refused, ternary
 from .where import pick
 
 __all__ = ["abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "copysign", "fix", "floor", "fmax",
@@ -26,7 +29,19 @@ def _refuse(name, array, kinds):
 
 
 # ------------------------------------------------------------------ sign and size
-@unary(lambda g, input: g * sgn(input), inplace=False)
+def _abs_in_place(function):
+    recorded = in_place(function)
+
+    def abs_(self):
+        """In-place form of `abs`. RuntimeError for complex numbers, whose sizes are real."""
+        check_in_place(self)
+        if is_complex(self):
+            raise RuntimeError("In-place abs is not supported for complex tensors.")
+        return recorded(self)
+    return abs_
+
+
+@unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, aliases="absolute __abs__")
 def abs(input):
     """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
 
@@ -36,17 +51,6 @@ def abs(input):
     """
     _refuse("abs_cpu", input, "b")
     return np.abs(input)
-
-
-def abs_(self):
-    """In-place form of `abs`. RuntimeError for complex numbers, whose sizes are real."""
-    check_in_place(self)
-    if is_complex(self):
-        raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return _abs_in_place(self)
-
-
-_abs_in_place = in_place(abs)
 
 
 @unary(lambda g: g * 0)
@@ -117,25 +121,22 @@ def copysign(input, other):
     return np.copysign(input, other)
 
 
-@binary(numbers="none", name="heaviside", method=False, inplace=False, input=refused("heaviside"),
-        other=refused("heaviside"))
+@binary(numbers="none", name="heaviside", input=refused("heaviside"), other=refused("heaviside"),
+        backward_name=REFUSED)
 def _heaviside(input, other):
     if input.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     return np.where(input == 0, other, (input > 0).astype(input.dtype))
 
 
-_heaviside.op.backward_name = REFUSED
-
-
-def heaviside(input, values, *, out=None):
+@public(method=True, inplace=True)
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 below zero, 1 above, `values` at zero. RuntimeError if the dtypes differ.
 
     >>> import tinytorch as torch
     >>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))
     tensor([0.0000, 0.5000, 1.0000])
     """
-    need_tensors("heaviside", input=input, values=values)
     if input.array.dtype != values.array.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _heaviside(input, values, out=out)
@@ -155,7 +156,9 @@ def nextafter(input, other):
 
 # ------------------------------------------------------------------ rounding
 def _whole(name, ufunc, input):
-    _refuse(name, input, "b")
+    if input.dtype.kind == "c":
+        raise NotImplementedError(f"{name} is not supported for complex inputs")
+    _refuse(f"{name}_vml_cpu", input, "b")
     return input.copy() if input.dtype.kind in "iu" else ufunc(input)
 
 
@@ -167,7 +170,7 @@ def ceil(input):
     >>> torch.ceil(torch.tensor([1.2, -1.2]))
     tensor([ 2., -1.])
     """
-    return _whole("ceil_vml_cpu", np.ceil, input)
+    return _whole("ceil", np.ceil, input)
 
 
 @unary(lambda g: g * 0)
@@ -178,10 +181,10 @@ def floor(input):
     >>> torch.floor(torch.tensor([1.2, -1.2]))
     tensor([ 1., -2.])
     """
-    return _whole("floor_vml_cpu", np.floor, input)
+    return _whole("floor", np.floor, input)
 
 
-@unary(lambda g: g * 0)
+@unary(lambda g: g * 0, aliases="fix")
 def trunc(input):
     """Each element without its fraction.
 
@@ -189,10 +192,10 @@ def trunc(input):
     >>> torch.trunc(torch.tensor([1.7, -1.7]))
     tensor([ 1., -1.])
     """
-    return _whole("trunc_vml_cpu", np.trunc, input)
+    return _whole("trunc", np.trunc, input)
 
 
-@unary(lambda g: g)
+@unary(lambda g: g, kernel="frac_cpu")
 def frac(input):
     """The fraction of each element, with its sign. NotImplementedError for integers.
 
@@ -207,8 +210,10 @@ def frac(input):
 @op(name="round", input=lambda g: g * 0)
 def _round(input, decimals):
     if decimals == 0:
-        return _whole("round_vml_cpu", np.rint, input)
+        return _whole("round", np.rint, input)
     _refuse("round_cpu", input, "biu")
+    if input.dtype.kind == "c":
+        raise NotImplementedError("round is not supported for complex inputs")
     scale = 10.0 ** (decimals if decimals > 0 else -decimals)
     return np.rint(input * scale) / scale if decimals > 0 else np.rint(input / scale) * scale
 
@@ -216,17 +221,15 @@ def _round(input, decimals):
 _round_to = renamed(_round, "round.1")
 
 
-def round(input, *, decimals=0, out=None):
+@public(method=True, inplace=True, widen=True, out=_FOUND)
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, halves to the even one; or rounded to `decimals` places.
 
     >>> import tinytorch as torch
     >>> torch.round(torch.tensor([0.5, 1.5, 2.6]))
     tensor([0., 2., 3.])
     """
-    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
-    if input.array.dtype.kind == "c":
-        raise NotImplementedError("round is not supported for complex inputs")
-    return write_out(out, call(lambda x: (_round_to if decimals else _round)(x, decimals), input), input, exact=_FOUND)
+    return (_round_to if decimals else _round)(input, decimals)
 
 
 # ------------------------------------------------------------------ limits
@@ -267,7 +270,9 @@ _CLAMPS_MIN = renamed(_clamp, "clamp_min"), renamed(_clamp_tensor, "clamp_min.1"
 _CLAMPS_MAX = renamed(_clamp, "clamp_max"), renamed(_clamp_tensor, "clamp_max.1")
 
 
-def clamp(input, min=None, max=None, *, out=None):
+@public(method=True, inplace=True, aliases="clip")
+def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *,
+          out: Tensor | None = None) -> Tensor:
     """Each element moved into [min, max]: numbers or tensors that broadcast, one may be missing.
 
     `max` wins where `min` is larger. RuntimeError if both are missing.
@@ -280,7 +285,6 @@ def clamp(input, min=None, max=None, *, out=None):
 
 
 def _limited(primitives, input, min, max, out):
-    need_tensors("clamp", input=input)
     of_numbers, of_tensors = primitives
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -319,7 +323,8 @@ def _refuse_complex(both_sides, min, max, input, *given):
     raise NotImplementedError("clamp is not supported for complex types")
 
 
-def clamp_min(input, min, *, out=None):
+@public(method=True, inplace=True)
+def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each element and `min` (a number or a tensor).
 
     >>> import tinytorch as torch
@@ -329,7 +334,8 @@ def clamp_min(input, min, *, out=None):
     return _limited(_CLAMPS_MIN, input, min, None, out)
 
 
-def clamp_max(input, max, *, out=None):
+@public(method=True, inplace=True)
+def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each element and `max` (a number or a tensor).
 
     >>> import tinytorch as torch
@@ -406,7 +412,9 @@ def _nan_to_num(input, nan, posinf, neginf):
     return np.nan_to_num(input, True, nan, posinf, neginf)
 
 
-def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
+@public(method=True, inplace=True)
+def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
+               out: Tensor | None = None) -> Tensor:
     """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the dtype's largest and smallest number).
 
     >>> import tinytorch as torch
@@ -422,6 +430,3 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
 
 
 absolute, fix, clip = abs, trunc, clamp
-methods(abs_, inplace=(heaviside, round, clamp, clamp_min, clamp_max, nan_to_num))
-also(absolute="abs", fix="trunc", clip="clamp")
-Tensor.__abs__ = abs

@@ -3,8 +3,9 @@ import math
 
 import numpy as np
 
-from ...autograd.op import methods, op, unary
+from ...autograd.op import op, unary
 from ...autograd.promotion import in_float32, to_default, write_out
+from ...autograd.public import methods
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels
 from .arithmetic import conj
@@ -64,7 +65,7 @@ def logit(input, eps=None, *, out=None):
     return write_out(out, call(lambda x: _logit(x, eps), input))
 
 
-@unary(lambda g, input: g * (exp(-input * input) * _SLOPE), to_float=True)
+@unary(lambda g, input: g * (exp(-input * input) * _SLOPE), to_float=True, kernel="erf_vml_cpu")
 def erf(input):
     """The error function.
 
@@ -75,7 +76,7 @@ def erf(input):
     return erf_kernels.erf(real(input))
 
 
-@unary(lambda g, input: g * (exp(-input * input) * -_SLOPE), to_float=True)
+@unary(lambda g, input: g * (exp(-input * input) * -_SLOPE), to_float=True, kernel="erfc_vml_cpu")
 def erfc(input):
     """1 - erf(input), exact where erf is nearly 1.
 
@@ -86,7 +87,7 @@ def erfc(input):
     return erf_kernels.erfc(real(input))
 
 
-@unary(lambda g, ans: g * (exp(ans * ans) / _SLOPE), to_float=True)
+@unary(lambda g, ans: g * (exp(ans * ans) / _SLOPE), to_float=True, kernel="erfinv_vml_cpu")
 def erfinv(input):
     """The inverse of erf: infinite at -1 and 1, NaN outside.
 
@@ -97,7 +98,7 @@ def erfinv(input):
     return erf_kernels.erfinv(real(input))
 
 
-@unary(lambda g, input: g * digamma(input), to_float=True)
+@unary(lambda g, input: g * digamma(input), to_float=True, kernel="lgamma_vml_cpu")
 def lgamma(input):
     """Natural logarithm of the absolute value of the gamma function.
 

@@ -2,8 +2,9 @@
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import attach, op
+from ...autograd.op import op
 from ...autograd.promotion import OPERANDS, check_broadcast, promoted, write_out
+from ...autograd.public import attach
 from ...errors import not_a_tensor, type_name
 from ...tensor import Tensor, wrap
 

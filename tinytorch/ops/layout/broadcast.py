@@ -2,7 +2,8 @@
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...autograd.op import methods, single
+from ...autograd.op import single
+from ...autograd.public import methods
 from ...errors import sizes_do_not_match
 from ...tensor import Size
 from .shape import sizes

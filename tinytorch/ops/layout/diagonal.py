@@ -3,8 +3,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import methods, op
+from ...autograd.op import op
 from ...autograd.promotion import EXACT, write_out
+from ...autograd.public import methods
 from ...device import check_device
 from ...kernels.memory import empty
 from ...tensor import Tensor, check_dim, wrap

@@ -2,8 +2,9 @@
 import numpy as np
 
 from ...autograd.in_place import in_place
-from ...autograd.op import methods, op, renamed
+from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as, write_out
+from ...autograd.public import methods
 from ...autograd.views import warn_expanded
 from ...errors import type_name
 from ...tensor import Tensor, check_dim, wrap

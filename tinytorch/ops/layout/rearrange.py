@@ -1,7 +1,8 @@
 """Copies with elements repeated or moved: repeat tile repeat_interleave roll flip rot90."""
 import numpy as np
 
-from ...autograd.op import methods, op
+from ...autograd.op import op
+from ...autograd.public import methods
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
 from .shape import distinct_dims, reshape, sizes

@@ -2,8 +2,9 @@
 import numpy as np
 
 from ...autograd.in_place import in_place
-from ...autograd.op import methods, op, renamed
+from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, check_out_dtype, write_out
+from ...autograd.public import methods
 from ...autograd.views import warn_expanded
 from ...errors import not_a_tensor, type_name
 from ...kernels.scatter import add_at, add_flat, along

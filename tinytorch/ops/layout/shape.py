@@ -6,7 +6,8 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import methods, single
+from ...autograd.op import single
+from ...autograd.public import methods
 from ...autograd.views import become, check_in_place
 from ...tensor import Tensor, check_dim, wrap
 

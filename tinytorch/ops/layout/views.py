@@ -6,8 +6,9 @@ import numpy as np
 from ...arguments import int_of, ints_of
 from ...autograd import above
 from ...autograd.grad_mode import mode
-from ...autograd.op import methods, op, renamed, single
+from ...autograd.op import op, renamed, single
 from ...autograd.promotion import write_out
+from ...autograd.public import methods
 from ...autograd.views import layouts, to_base
 from ...kernels import layout
 from ...kernels.memory import overflow

@@ -1,8 +1,9 @@
 """Products of tensors of any shape: inner tensordot kron cross, and the trace."""
 import numpy as np
 
-from ...autograd.op import methods, op
+from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, need_tensors, promoted, write_out
+from ...autograd.public import methods
 from ...tensor import Tensor, check_dim
 from ..reduction.reductions import like, raw
 from .products import count_of, matmul

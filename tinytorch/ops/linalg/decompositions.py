@@ -3,8 +3,9 @@ import numpy as np
 
 from ... import return_types
 from ...autograd.grad_mode import mode
-from ...autograd.op import methods, op
+from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, write_out
+from ...autograd.public import methods
 from ...errors import type_name
 from ...tensor import Tensor, wrap
 from ..reduction.reductions import check_tensor, like, raw, to_outs

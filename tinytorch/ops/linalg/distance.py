@@ -1,6 +1,6 @@
 """Lengths and distances: norm dist cdist renorm."""
-from ...autograd.op import methods
 from ...autograd.promotion import EXACT, promoted, write_out
+from ...autograd.public import methods
 from ...autograd.views import assign, check_in_place
 from ...errors import type_name
 from ...tensor import check_dim

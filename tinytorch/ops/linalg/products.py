@@ -2,8 +2,9 @@
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import binary, methods, op, renamed
+from ...autograd.op import binary, op, renamed
 from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, in_float32, need_tensors, write_out
+from ...autograd.public import methods
 from ...autograd.views import resized
 from ...errors import not_implemented, type_name
 from ...kernels.linalg import products

@@ -8,8 +8,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import methods, op, renamed, unary
+from ...autograd.op import op, renamed, unary
 from ...autograd.promotion import in_float32, need_tensors
+from ...autograd.public import methods
 from ...errors import not_implemented, type_name
 from ...kernels.random.samplers import rrelu_slopes
 from ...random import stream_of

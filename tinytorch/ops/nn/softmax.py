@@ -1,6 +1,7 @@
 """Softmax and log_softmax: one node each, which saves its output alone."""
-from ...autograd.op import methods, single
+from ...autograd.op import single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
+from ...autograd.public import methods
 from ...errors import not_implemented
 from ...kernels import softmax as kernels
 from ...tensor import Tensor, check_dim

@@ -8,8 +8,9 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import size_of
 from ...autograd.grad_mode import mode
-from ...autograd.op import methods, op
+from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, check_written, refill, write_out
+from ...autograd.public import methods
 from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import resized
 from ...device import check_device

@@ -9,7 +9,8 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
-from ...autograd.op import methods, op
+from ...autograd.op import op
+from ...autograd.public import methods
 from ...autograd.views import check_in_place, check_written, rebase
 from ...errors import not_implemented
 from ...kernels.random import normal as normals, samplers

@@ -1,23 +1,24 @@
 """Running results along a dimension: cumsum cumprod cummax logcumsumexp diff trapezoid ..."""
+from __future__ import annotations
+
 import numpy as np
 
-from ... import return_types
-from ...autograd.op import methods, op, renamed
-from ...autograd.promotion import converted, in_float32, to_default, write_out
-from ...errors import not_implemented
-from ...tensor import check_dim, wrap
+from ... import dtypes as dt, return_types
+from ...autograd.op import op, renamed
+from ...autograd.promotion import EXACT, converted
+from ...autograd.public import public
+from ...tensor import Tensor, check_dim, wrap
+from ...types import Number, Tensors
 from ..elementwise.power import logaddexp
 from ..elementwise.rounding import maximum
 from ..layout.scatter import _gather
-from .reductions import check_tensor, numpy_names, to_outs
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
 
 
-def _prepared(name, input, dim, dtype):
+def _prepared(input, dim, dtype):
     """`input` in the dtype to accumulate in (integers: int64), and `dim` from the front."""
-    check_tensor(name, input)
     if dtype is not None:
         input = converted(input, dtype.numpy)
     elif input.array.dtype.kind in "biu":
@@ -108,90 +109,75 @@ def _logcumsumexp(input, dim):
     return result
 
 
-@numpy_names
-def cumsum(input, dim, *, dtype=None, out=None):
+@public(widen=True, out="", method=True, inplace=True)
+def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sums along `dim`; integers in int64.
 
     >>> import tinytorch as torch
     >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    input, dim = _prepared("cumsum", input, dim, dtype)
-    if input.array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda x: _cumsum(x, dim, False), input))
-    return write_out(out, _cumsum(input, dim, False), input)
+    return _cumsum(*_prepared(input, dim, dtype), False)
 
 
-@numpy_names
-def cumprod(input, dim, *, dtype=None, out=None):
+@public(widen=True, out="", method=True, inplace=True)
+def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running products along `dim`; integers in int64.
 
     >>> import tinytorch as torch
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])
     """
-    input, dim = _prepared("cumprod", input, dim, dtype)
-    if input.array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda x: _cumprod(x, dim), input))
-    return write_out(out, _cumprod(input, dim), input)
+    return _cumprod(*_prepared(input, dim, dtype))
 
 
-@numpy_names
-def logcumsumexp(input, dim, *, out=None):
+@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="logcumsumexp_out_cpu", widen=True,
+        out="expected scalar_type {Want} but found {Have}", method=True)
+def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """log of the running sums of exp(input) along `dim`, without overflow.
 
     >>> import tinytorch as torch
     >>> torch.logcumsumexp(torch.zeros(2), 0)
     tensor([0.0000, 0.6931])
     """
-    check_tensor("logcumsumexp", input)
-    if input.array.dtype.kind in "biu":
-        raise not_implemented("logcumsumexp_out_cpu", input)
-    if input.array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda x: logcumsumexp(x, dim), input),
-                         exact="expected scalar_type {Want} but found {Have}")
-    return write_out(out, _logcumsumexp(to_default(input), check_dim(dim, input.array.ndim)),
-                     exact="expected scalar_type {Want} but found {Have}")
+    return _logcumsumexp(input, check_dim(dim, input.array.ndim))
 
 
 _take_max, _take_min = renamed(_gather, "cummax"), renamed(_gather, "cummin")
 
 
-def _cumulative(name, accumulate, take, result, input, dim, out):
-    check_tensor(name, input)
+def _cumulative(accumulate, take, result, input, dim):
     array = input.array
-    if array.dtype.kind in "cV":
-        raise not_implemented(f"{name}_cpu", input)
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
-        return to_outs(result, (input.clone(), wrap(np.zeros((), np.int64))), out)
+        return result(input.clone(), wrap(np.zeros((), np.int64)))
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays
     places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
     index = wrap(np.maximum.accumulate(np.where(hits, places, 0), axis=dim))
-    return to_outs(result, (take(input, dim, index), index), out)
+    return result(take(input, dim, index), index)
 
 
-@numpy_names
-def cummax(input, dim, *, out=None):
+@public(dtypes=dt.INTEGRAL + dt.NATIVE, kernel="cummax_cpu", out=EXACT, method=True)
+def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummax:
     """The largest element so far along `dim` and where it stands: (values, indices).
 
     >>> import tinytorch as torch
     >>> values, indices = torch.cummax(torch.tensor([1, 3, 2]), 0); values, indices
     (tensor([1, 3, 3]), tensor([0, 1, 1]))
     """
-    return _cumulative("cummax", np.maximum.accumulate, _take_max, return_types.cummax, input, dim, out)
+    return _cumulative(np.maximum.accumulate, _take_max, return_types.cummax, input, dim)
 
 
-@numpy_names
-def cummin(input, dim, *, out=None):
+@public(dtypes=dt.INTEGRAL + dt.NATIVE, kernel="cummin_cpu", out=EXACT, method=True)
+def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummin:
     """The smallest element so far along `dim` and where it stands: (values, indices).
 
     >>> import tinytorch as torch
     >>> values, indices = torch.cummin(torch.tensor([3, 1, 2]), 0); values, indices
     (tensor([3, 1, 1]), tensor([0, 1, 1]))
     """
-    return _cumulative("cummin", np.minimum.accumulate, _take_min, return_types.cummin, input, dim, out)
+    return _cumulative(np.minimum.accumulate, _take_min, return_types.cummin, input, dim)
 
 
 # ------------------------------------------------------------------ differences and integrals
@@ -201,7 +187,9 @@ def _slices(x, dim):
     return x[lead + (slice(1, None),)], x[lead + (slice(None, -1),)]
 
 
-def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
+@public(out="", method=True)
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
+         out: Tensor | None = None) -> Tensor:
     """Differences of neighbours along `dim`, taken n times.
 
     >>> import tinytorch as torch
@@ -214,14 +202,14 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
         raise RuntimeError(f"order must be non-negative but got {n}")
     dim = check_dim(dim, input.array.ndim)
     if n == 0:
-        return write_out(out, input.clone())
+        return input.clone()
     if prepend is not None or append is not None:
         from ..layout.join import cat
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
     for _ in range(min(n, input.array.shape[dim])):
         behind, before = _slices(input, dim)
         input = behind != before if input.array.dtype == bool else behind - before
-    return write_out(out, input)
+    return input
 
 
 def _areas(y, x, dx, dim):
@@ -239,7 +227,8 @@ def _areas(y, x, dx, dim):
     return (right - left) * (behind + before) / 2.0, dim
 
 
-def trapezoid(y, x=None, *, dx=1, dim=-1):
+@public()
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """The integral of y along `dim` by the trapezoidal rule, at points `x` or with spacing `dx`.
 
     >>> import tinytorch as torch
@@ -250,12 +239,14 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     return areas.sum(dim)
 
 
-def trapz(y, x=None, *, dx=1, dim=-1):
+@public()
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """`trapezoid` by its older name."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
-def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+@public()
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """Running integrals of y along `dim` by the trapezoidal rule.
 
     >>> import tinytorch as torch
@@ -264,6 +255,3 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """
     areas, dim = _areas(y, x, dx, dim)
     return areas.cumsum(dim)
-
-
-methods(logcumsumexp, cummax, cummin, diff, inplace=(cumsum, cumprod))

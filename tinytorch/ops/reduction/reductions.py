@@ -5,8 +5,9 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.op import methods, op, renamed, single
+from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, check_out_dtype, converted, in_float32, write_out
+from ...autograd.public import methods
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 

@@ -2,8 +2,8 @@
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.op import methods
 from ...autograd.promotion import EXACT, promoted, write_out
+from ...autograd.public import methods
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 from .reductions import check_nonempty, check_tensor, extreme_at, numpy_names, picker, to_outs

@@ -4,8 +4,9 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.op import methods, op, renamed
+from ...autograd.op import op, renamed
 from ...autograd.promotion import converted, in_float32, to_default, write_out
+from ...autograd.public import methods
 from ...errors import not_implemented, type_name
 from ...kernels.memory import empty
 from ...tensor import Tensor, check_dim, wrap

@@ -1,0 +1,24 @@
+"""Names for what arguments may be: `torch.types`.
+
+>>> import tinytorch as torch
+>>> isinstance(1.5, torch.types.Number), isinstance("1.5", torch.types.Number)
+(True, False)
+"""
+import builtins
+from collections.abc import Sequence
+
+from . import dtypes as dt
+from .device import device
+from .tensor import Size, Tensor
+
+#: A Python number where one stands beside tensors or fills them.
+Number = builtins.bool | int | float | complex
+#: Sizes, dimensions, strides.
+Ints = tuple[int, ...] | list[int]
+#: Several tensors.
+Tensors = tuple[Tensor, ...] | list[Tensor]
+Device = device | str | int | None
+
+_int, _float, _bool, _complex = int, float, builtins.bool, complex
+_dtype, _device, _size = dt.dtype, device, Size | Ints
+_TensorOrTensors = Tensor | Sequence[Tensor]
