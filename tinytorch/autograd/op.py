@@ -76,7 +76,7 @@ def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
     than the result (with `to_float` it may). `method`, `inplace` and `aliases` as for `public`; if nothing is said of
-    them, there are the Tensor method `f` and its in-place form `f_`. An op named _f is not public. `kernel` as for `Op`.
+    them, there are the Tensor method `f` and its in-place form `f_`. An op named _f is not public. `kernel`: see `Op`.
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)

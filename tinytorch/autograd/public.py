@@ -247,7 +247,11 @@ def refuse(function, *args):
 
 
 def _checked(record, function):
-    special = record.dtypes is not None or record.widen or record.out is not None
+    writes = record.out is not None
+    plain = record.dtypes or dt.BOOL + dt.INTEGER + dt.FLOATING + dt.COMPLEX       # kinds to be computed as they are
+    if record.widen:
+        plain = plain.replace(dt.WIDENED, "")
+    looks = record.widen or record.dtypes is not None
 
     def call(*args, **kwargs):
         for value, classes in zip(args, record.classes or record.read()):
@@ -256,7 +260,11 @@ def _checked(record, function):
                 break
         if kwargs:
             args, kwargs = record.keywords(args, kwargs)
-        return record.compute(args, kwargs) if special else function(*args, **kwargs)
+            if writes and "out" in kwargs:
+                return record.compute(args, kwargs)
+        if looks and args and args[0].array.dtype.kind not in plain:
+            return record.compute(args, kwargs)
+        return function(*args, **kwargs)
     for name in ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__"):
         setattr(call, name, getattr(function, name))
     call.__wrapped__ = function                # whose source and signature inspect shows
