@@ -34,7 +34,7 @@ def mnist(args):
     by tinytorch itself.
     """
     if args.data:
-        parts = [datasets.MNIST(args.data, train=train) for train in (True, False)]
+        parts: list = [datasets.MNIST(args.data, train=train) for train in (True, False)]
     else:
         try:
             parts = [datasets.MNIST("data", train=train, download=True) for train in (True, False)]
@@ -71,8 +71,9 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
           scheduler=None):
     """Train for args.epochs. Returns the losses of all steps and a row (epoch, mean loss, accuracy,
     seconds) per epoch; prints the table and saves the picture."""
-    loader = DataLoader(TensorDataset(*train_data), batch_size=batch_size, shuffle=True)
-    losses, rows = [], []
+    loader: DataLoader = DataLoader(TensorDataset(*train_data), batch_size=batch_size, shuffle=True)
+    losses: list[float] = []
+    rows: list[tuple] = []
     for epoch in range(1, args.epochs + 1):
         start, first = time.perf_counter(), len(losses)
         for inputs, targets in tqdm(loader, desc=f"epoch {epoch}/{args.epochs}", leave=False):
@@ -85,7 +86,7 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
             scheduler.step()
         seconds = time.perf_counter() - start
         mean = sum(losses[first:]) / (len(losses) - first)
-        rows.append((epoch, mean, accuracy(model, *test_data, predict), seconds))
+        rows.append((epoch, mean, accuracy(model, *test_data, predict=predict), seconds))
     print("epoch    loss  test accuracy  seconds")
     for epoch, mean, right, seconds in rows:
         print(f"{epoch:5} {mean:7.4f} {right:14.4f} {seconds:8.2f}")

@@ -53,9 +53,9 @@ def reviews(path):
         with tarfile.open(path) as archive:
             for member in archive:
                 parts = member.name.split("/")
-                if member.isfile() and len(parts) > 2 and parts[-2] in label:
-                    text = archive.extractfile(member).read().decode("utf-8")
-                    found.append(("/".join(parts[-3:]), text, label[parts[-2]]))
+                file = archive.extractfile(member)
+                if file and len(parts) > 2 and parts[-2] in label:
+                    found.append(("/".join(parts[-3:]), file.read().decode("utf-8"), label[parts[-2]]))
     return [(text, good) for _, text, good in sorted(found)]
 
 
@@ -86,6 +86,7 @@ def main(argv=None):
     train_data, test_data = imdb(args)
     torch.manual_seed(args.seed)
     model = Net()
+    optimizer: torch.optim.Optimizer
     if args.optimizer == "sgd":
         optimizer = torch.optim.SGD(model.parameters(), lr=args.lr or 0.5, momentum=0.9)
     else:

@@ -19,6 +19,11 @@ Ints = tuple[int, ...] | list[int]
 Tensors = tuple[Tensor, ...] | list[Tensor]
 Device = device | str | int | None
 
-_int, _float, _bool, _complex = int, float, builtins.bool, complex
-_dtype, _device, _size = dt.dtype, device, Size | Ints
+_int = int
+_float = float
+_bool = builtins.bool
+_complex = complex
+_dtype = dt.dtype
+_device = device
+_size = Size | tuple[int, ...] | list[int]
 _TensorOrTensors = Tensor | Sequence[Tensor]
