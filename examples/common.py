@@ -71,6 +71,7 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
           scheduler=None):
     """Train for args.epochs. Returns the losses of all steps and a row (epoch, mean loss, accuracy,
     seconds) per epoch; prints the table and saves the picture."""
+    inputs_held_out, targets_held_out = test_data
     loader: DataLoader = DataLoader(TensorDataset(*train_data), batch_size=batch_size, shuffle=True)
     losses: list[float] = []
     rows: list[tuple] = []
@@ -86,7 +87,7 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
             scheduler.step()
         seconds = time.perf_counter() - start
         mean = sum(losses[first:]) / (len(losses) - first)
-        rows.append((epoch, mean, accuracy(model, *test_data, predict=predict), seconds))
+        rows.append((epoch, mean, accuracy(model, inputs_held_out, targets_held_out, predict), seconds))
     print("epoch    loss  test accuracy  seconds")
     for epoch, mean, right, seconds in rows:
         print(f"{epoch:5} {mean:7.4f} {right:14.4f} {seconds:8.2f}")
