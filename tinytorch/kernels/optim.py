@@ -97,6 +97,20 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
     by_pieces(update, (p, g, m, v, v_max), 2)
 
 
+def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize):
+    """Adamax (Kingma and Ba 2015); `largest`: the decayed maximum of the gradients' sizes."""
+    def update(p, g, m, largest, t, out):
+        g = decayed(g, p, weight_decay, maximize, out)
+        blend(m, beta1, g, 1 - beta1, t)
+        largest *= beta2
+        np.abs(g, out=t)
+        t += eps
+        np.maximum(largest, t, out=largest)
+        np.divide(m, largest, out=t)
+        add_scaled(p, t, -lr / (1 - beta1 ** step), out)
+    by_pieces(update, (p, g, m, largest), 2)
+
+
 def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize):
     """RMSprop (Hinton 2012); `mean`: the gradient's average if centered, `buf`: momentum, or None."""
     def update(p, g, square, mean, buf, t, out):
