@@ -39,7 +39,11 @@ def modules():
         if parts[-1] == "__init__":
             parts.pop()
         names = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+                node.body = []                 # for hints alone: never run
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.level:
                 base = package[:len(package) - node.level + 1] + (node.module or "").split(".")
                 base = [part for part in base if part]

@@ -122,7 +122,7 @@ def test_parameters_and_state():
         ("weight_ih_l0", (16, 3)), ("weight_hh_l0", (16, 2)), ("bias_ih_l0", (16,)), ("bias_hh_l0", (16,)),
         ("weight_hr_l0", (2, 4)), ("weight_ih_l0_reverse", (16, 3))]
     assert net.weight_ih_l1.shape == (16, 4) and len(net.all_weights) == 4 and len(net.all_weights[0]) == 5
-    assert float(net.weight_ih_l0.abs().max()) <= 0.5
+    assert net.weight_ih_l0.abs().max().item() <= 0.5
     assert net._flat_weights[0] is net.weight_ih_l0
     net.flatten_parameters()
     x = torch.randn(2, 1, 3)
@@ -188,7 +188,7 @@ def test_packing_round_trip_and_gradient():
     packed = pack_padded_sequence(x, [1, 4, 2], batch_first=True, enforce_sorted=False)
     assert packed.batch_sizes.tolist() == [3, 2, 1, 1] and packed.sorted_indices.tolist() == [1, 2, 0]
     padded, lengths = pad_packed_sequence(packed, batch_first=True, padding_value=-1.0)
-    assert lengths.tolist() == [1, 4, 2] and float(padded[0, 1, 0]) == -1.0
+    assert lengths.tolist() == [1, 4, 2] and padded[0, 1, 0].item() == -1.0
     padded.sum().backward()
     assert x.grad[:, :, 0].tolist() == [[1, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]]
     assert packed.to(torch.float32) is packed and packed.double().data.dtype == torch.float64

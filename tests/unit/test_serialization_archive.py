@@ -187,9 +187,10 @@ def test_archives(case, tmp_path):
     assert type(caught.value) is RuntimeError and "the file" in str(caught.value)
     path = tmp_path / "weights.pt"
     path.write_bytes(file)
-    for opened in (path, path.open("rb")):
-        with pytest.raises(RuntimeError, match="weights.pt"):
-            torch.load(opened)
+    with path.open("rb") as opened:
+        for given in (path, opened):
+            with pytest.raises(RuntimeError, match="weights.pt"):
+                torch.load(given)
 
 
 def test_wide_indices_agree_with_narrow_ones():
