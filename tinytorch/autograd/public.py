@@ -99,13 +99,15 @@ class Public:
     out       the words of the error for an `out` of another dtype (EXACT ...), "" if what can be cast may be written;
               None: the function sees to `out` itself, if it has it
     apart     `out` may not share memory with an input at all
+    checks    who looks at the arguments: "door", "own" (hot) or "Python"
     methods   the names under which it is a Tensor method, in-place forms among them
     """
 
-    __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "methods", "classes", "_kinds")
+    __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes", "_kinds")
 
     def __init__(self, function, name=None, dtypes=None, kernel=None, widen=False, out=None, apart=False):
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
+        self.checks = "own"
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
 
     def parameters(self):
@@ -200,6 +202,7 @@ def public(name=None, *, hot=False, python=False, method=False, inplace=False, a
     def decorate(function):
         record = Public(function, name, **said)
         call = function if hot or python else _checked(record, function)
+        record.checks = "own" if hot else "Python" if python else "door"
         enter(record, call, method, inplace, aliases, ioperator)
         return call
     return decorate
