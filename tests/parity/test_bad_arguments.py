@@ -16,8 +16,8 @@ from .adapter import error_of
 SPACES = {"torch": "", "F": "nn.functional", "linalg": "linalg", "special": "special", "Tensor": "Tensor"}
 #: Functions that change the process or its settings, start something or read files.
 UNTOUCHED = {
-    "autocast", "compile", "inference_mode", "initial_seed", "load", "manual_seed", "save", "seed", "set_default_device",
-    "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "autocast", "compile", "inference_mode", "initial_seed", "load", "manual_seed", "save", "seed",
+    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
     "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "share_memory_", "use_deterministic_algorithms"}
 #: Calls whose exceptions differ, by the reason: "namespace.function case".
@@ -29,7 +29,8 @@ DTYPES = ("bool", "uint8", "int64", "bfloat16", "complex64")
 
 def members(t, path):
     space = functools.reduce(getattr, filter(None, path.split(".")), t)
-    return {name: getattr(space, name) for name in dir(space) if not name.startswith("_") and name not in UNTOUCHED}
+    names = [name for name in dir(space) if not name.startswith("_") and name not in UNTOUCHED]
+    return {name: getattr(space, name) for name in names}
 
 
 def functions():

@@ -103,7 +103,8 @@ class Public:
     methods   the names under which it is a Tensor method, in-place forms among them
     """
 
-    __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes", "_kinds")
+    __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
+                 "_kinds")
 
     def __init__(self, function, name=None, dtypes=None, kernel=None, widen=False, out=None, apart=False):
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
