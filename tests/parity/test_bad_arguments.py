@@ -17,7 +17,8 @@ SPACES = {"torch": "", "F": "nn.functional", "linalg": "linalg", "special": "spe
 #: Functions that change the process or its settings, start something or read files.
 UNTOUCHED = {
     "autocast", "compile", "inference_mode", "initial_seed", "load", "manual_seed", "save", "seed",
-    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
     "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "share_memory_", "use_deterministic_algorithms"}
 #: Calls whose exceptions differ, by the reason: "namespace.function case".
