@@ -9,8 +9,8 @@ from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
+from ..elementwise.limits import maximum
 from ..elementwise.power import logaddexp
-from ..elementwise.rounding import maximum
 from ..layout.scatter import _gather
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
@@ -21,7 +21,7 @@ def _prepared(input, dim, dtype):
     """`input` in the dtype to accumulate in (integers: int64), and `dim` from the front."""
     if dtype is not None:
         input = converted(input, dtype.numpy)
-    elif input.array.dtype.kind in "biu":
+    elif input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
     return input, check_dim(dim, input.array.ndim)
 
@@ -100,7 +100,7 @@ def _log_sum(a, b):
 def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()
-    if input.dtype.kind != "c":
+    if input.dtype.kind not in dt.COMPLEX:
         return np.logaddexp.accumulate(input, axis=dim)
     result = input.copy()                      # one after the other: the imaginary parts add up, unwrapped
     steps = np.moveaxis(result, dim, 0)
