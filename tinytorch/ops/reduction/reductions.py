@@ -124,9 +124,10 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     if dtype is not None:
         input = converted(input, dtype.numpy)
     kind = input.array.dtype.kind
-    if kind == "V":
+    if kind == dt.WIDENED:
         return write_out(out, in_float32(lambda x: sum(x, dim, keepdim), input))
-    kept = None if kind in "fc" else _LONG if dtype is None else input.array.dtype     # NumPy widens small integers
+    # NumPy widens small integers
+    kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input.array.dtype
     total = (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
     return total if out is None else write_out(out, total)
 
@@ -153,8 +154,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     if dtype is not None:
         input = converted(input, dtype.numpy)
     array = input.array
-    if array.dtype.kind in "biuV":
-        if array.dtype.kind == "V":
+    if array.dtype.kind in dt.INTEGRAL + dt.WIDENED:
+        if array.dtype.kind == dt.WIDENED:
             return write_out(out, in_float32(lambda x: mean(x, dim, keepdim), input))
         raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                            f"complex dtype. Got: {type_name(input)}")
@@ -210,9 +211,9 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     tensor(6.)
     """
     check_tensor("prod", input)
-    if dtype is not None or input.array.dtype.kind in "biu":
+    if dtype is not None or input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if dtype is None else dtype.numpy)
-    if input.array.dtype.kind == "V":
+    if input.array.dtype.kind == dt.WIDENED:
         return write_out(out, in_float32(lambda x: prod(x, dim, keepdim), input))
     if dim is None:
         return write_out(out, _prod(input.reshape(-1), 0, False))
@@ -295,9 +296,9 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim, out):
     if isinstance(dim, Tensor):
         return getattr(input, name + "imum")(dim) if out is None else write_out(out, getattr(input, name + "imum")(dim))
     array = input.array
-    if array.dtype.kind == "c" and dim is None:
+    if array.dtype.kind in dt.COMPLEX and dim is None:
         raise not_implemented(f"{name}_all", input)
-    if array.dtype.kind == "V":
+    if array.dtype.kind == dt.WIDENED:
         wide = converted(input, np.dtype(np.float32))
         found = _extreme(name, reduce, function, take, result, wide, dim, keepdim, None)
         if dim is None:
@@ -310,7 +311,7 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim, out):
         return write_out(out, reduce(input, tuple(range(array.ndim)), False))
     dim = check_dim(dim, array.ndim)
     check_nonempty(name, array, (dim,) if array.ndim else ())
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support complex input")
     return extreme_at(take, result, input, _index_of(function, array, dim), dim, keepdim, out)
 
@@ -351,9 +352,9 @@ def min(input, dim=None, keepdim=False, *, other=None, out=None):
 def _extreme_over(name, reduce, input, dim, keepdim, out):
     check_tensor(name, input)
     array = input.array
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise not_implemented(f"{name[1:]}_values_cpu", input)
-    if array.dtype.kind == "V":
+    if array.dtype.kind == dt.WIDENED:
         return write_out(out, in_float32(lambda x: _extreme_over(name, reduce, x, dim, keepdim, None), input))
     if not array.size and (dim is None or dim == ()):
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
@@ -396,7 +397,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
     """
     check_tensor("aminmax", input)
     array = input.array
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise not_implemented("aminmax_cpu", input)
     if not array.size and dim is None:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
@@ -411,8 +412,8 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
 def _arg(name, function, input, dim, keepdim, out):
     check_tensor(name, input)
     array = input.array
-    if array.dtype.kind in "bcV":
-        if array.dtype.kind == "V":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX + dt.WIDENED:
+        if array.dtype.kind == dt.WIDENED:
             return _arg(name, function, converted(input, np.dtype(np.float32)), dim, keepdim, out)
         raise RuntimeError(f"{name}(): does not support {'bool' if array.dtype == bool else 'complex'} input")
     if dim is None:

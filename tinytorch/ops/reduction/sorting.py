@@ -17,7 +17,7 @@ def _order(array, dim, descending):
     """Positions that sort along `dim`, equal elements in the order found; NaN is the largest."""
     if not array.ndim:
         return np.zeros((), np.int64)
-    if array.dtype.kind == "V":
+    if array.dtype.kind == dt.WIDENED:
         array = dt.from_bfloat16(array)
     if not descending:
         return np.argsort(array, axis=dim, kind="stable")
@@ -39,7 +39,7 @@ def sort(input, dim=-1, descending=False, *, stable=True, out=None):
     if isinstance(dim, bool):                  # sort(input, stable) is keyword only: this is descending
         dim, descending = -1, dim
     dim = check_dim(dim, input.array.ndim)
-    if input.array.dtype.kind == "c":
+    if input.array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     index = wrap(_order(input.array, dim, descending))
     return to_outs(return_types.sort, (_take_sort(input, index, dim), index), out, input)
@@ -82,10 +82,10 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
-    if array.dtype.kind in "bc":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         kind = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
         raise RuntimeError(f"{kind} dtypes on CPU")
-    index = _top(dt.from_bfloat16(array) if array.dtype.kind == "V" else array, k, dim, largest)
+    index = _top(dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array, k, dim, largest)
     if not array.ndim and k == 0:
         return to_outs(return_types.topk, (input.reshape(1)[:0], wrap(np.zeros(0, np.int64))), out)
     index = wrap(index)
@@ -96,8 +96,9 @@ def _top(array, k, dim, largest):
     if not array.ndim:
         return np.zeros((), np.int64)
     if k == 1:
-        return (np.argmax if largest else np.argmin)(array, axis=dim, keepdims=True) if array.dtype.kind != "f" or \
-            largest or not np.isnan(array).any() else _order(array, dim, False).take([0], dim)
+        if array.dtype.kind in dt.NATIVE and not largest and np.isnan(array).any():
+            return _order(array, dim, False).take([0], dim)
+        return (np.argmax if largest else np.argmin)(array, axis=dim, keepdims=True)
     n = array.shape[dim]
     if 8 * k > n:                              # not worth cutting off the rest first
         return _order(array, dim, largest).take(range(k), dim)
@@ -121,7 +122,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     check_nonempty("kthvalue", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if array.dtype.kind in "bc":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("kthvalue_cpu", input)
     index = _order(array, dim, False)
     index = index.take([k - 1], dim) if array.ndim else index
@@ -130,16 +131,16 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
 
 # ------------------------------------------------------------------ unique
 def _narrow(array):
-    return dt.from_bfloat16(array) if array.dtype.kind == "V" else array
+    return dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array
 
 
 def _restored(values, array):
-    return wrap(dt.to_bfloat16(values) if array.dtype.kind == "V" else values)
+    return wrap(dt.to_bfloat16(values) if array.dtype.kind == dt.WIDENED else values)
 
 
 def _check_real(name, input, dim):
     check_tensor(name, input)
-    if input.array.dtype.kind == "c":
+    if input.array.dtype.kind in dt.COMPLEX:
         raise not_implemented(name if dim is None else "unique_dim", input)
 
 
@@ -229,13 +230,13 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if sequence.dtype.kind in "bc":
+    if sequence.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
     if values.dtype == dt.BFLOAT16:
         values = dt.from_bfloat16(values)
-    search = _bisected if sequence.dtype.kind == "f" and np.isnan(sequence).any() else np.searchsorted
+    search = _bisected if sequence.dtype.kind in dt.NATIVE and np.isnan(sequence).any() else np.searchsorted
     if sequence.ndim == 1:
         found = np.asarray(search(sequence, values, side))
     else:

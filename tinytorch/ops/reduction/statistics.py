@@ -38,7 +38,7 @@ __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanme
 def _variance(array, dim, freedom, keepdim):
     n = _number_of(array, dim)
     d = array - _add(array, dim, True) / (n or 1)
-    squares = d * d if array.dtype.kind != "c" else d.real ** 2 + d.imag ** 2
+    squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
     return (total / freedom if freedom > 0 else total * np.inf if n else total * np.nan).astype(total.dtype, copy=False)
 
@@ -61,10 +61,10 @@ def _std(input, dim, freedom, keepdim):
 
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction, out):
     check_tensor(name, input)
-    if input.array.dtype.kind == "V":
+    if input.array.dtype.kind == dt.WIDENED:
         return write_out(out, in_float32(
             lambda x: _deviation(name, primitive, x, dim, unbiased, keepdim, correction, None), input))
-    if input.array.dtype.kind in "biu":
+    if input.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("std and var only support floating point and complex dtypes")
     if isinstance(dim, bool):                  # var(input, unbiased)
         dim, unbiased = None, dim
@@ -153,7 +153,7 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
     tensor(1000.6932)
     """
     check_tensor("logsumexp", input)
-    if input.array.dtype.kind == "V":
+    if input.array.dtype.kind == dt.WIDENED:
         return write_out(out, in_float32(lambda x: logsumexp(x, dim, keepdim), input))
     return write_out(out, _logsumexp(to_default(input), axes(dim, input.array.ndim), keepdim))
 
@@ -166,9 +166,9 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
     tensor(3.)
     """
-    if input.array.dtype.kind == "c":
+    if input.array.dtype.kind in dt.COMPLEX:
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    if input.array.dtype.kind == "f":
+    if input.array.dtype.kind in dt.NATIVE:
         input = masked(input, ~np.isnan(input.array))
     return input.sum(dim, keepdim, dtype=dtype, out=out)
 
@@ -181,10 +181,10 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
     tensor(1.5000)
     """
-    if input.array.dtype.kind not in "fc":
+    if input.array.dtype.kind not in dt.NATIVE + dt.COMPLEX:
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got "
                            f"{type_name(input)}")
-    if input.array.dtype.kind == "c":
+    if input.array.dtype.kind in dt.COMPLEX:
         raise RuntimeError("nansum on CPU does not support complex inputs")
     there = ~np.isnan(input.array)
     count = np.asarray(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim))
@@ -216,12 +216,12 @@ _middle_but_nan = renamed(_middle, "nanmedian")
 
 def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
     array = input.array
-    if array.dtype.kind == "V":
+    if array.dtype.kind == dt.WIDENED:
         found = _median(name, take, result, ignore_nan, converted(input, np.dtype(np.float32)), dim, keepdim, None)
         if dim is None:
             return write_out(out, converted(found, dt.BFLOAT16))
         return to_outs(result, (converted(found[0], dt.BFLOAT16), found[1]), out)
-    if array.dtype.kind in "bc":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
     if dim is None:
         return write_out(out, (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan))
@@ -264,7 +264,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     (tensor(1), tensor(4))
     """
     array = input.array
-    if array.dtype.kind in "cV":
+    if array.dtype.kind in dt.COMPLEX + dt.WIDENED:
         raise not_implemented("mode_cpu", input)
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
@@ -362,7 +362,7 @@ def bincount(input, weights=None, minlength=0):
     >>> torch.bincount(torch.tensor([0, 2, 2]), minlength=4)
     tensor([1, 0, 2, 0])
     """
-    if input.array.dtype.kind not in "iu":
+    if input.array.dtype.kind not in dt.INTEGER:
         raise not_implemented("bincount_cpu", input)
     if input.array.ndim != 1 or input.array.size and input.array.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
@@ -389,7 +389,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     tensor([0., 2., 1., 0.])
     """
     array = input.array
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in dt.NATIVE:
         raise not_implemented("histogram_cpu", input)
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
