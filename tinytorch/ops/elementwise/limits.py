@@ -196,7 +196,7 @@ def _nan_to_num(input, nan, posinf, neginf):
     return np.nan_to_num(input, True, nan, posinf, neginf)
 
 
-@public(method=True, inplace=True)
+@public(out="nan_to_num: dtype of out: {Have} should be same as input: {Want}", method=True, inplace=True)
 def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
                out: Tensor | None = None) -> Tensor:
     """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the dtype's largest and smallest number).
@@ -205,12 +205,13 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     >>> torch.nan_to_num(torch.tensor([1., float("nan")]), nan=7.)
     tensor([1., 7.])
     """
-    call = in_float32 if input.array.dtype.kind == dt.WIDENED else (lambda f, x: f(x))
-    limit = dt.finfo(dt.bfloat16).max if input.array.dtype.kind == dt.WIDENED else None
-    posinf = limit if posinf is None else posinf
-    neginf = -limit if neginf is None and limit else neginf
-    return write_out(out, call(lambda x: _nan_to_num(x, 0.0 if nan is None else nan, posinf, neginf), input),
-                     exact="nan_to_num: dtype of out: {Have} should be same as input: {Want}")
+    nan = 0.0 if nan is None else nan
+    if input.array.dtype.kind != dt.WIDENED:
+        return _nan_to_num(input, nan, posinf, neginf)
+    limit = dt.finfo(dt.bfloat16).max          # not that of float32, as it would be if the door widened
+    posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
+    return in_float32(_nan_to_num, input, nan, posinf, neginf)
+
 
 
 clip = clamp

@@ -217,7 +217,7 @@ def _frexp(input):
     return (mantissa, exponent.astype(np.int32)), np.ldexp(np.ones((), input.dtype), exponent)
 
 
-@public(widen=True, out="", method=True)
+@public(widen=True, out="torch.frexp() expects an out of dtype {want} but got {have}", method=True)
 def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     """(mantissa, exponent) with input = mantissa * 2^exponent and the mantissa's size in [0.5, 1).
 
