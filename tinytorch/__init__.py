@@ -40,6 +40,7 @@ from .ops.linalg.einsum import *
 from .ops.layout.index import *
 from .ops.inplace import *
 from .ops.layout.join import *
+from .ops.elementwise.limits import *
 from .ops.linalg.products import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *

@@ -30,7 +30,7 @@ def conj(x):
 
 def is_complex(x):
     """Whether an array or Tensor is complex."""
-    return (x.array if isinstance(x, Tensor) else x).dtype.kind == "c"
+    return (x.array if isinstance(x, Tensor) else x).dtype.kind in dt.COMPLEX
 
 
 @unary(lambda g: conj(g), name="conj")
@@ -42,7 +42,7 @@ def _conj(input):
 def conjugate(self):
     """Itself if real, else the conjugate: what ndarrays and Python numbers have too, so that
     derivative rules can say x.conjugate() whatever x is."""
-    return _conj(self) if self.array.dtype.kind == "c" else self
+    return _conj(self) if self.array.dtype.kind in dt.COMPLEX else self
 
 
 #: The name of the nodes of operations whose derivatives are `refused`.
@@ -106,13 +106,13 @@ def _scaled(primitive, name, input, other, alpha):
         raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
     input, other = promoted(input, other)
     kind = input.array.dtype.kind
-    if isinstance(alpha, bool) and kind != "b":
+    if isinstance(alpha, bool) and kind not in dt.BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, (float, complex)) and kind in "biu":
+    if isinstance(alpha, (float, complex)) and kind in dt.INTEGRAL:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(alpha, complex) and kind != "c":
+    if isinstance(alpha, complex) and kind not in dt.COMPLEX:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    if kind in "biu":
+    if kind in dt.INTEGRAL:
         alpha = stored_as(alpha, input.array.dtype)
     return ternary(lambda a, b: primitive(a, b, alpha), input, other)
 
@@ -167,7 +167,7 @@ def neg(input):
     try:
         return -input
     except TypeError:
-        if input.dtype.kind != "b":
+        if input.dtype.kind not in dt.BOOL:
             raise
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. "
                            "If you are trying to invert a mask, use the `~` or `logical_not()` operator "
@@ -211,8 +211,8 @@ def _true_divide(input, other):
 
 def _check_divisor(name, input, other):
     """RuntimeError for an integer division by zero, NotImplementedError between bools."""
-    if input.dtype.kind in "biu":
-        if input.dtype.kind == "b":
+    if input.dtype.kind in dt.INTEGRAL:
+        if input.dtype.kind in dt.BOOL:
             raise not_implemented(name, dt.bool)
         if not np.all(other):
             raise RuntimeError("ZeroDivisionError")
@@ -227,7 +227,7 @@ def _floor_divide(input, other):
 @binary(input=lambda g: g * 0, other=lambda g: g * 0, name="div.2")
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
-    if input.dtype.kind == "f":
+    if input.dtype.kind in dt.NATIVE:
         return np.trunc(np.true_divide(input, other))
     quotient, rest = np.divmod(input, other)
     return quotient + ((rest != 0) & ((input < 0) != (np.asarray(other) < 0)))
@@ -352,7 +352,7 @@ def ternary(primitive, *operands):
                 shape = np.broadcast_shapes(shape, x.array.shape)
         raise
     except TypeError:
-        if operands[0].array.dtype.kind != "V":
+        if operands[0].array.dtype.kind != dt.WIDENED:
             raise
         return in_float32(primitive, *operands)
 
@@ -366,7 +366,9 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     tensor([4.])
     """
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    if input.array.dtype.kind in "iu":
+    if input.array.dtype.kind in dt.INTEGRAL:
+        if input.array.dtype.kind in dt.BOOL:
+            raise not_implemented("addcmul_cpu_out", input)
         value = int(value)
     return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
@@ -379,7 +381,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     >>> torch.addcdiv(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([4.]), value=3)
     tensor([2.5000])
     """
-    if tensor1.array.dtype.kind in "biu" and tensor2.array.dtype.kind in "biu":
+    if tensor1.array.dtype.kind in dt.INTEGRAL and tensor2.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("Integer division with addcdiv is no longer supported: "
                            "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
                            "or (input + value * tensor1 / tensor2) for a true division.")
@@ -401,7 +403,7 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
         if isinstance(x, Tensor) and x.array.dtype != input.array.dtype and (name == "end" or x.array.ndim):
             want, got = (C_NAMES[type_name(y)] for y in (input, x))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
-    if input.array.dtype.kind in "biu":
+    if input.array.dtype.kind in dt.INTEGRAL:
         raise not_implemented("lerp_kernel_scalar", input)
     if isinstance(weight, Tensor):
         weight = weight.to(input.dtype)

@@ -1,4 +1,6 @@
 """The modified Bessel functions of the first kind, of order 0 and 1, also scaled by exp(-|x|)."""
+from __future__ import annotations
+
 from functools import lru_cache
 
 import numpy as np

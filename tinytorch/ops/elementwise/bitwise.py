@@ -1,4 +1,6 @@
 """Logic and bits: logical_and bitwise_or shifts gcd lcm ... and the operators & | ^ ~ << >>."""
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -7,7 +9,6 @@ from ...autograd.in_place import in_place
 from ...autograd.op import binary, operator, unary
 from ...autograd.public import method, reflected
 from ...errors import not_implemented
-from ...tensor import Tensor
 
 __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
            "gcd", "lcm", "logical_and", "logical_not", "logical_or", "logical_xor"]
@@ -15,11 +16,16 @@ __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bi
 
 def refuse_records(array):
     """TypeError for bfloat16, which NumPy would judge by its bits: the caller then computes in float32."""
-    if array.dtype.kind == "V":
+    if array.dtype.kind == dt.WIDENED:
         raise TypeError("bfloat16")
 
 
-@binary(numbers="none", inplace=False)
+def _unrecorded(function):
+    """The in-place form of a logical function, a write that torch does not record."""
+    return no_grad()(in_place(function))
+
+
+@binary(numbers="none", inplace=_unrecorded)
 def logical_and(input, other):
     """Whether both are non-zero.
 
@@ -31,7 +37,7 @@ def logical_and(input, other):
     return np.logical_and(input, other)
 
 
-@binary(numbers="none", inplace=False)
+@binary(numbers="none", inplace=_unrecorded)
 def logical_or(input, other):
     """Whether at least one is non-zero.
 
@@ -43,7 +49,7 @@ def logical_or(input, other):
     return np.logical_or(input, other)
 
 
-@binary(numbers="none", inplace=False)
+@binary(numbers="none", inplace=_unrecorded)
 def logical_xor(input, other):
     """Whether exactly one is non-zero.
 
@@ -55,7 +61,7 @@ def logical_xor(input, other):
     return np.logical_xor(input, other)
 
 
-@unary(inplace=False, casts=True)
+@unary(inplace=_unrecorded, casts=True)
 def logical_not(input):
     """Whether each element is zero.
 
@@ -65,10 +71,6 @@ def logical_not(input):
     """
     refuse_records(input)
     return np.logical_not(input)
-
-
-for _logical in (logical_and, logical_or, logical_xor, logical_not):      # torch does not record these writes
-    setattr(Tensor, _logical.__name__ + "_", no_grad()(in_place(_logical)))
 
 
 @binary(name="bitwise_and_cpu", ioperator="__iand__")
@@ -112,14 +114,14 @@ def bitwise_not(input):
     >>> torch.bitwise_not(torch.tensor([0, 5]))
     tensor([-1, -6])
     """
-    if input.dtype.kind not in "biu":
+    if input.dtype.kind not in dt.INTEGRAL:
         raise not_implemented("bitwise_not_cpu", input)
     return np.invert(input)
 
 
 def _within(name, input, other):
     """Shifts of more bits than there are, or fewer than none, are left to the caller."""
-    if input.dtype.kind == "b":
+    if input.dtype.kind in dt.BOOL:
         raise not_implemented(name, dt.bool)
     bits = 8 * input.dtype.itemsize
     return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
@@ -174,7 +176,7 @@ def lcm(input, other):
 @method("__invert__")
 def _invert(self):
     """~self: bits turned over. TypeError for floats."""
-    if self.array.dtype.kind not in "biu":
+    if self.array.dtype.kind not in dt.INTEGRAL:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)
 

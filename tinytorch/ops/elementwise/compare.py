@@ -1,4 +1,6 @@
 """Comparisons and questions: eq lt isnan isclose equal is_tensor ..."""
+from __future__ import annotations
+
 import functools
 
 import numpy as np
@@ -6,10 +8,11 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, operator, unary
-from ...autograd.promotion import need_tensors, promoted
-from ...autograd.public import method, methods
-from ...errors import not_implemented, type_name
+from ...autograd.promotion import promoted, result_dtype
+from ...autograd.public import method, public
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, wrap
+from ...types import Number
 
 __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex", "is_conj",
            "is_floating_point", "is_neg", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin",
@@ -51,7 +54,7 @@ def ne(input, other):
 
 
 def _ordered(name, array):
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", array)
 
 
@@ -138,7 +141,7 @@ def isfinite(input):
 
 
 def _refuse_complex(name, array):
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(f"{name} does not support complex inputs.")
 
 
@@ -177,14 +180,15 @@ def isreal(input):
     return np.equal(input.imag, 0)
 
 
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+@public(method=True)
+def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: float | bool = 1e-08,
+            equal_nan: bool = False) -> Tensor:
     """Whether |input - other| <= atol + rtol * |other|. RuntimeError if the dtypes differ.
 
     >>> import tinytorch as torch
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
     tensor([ True, False])
     """
-    need_tensors("isclose", input=input, other=other)
     if input.array.dtype != other.array.dtype:
         raise RuntimeError(f"{type_name(input)} did not match {type_name(other)}")
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -194,10 +198,10 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     if a.dtype == dt.BFLOAT16:
         a, b = dt.from_bfloat16(a), dt.from_bfloat16(b)
     close = np.equal(a, b)
-    if equal_nan and a.dtype.kind in "fc":
+    if equal_nan and a.dtype.kind not in dt.INTEGRAL:
         close |= np.isnan(a) & np.isnan(b)
     if rtol or atol:
-        if a.dtype.kind == "b":
+        if a.dtype.kind in dt.BOOL:
             a, b = a.astype(np.int64), b.astype(np.int64)
         allowed = atol + np.abs(rtol * b)
         gap = np.abs(a - b)
@@ -205,19 +209,32 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return wrap(np.asarray(close))
 
 
-def isin(elements, test_elements, *, assume_unique=False, invert=False):
+@public(out="")
+def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_unique: bool = False,
+         invert: bool = False, out: Tensor | None = None) -> Tensor:
     """Whether each of `elements` is among `test_elements` (with `invert`: is not); one may be a number.
+
+    RuntimeError for bools and complex numbers.
 
     >>> import tinytorch as torch
     >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))
     tensor([False,  True, False])
     """
-    a, b = promoted(elements, test_elements)
-    return wrap(np.asarray(np.isin(a.array, b.array, assume_unique=assume_unique, invert=invert)))
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise not_a_tensor("isin", "elements", 1, elements)
+    for x in (elements, test_elements):
+        d = result_dtype((x,))
+        if d.category in (dt.bool.category, dt.complex64.category):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {d.type_name}")
+    a, b = [dt.from_bfloat16(x.array) if x.array.dtype == dt.BFLOAT16 else x.array
+            for x in promoted(elements, test_elements)]
+    return wrap(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
 
 
 # ------------------------------------------------------------------ of whole tensors
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+@public(method=True)
+def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: float | bool = 1e-08,
+             equal_nan: bool = False) -> bool:
     """Whether all elements are close (see `isclose`), as a Python bool.
 
     >>> import tinytorch as torch
@@ -227,21 +244,22 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
 
 
-def equal(input, other):
+@public(method=True)
+def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and elements are the same, as a Python bool. NaN differs from itself.
 
     >>> import tinytorch as torch
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    need_tensors("equal", input=input, other=other)
     if input.array.shape != other.array.shape:
         return False
     a, b = promoted(input, other)
     return bool(eq(a, b).array.all())
 
 
-def is_tensor(obj, /):
+@public(python=True)
+def is_tensor(obj: object, /) -> bool:
     """Whether `obj` is a Tensor.
 
     >>> import tinytorch as torch
@@ -251,7 +269,8 @@ def is_tensor(obj, /):
     return isinstance(obj, Tensor)
 
 
-def is_nonzero(input):
+@public(method=True)
+def is_nonzero(input: Tensor) -> bool:
     """Whether the single element is not zero. RuntimeError for a tensor of another size.
 
     >>> import tinytorch as torch
@@ -261,7 +280,8 @@ def is_nonzero(input):
     return bool(input)
 
 
-def is_floating_point(input):
+@public()
+def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating one.
 
     >>> import tinytorch as torch
@@ -271,7 +291,8 @@ def is_floating_point(input):
     return input.is_floating_point()
 
 
-def is_complex(input):
+@public()
+def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one.
 
     >>> import tinytorch as torch
@@ -281,7 +302,8 @@ def is_complex(input):
     return input.is_complex()
 
 
-def is_signed(input):
+@public()
+def is_signed(input: Tensor) -> bool:
     """Whether the dtype can hold negative numbers.
 
     >>> import tinytorch as torch
@@ -291,7 +313,8 @@ def is_signed(input):
     return input.is_signed()
 
 
-def is_conj(input):
+@public(method=True)
+def is_conj(input: Tensor) -> bool:
     """False: conjugates are computed at once.
 
     >>> import tinytorch as torch
@@ -301,7 +324,8 @@ def is_conj(input):
     return False
 
 
-def is_neg(input):
+@public(method=True)
+def is_neg(input: Tensor) -> bool:
     """False: negatives are computed at once.
 
     >>> import tinytorch as torch
@@ -312,7 +336,6 @@ def is_neg(input):
 
 
 not_equal, greater, greater_equal, less, less_equal = ne, gt, ge, lt, le
-methods(isclose, allclose, equal, is_nonzero, is_conj, is_neg)
 method("__eq__")(operator(eq))
 method("__ne__")(operator(ne))
 method("__lt__")(operator(lt))

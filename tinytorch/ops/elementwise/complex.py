@@ -1,17 +1,20 @@
 """Complex numbers: real imag conj angle complex polar view_as_real view_as_complex."""
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.op import op, unary
-from ...autograd.promotion import check_broadcast, need_tensors, write_out
-from ...autograd.public import methods
+from ...autograd.promotion import check_broadcast
+from ...autograd.public import public
 from ...autograd.views import assign, check_in_place
-from ...errors import type_name
+from ...errors import not_a_tensor, type_name
 from ...tensor import Tensor
-from .arithmetic import conj, conjugate, is_complex
+from .arithmetic import conjugate, is_complex
 from .math import cos, sin
-from .rounding import abs
+from .rounding import FOUND, abs
 from .where import pick
 
 __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "polar", "real", "resolve_conj", "resolve_neg",
@@ -28,7 +31,8 @@ def _imag(input):
     return input.imag
 
 
-def real(input):
+@public()
+def real(input: Tensor) -> Tensor:
     """The real part: a view (a real tensor as it is).
 
     >>> import tinytorch as torch
@@ -38,7 +42,8 @@ def real(input):
     return _real(input) if is_complex(input) else input
 
 
-def imag(input):
+@public()
+def imag(input: Tensor) -> Tensor:
     """The imaginary part: a view. RuntimeError for real tensors.
 
     >>> import tinytorch as torch
@@ -75,7 +80,8 @@ def _packed(g):
     return g.contiguous() if isinstance(g, Tensor) else np.ascontiguousarray(g)
 
 
-def view_as_real(input):
+@public()
+def view_as_real(input: Tensor) -> Tensor:
     """Real and imaginary parts side by side in a new last dimension of size 2: a view.
 
     RuntimeError for real tensors.
@@ -89,7 +95,8 @@ def view_as_real(input):
     return _view_as_real(input)
 
 
-def view_as_complex(input):
+@public()
+def view_as_complex(input: Tensor) -> Tensor:
     """A real tensor whose last dimension has size 2 as complex numbers: a view.
 
     >>> import tinytorch as torch
@@ -97,7 +104,7 @@ def view_as_complex(input):
     tensor([1.+2.j])
     """
     array = input.array
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in dt.NATIVE:
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor "
                            f"of scalar type: {type_name(input)}")
     if array.dtype == np.float16:
@@ -115,23 +122,40 @@ def view_as_complex(input):
     return _view_as_complex(input)
 
 
-def conj_physical(input, *, out=None):
+@public(method=True)
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate (a real tensor as it is).
+
+    >>> import tinytorch as torch
+    >>> torch.conj(torch.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
+    return conjugate(input)
+
+
+def _conj_in_place(function):
+    def conj_physical_(self):
+        """In-place form of `conj_physical`."""
+        if not isinstance(self, Tensor):
+            raise not_a_tensor("conj_physical_", "input", 1, self)
+        check_in_place(self)
+        return assign(self, function(self), None if is_complex(self) else np.copyto)
+    return conj_physical_
+
+
+@public(out=FOUND, method=True, inplace=_conj_in_place)
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate, computed at once (a real tensor as it is).
 
     >>> import tinytorch as torch
     >>> torch.conj_physical(torch.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
-    return write_out(out, conjugate(input), exact="Found dtype {Have} but expected {Want}")
+    return conjugate(input)
 
 
-def _conj_physical_(self):
-    """In-place form of `conj_physical`."""
-    check_in_place(self)
-    return assign(self, conjugate(self), None if self.is_complex() else np.copyto)
-
-
-def resolve_conj(input):
+@public(method=True)
+def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugates are computed at once.
 
     >>> import tinytorch as torch
@@ -141,7 +165,8 @@ def resolve_conj(input):
     return input
 
 
-def resolve_neg(input):
+@public(method=True)
+def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negatives are computed at once.
 
     >>> import tinytorch as torch
@@ -166,7 +191,7 @@ def angle(input):
     >>> torch.angle(torch.tensor([1j, -1 + 0j]))
     tensor([1.5708, 3.1416])
     """
-    if input.dtype.kind == "c":
+    if input.dtype.kind in dt.COMPLEX:
         return np.angle(input)
     angles = np.where(input < 0, math.pi, 0.0).astype(input.dtype)
     return np.where(np.isnan(input), input, angles)
@@ -192,35 +217,29 @@ def _check_parts(first, second):
     check_broadcast(first.array.shape, second.array.shape)
 
 
-def complex(real, imag, *, out=None):
+@public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'")
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their real and imaginary parts. RuntimeError unless both are float or both double.
 
     >>> import tinytorch as torch
     >>> torch.complex(torch.tensor([1.]), torch.tensor([2.]))
     tensor([1.+2.j])
     """
-    need_tensors("complex", real=real, imag=imag)
     _check_parts(real, imag)
-    result = _complex(real, imag)
-    if out is not None and out.array.dtype != result.array.dtype:
-        raise RuntimeError(f"Expected object of scalar type {type_name(result)} but got scalar type {type_name(out)} "
-                           "for argument 'out'")
-    return write_out(out, result)
+    return _complex(real, imag)
 
 
-def polar(abs, angle, *, out=None):
+@public(out="")
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their sizes and angles. RuntimeError unless both are float or both double.
 
     >>> import tinytorch as torch
     >>> torch.polar(torch.tensor([2.]), torch.tensor([0.]))
     tensor([2.+0.j])
     """
-    need_tensors("polar", abs=abs, angle=angle)
     _check_parts(abs, angle)
-    return write_out(out, _complex(abs * cos(angle), abs * sin(angle)))
+    return _complex(abs * cos(angle), abs * sin(angle))
 
 
-methods(conj, conj_physical, resolve_conj, resolve_neg)
-Tensor.conj_physical_ = _conj_physical_
 Tensor.real = property(real, _set_real)
 Tensor.imag = property(imag, _set_imag)

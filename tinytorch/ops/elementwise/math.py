@@ -1,8 +1,11 @@
 """Functions of one number, element by element: exp log sqrt sin tanh ..."""
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.op import unary
 from ...autograd.public import method, reflected
 from .arithmetic import conj, is_complex, mul
@@ -16,7 +19,7 @@ _LN2, _LN10 = math.log(2.0), math.log(10.0)
 
 
 def refuse_complex(name, array):
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(f"{name} is not supported for complex tensors.")
 
 
@@ -39,7 +42,7 @@ def exp2(input):
     >>> torch.exp2(torch.tensor([0., 3.]))
     tensor([1., 8.])
     """
-    return np.exp(input * _LN2) if input.dtype.kind == "c" else np.exp2(input)
+    return np.exp(input * _LN2) if input.dtype.kind in dt.COMPLEX else np.exp2(input)
 
 
 @unary(lambda g, ans: g * conj(ans + 1), to_float=True)

@@ -1,4 +1,6 @@
 """Functions of two numbers that are powers, logarithms or angles: pow float_power hypot atan2 logaddexp xlogy ..."""
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -8,15 +10,14 @@ from ...autograd.promotion import (
     check_broadcast,
     converted,
     in_float32,
-    need_tensors,
     result_dtype,
-    write_out,
 )
-from ...autograd.public import method, methods, reflected
+from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor
+from ...types import Number, Tensors
 from .arithmetic import conj, mul
 from .math import exp, exp2, log
 from .where import pick
@@ -43,11 +44,11 @@ def _exponent_slope(g, ans, input, other):
 
 @binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
 def _pow(input, other):
-    if input.dtype.kind in "fc":
+    if input.dtype.kind not in dt.INTEGRAL:
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
-    if input.dtype.kind == "b":
+    if input.dtype.kind in dt.BOOL:
         raise not_implemented("pow", dt.bool)
     if isinstance(other, int):
         if other < 0:
@@ -61,7 +62,8 @@ def _pow(input, other):
     return np.where(negative, np.where(np.abs(power) == 1, power, 0), power)
 
 
-def pow(input, exponent, *, out=None):
+@public(hot=True, method=True, inplace=True)
+def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input to the power `exponent`; one of them may be a number.
 
     RuntimeError for integers to a negative number.
@@ -75,37 +77,40 @@ def pow(input, exponent, *, out=None):
     return _pow(input, exponent, out=out)
 
 
-def float_power(input, exponent, *, out=None):
+def _double(input, exponent):
+    """The dtype that float_power computes in."""
+    return dt.complex128 if result_dtype((input, exponent)).is_complex else dt.float64
+
+
+def _float_power_in_place(function):
+    def float_power_(self, exponent):
+        """In-place form of `float_power`: RuntimeError unless the tensor is in double precision."""
+        if not isinstance(exponent, (Tensor, *OPERANDS)):
+            raise not_a_tensor("float_power_", "exponent", 1, exponent)
+        d = _double(self, exponent)
+        if self.dtype is not d:
+            raise RuntimeError(f"the base given to float_power_ has dtype {type_name(self)} but the operation's result "
+                               f"requires dtype {d.type_name}")
+        check_in_place(self)
+        return assign(self, function(self, exponent))
+    return float_power_
+
+
+@public(out="the output given to float_power has dtype {Have} but the operation's result requires dtype {Want}",
+        method=True, inplace=_float_power_in_place)
+def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input to the power `exponent` in double precision, whatever the dtypes.
 
     >>> import tinytorch as torch
     >>> torch.float_power(torch.tensor([4]), -0.5)
     tensor([0.5000], dtype=torch.float64)
     """
-    is_complex = result_dtype((input, exponent)).is_complex
-    d = np.dtype(np.complex128 if is_complex else np.float64)
-    operands = [converted(x, d) if isinstance(x, Tensor) else d.type(x).item() for x in (input, exponent)]
-    result = _pow(*operands)
-    if out is not None and out.array.dtype != d:
-        raise RuntimeError(f"the output given to float_power has dtype {type_name(out)} but the operation's result "
-                           f"requires dtype {dt.BY_NUMPY[d].type_name}")
-    return write_out(out, result)
-
-
-def _float_power_(self, exponent):
-    """In-place form of `float_power`: RuntimeError unless the tensor is in double precision."""
-    if not isinstance(exponent, (Tensor, *OPERANDS)):
-        raise not_a_tensor("float_power_", "exponent", 1, exponent)
-    d = dt.complex128 if result_dtype((self, exponent)).is_complex else dt.float64
-    if self.dtype is not d:
-        raise RuntimeError(f"the base given to float_power_ has dtype {type_name(self)} but the operation's result "
-                           f"requires dtype {d.type_name}")
-    check_in_place(self)
-    return assign(self, float_power(self, exponent))
+    d = _double(input, exponent).numpy
+    return _pow(*[converted(x, d) if isinstance(x, Tensor) else d.type(x).item() for x in (input, exponent)])
 
 
 def _refuse_integers(name, x):
-    if x.dtype.kind in "biu":
+    if x.dtype.kind in dt.INTEGRAL:
         raise not_implemented(name, x)
 
 
@@ -148,7 +153,7 @@ def logaddexp(input, other):
     tensor([1000.6932])
     """
     _refuse_integers("logaddexp_cpu", input)
-    if input.dtype.kind != "c":
+    if input.dtype.kind not in dt.COMPLEX:
         return np.logaddexp(input, other)
     first = input.real >= other.real
     high, low = np.where(first, input, other), np.where(first, other, input)
@@ -177,7 +182,7 @@ def xlogy(input, other):
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
-    if input.dtype.kind == "c":
+    if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError("\"xlogy_cpu\" not implemented for complex tensors")
     product = input * np.log(other, dtype=input.dtype)
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
@@ -188,22 +193,22 @@ def _ldexp(input, other):
     return np.ldexp(input, other)
 
 
-def ldexp(input, other, *, out=None):
+@public(out="", method=True, inplace=True)
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input * 2^other. With integers, in the dtype of a real `input`; bools are refused there (NotImplementedError).
 
     >>> import tinytorch as torch
     >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
     tensor([8.])
     """
-    need_tensors("ldexp", input=input, other=other)
-    if input.is_floating_point() and other.array.dtype.kind in "biu":
-        if other.array.dtype.kind == "b":
+    if input.is_floating_point() and other.array.dtype.kind in dt.INTEGRAL:
+        if other.array.dtype.kind in dt.BOOL:
             raise not_implemented("ldexp_cpu_exp", dt.bool)
         check_broadcast(input.array.shape, other.array.shape)
-        if input.array.dtype.kind == "V":
-            return write_out(out, in_float32(lambda wide: _ldexp(wide, other), input), input, other)
-        return write_out(out, _ldexp(input, other), input, other)
-    return mul(input, _pow(2.0, other), out=out)
+        if input.array.dtype.kind == dt.WIDENED:     # here alone: below, both factors are rounded before the product
+            return in_float32(lambda wide: _ldexp(wide, other), input)
+        return _ldexp(input, other)
+    return mul(input, _pow(2.0, other))
 
 
 @op(name="frexp", multi=True, aux=True, joint=lambda g, wanted, aux: (g[0] / aux,))
@@ -212,7 +217,8 @@ def _frexp(input):
     return (mantissa, exponent.astype(np.int32)), np.ldexp(np.ones((), input.dtype), exponent)
 
 
-def frexp(input, *, out=None):
+@public(widen=True, out="torch.frexp() expects an out of dtype {want} but got {have}", method=True)
+def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     """(mantissa, exponent) with input = mantissa * 2^exponent and the mantissa's size in [0.5, 1).
 
     RuntimeError for integers.
@@ -221,14 +227,11 @@ def frexp(input, *, out=None):
     >>> torch.frexp(torch.tensor([10.])).exponent
     tensor([4], dtype=torch.int32)
     """
-    if input.array.dtype.kind != "f":
+    if input.array.dtype.kind not in dt.NATIVE:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    results = FrexpResult(*_frexp(input))
-    return results if out is None else FrexpResult(*[write_out(o, r) for o, r in zip(out, results)])
+    return FrexpResult(*_frexp(input))
 
 
-methods(float_power, frexp, inplace=(pow, ldexp))
-method("float_power_")(_float_power_)
 arctan2 = atan2
 method("__pow__")(operator(_pow))
 method("__rpow__")(reflected(_pow))

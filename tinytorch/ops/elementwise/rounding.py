@@ -1,4 +1,4 @@
-"""Sign, size, rounding and limits: abs sign floor round clamp maximum nan_to_num ..."""
+"""Sign, size and rounding: abs sign floor round ..."""
 from __future__ import annotations
 
 import numpy as np
@@ -6,21 +6,18 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed, unary
-from ...autograd.promotion import in_float32, promoted, result_dtype, scalar_as, write_out
 from ...autograd.public import public
 from ...autograd.views import check_in_place
-from ...errors import not_implemented
+from ...errors import not_a_tensor, not_implemented
 from ...tensor import Tensor
-from ...types import Number
-from .arithmetic import REFUSED, alike, conj, is_complex, refused, ternary
+from .arithmetic import REFUSED, conj, is_complex, refused
 from .where import pick
 
-__all__ = ["abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "copysign", "fix", "floor", "fmax",
-           "fmin", "frac", "heaviside", "maximum", "minimum", "nan_to_num", "nextafter", "round", "sgn",
+__all__ = ["abs", "absolute", "ceil", "copysign", "fix", "floor", "frac", "heaviside", "nextafter", "round", "sgn",
            "sign", "signbit", "trunc"]
 
 #: The error for an `out` of another dtype than the input, in functions that convert nothing.
-_FOUND = "Found dtype {Have} but expected {Want}"
+FOUND = "Found dtype {Have} but expected {Want}"
 
 
 def _refuse(name, array, kinds):
@@ -34,6 +31,8 @@ def _abs_in_place(function):
 
     def abs_(self):
         """In-place form of `abs`. RuntimeError for complex numbers, whose sizes are real."""
+        if not isinstance(self, Tensor):
+            raise not_a_tensor("abs_", "input", 1, self)
         check_in_place(self)
         if is_complex(self):
             raise RuntimeError("In-place abs is not supported for complex tensors.")
@@ -49,7 +48,7 @@ def abs(input):
     >>> torch.abs(torch.tensor([-1.5, 2.]))
     tensor([1.5000, 2.0000])
     """
-    _refuse("abs_cpu", input, "b")
+    _refuse("abs_cpu", input, dt.BOOL)
     return np.abs(input)
 
 
@@ -61,17 +60,17 @@ def sign(input):
     >>> torch.sign(torch.tensor([-1.5, 0., 2.]))
     tensor([-1.,  0.,  1.])
     """
-    if input.dtype.kind == "c":
+    if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. "
                                   "Please use torch.sgn instead.")
     return _signs(input)
 
 
 def _signs(input):
-    if input.dtype.kind == "b":
+    if input.dtype.kind in dt.BOOL:
         return input.copy()
     signs = np.sign(input)
-    return np.where(np.isnan(input), np.zeros((), input.dtype), signs) if input.dtype.kind == "f" else signs
+    return np.where(np.isnan(input), np.zeros((), input.dtype), signs) if input.dtype.kind in dt.NATIVE else signs
 
 
 def _sgn_slope(g, ans, input):
@@ -101,9 +100,9 @@ def signbit(input):
     >>> torch.signbit(torch.tensor([-0., 1.]))
     tensor([ True, False])
     """
-    if input.dtype.kind == "c":
+    if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError("signbit is not implemented for complex tensors.")
-    return np.signbit(input) if input.dtype.kind == "f" else input < 0
+    return np.signbit(input) if input.dtype.kind in dt.NATIVE else input < 0
 
 
 def _copysign_slope(g, ans, input):
@@ -124,7 +123,7 @@ def copysign(input, other):
 @binary(numbers="none", name="heaviside", input=refused("heaviside"), other=refused("heaviside"),
         backward_name=REFUSED)
 def _heaviside(input, other):
-    if input.dtype.kind == "c":
+    if input.dtype.kind in dt.COMPLEX:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     return np.where(input == 0, other, (input > 0).astype(input.dtype))
 
@@ -150,16 +149,16 @@ def nextafter(input, other):
     >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) - 1
     tensor([1.1921e-07])
     """
-    _refuse("nextafter_cpu", input, "biu")
+    _refuse("nextafter_cpu", input, dt.INTEGRAL)
     return np.nextafter(input, other)
 
 
 # ------------------------------------------------------------------ rounding
 def _whole(name, ufunc, input):
-    if input.dtype.kind == "c":
+    if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex inputs")
-    _refuse(f"{name}_vml_cpu", input, "b")
-    return input.copy() if input.dtype.kind in "iu" else ufunc(input)
+    _refuse(f"{name}_vml_cpu", input, dt.BOOL)
+    return input.copy() if input.dtype.kind in dt.INTEGER else ufunc(input)
 
 
 @unary(lambda g: g * 0)
@@ -203,7 +202,7 @@ def frac(input):
     >>> torch.frac(torch.tensor([1.5, -1.25]))
     tensor([ 0.5000, -0.2500])
     """
-    _refuse("frac_cpu", input, "biu")
+    _refuse("frac_cpu", input, dt.INTEGRAL)
     return input - np.trunc(input)
 
 
@@ -211,8 +210,8 @@ def frac(input):
 def _round(input, decimals):
     if decimals == 0:
         return _whole("round", np.rint, input)
-    _refuse("round_cpu", input, "biu")
-    if input.dtype.kind == "c":
+    _refuse("round_cpu", input, dt.INTEGRAL)
+    if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError("round is not supported for complex inputs")
     scale = 10.0 ** (decimals if decimals > 0 else -decimals)
     return np.rint(input * scale) / scale if decimals > 0 else np.rint(input / scale) * scale
@@ -221,7 +220,7 @@ def _round(input, decimals):
 _round_to = renamed(_round, "round.1")
 
 
-@public(method=True, inplace=True, widen=True, out=_FOUND)
+@public(method=True, inplace=True, widen=True, out=FOUND)
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, halves to the even one; or rounded to `decimals` places.
 
@@ -232,201 +231,4 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     return (_round_to if decimals else _round)(input, decimals)
 
 
-# ------------------------------------------------------------------ limits
-def _inside(input, low, high):
-    if low is None:
-        return input <= high
-    return input >= low if high is None else (input >= low) * (input <= high)
-
-
-@op(name="clamp.1", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
-def _clamp(input, low, high):
-    if input.dtype.kind != "f" or low is not None and high is not None:
-        return input.clip(low, high)
-    if input.dtype == np.float16:              # of two zeros NumPy returns the second, of halves the first: input's
-        return np.maximum(input, low) if high is None else np.minimum(input, high)
-    return np.maximum(low, input) if high is None else np.minimum(high, input)
-
-
-def _low_slope(g, input, low, high):
-    return pick(input < low if high is None else (input < low) * (low < high), g, 0.0)
-
-
-def _high_slope(g, input, low, high):
-    return pick(input > high if low is None else (input > high) + (high < low), g, 0.0)
-
-
-@op(name="clamp", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0),
-    low=_low_slope, high=_high_slope)
-def _clamp_tensor(input, low, high):
-    if low is not None:
-        input = np.maximum(input, low)
-    return input if high is None else np.minimum(input, high)
-
-
-#: For numbers, and for tensors.
-_CLAMPS = _clamp, _clamp_tensor
-_CLAMPS_MIN = renamed(_clamp, "clamp_min"), renamed(_clamp_tensor, "clamp_min.1")
-_CLAMPS_MAX = renamed(_clamp, "clamp_max"), renamed(_clamp_tensor, "clamp_max.1")
-
-
-@public(method=True, inplace=True, aliases="clip")
-def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *,
-          out: Tensor | None = None) -> Tensor:
-    """Each element moved into [min, max]: numbers or tensors that broadcast, one may be missing.
-
-    `max` wins where `min` is larger. RuntimeError if both are missing.
-
-    >>> import tinytorch as torch
-    >>> torch.clamp(torch.tensor([-1., 0.5, 3.]), 0, 1)
-    tensor([0.0000, 0.5000, 1.0000])
-    """
-    return _limited(_CLAMPS, input, min, max, out)
-
-
-def _limited(primitives, input, min, max, out):
-    of_numbers, of_tensors = primitives
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    kind = input.array.dtype.kind
-    if kind == "f" and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
-        return write_out(out, of_numbers(input, min, max), input, exact=_FOUND)
-    given = [x for x in (min, max) if x is not None]
-    if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
-        _refuse_complex(primitives is _CLAMPS, min, max, input, *given)
-    if any(isinstance(x, Tensor) for x in given):
-        if not all(isinstance(x, Tensor) for x in given):
-            raise TypeError("clamp() received an invalid combination of arguments: "
-                            "min and max must both be Tensors or both be numbers")
-        input, *given = alike(input, *given)
-        rest = iter(given)
-        low, high = (None if x is None else next(rest) for x in (min, max))
-        return write_out(out, ternary(of_tensors, input, low, high), input)
-    d = result_dtype((input, *given)).numpy
-    if input.array.dtype != d:
-        input, = promoted(input, d.type(0).item())[:1]
-    if d.kind in "iu":
-        min, max = (None if x is None else scalar_as(x, d) for x in (min, max))
-    return write_out(out, ternary(of_numbers, input, min, max), input, exact=_FOUND)
-
-
-_PLAIN = (int, float, type(None))
-
-
-def _refuse_complex(both_sides, min, max, input, *given):
-    """torch's error: it names a routine where tensors limit (for `clamp`, `both_sides`, if `input` itself is real)."""
-    if both_sides and isinstance(min, complex) | isinstance(max, complex) and not is_complex(input):
-        raise RuntimeError("value cannot be converted to type double without overflow")
-    if isinstance(min if max is None else max, Tensor) and not (both_sides and is_complex(input)):
-        name = "maximum" if max is None else "minimum" if min is None else "clamp"
-        raise not_implemented(f"{name}_cpu", result_dtype((input, *given)))
-    raise NotImplementedError("clamp is not supported for complex types")
-
-
-@public(method=True, inplace=True)
-def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The larger of each element and `min` (a number or a tensor).
-
-    >>> import tinytorch as torch
-    >>> torch.clamp_min(torch.tensor([-1., 3.]), 0)
-    tensor([0., 3.])
-    """
-    return _limited(_CLAMPS_MIN, input, min, None, out)
-
-
-@public(method=True, inplace=True)
-def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of each element and `max` (a number or a tensor).
-
-    >>> import tinytorch as torch
-    >>> torch.clamp_max(torch.tensor([-1., 3.]), 0)
-    tensor([-1.,  0.])
-    """
-    return _limited(_CLAMPS_MAX, input, None, max, out)
-
-
-def _share(g, input, other, loses):
-    """The gradient of maximum or minimum: halves where the two are equal, nothing to the one that `loses`."""
-    return pick(input == other, g / 2, pick(loses, 0.0, g))
-
-
-def _no_complex(name, array):
-    if array.dtype.kind == "c":
-        raise RuntimeError(f"{name} not implemented for complex tensors.")
-
-
-@binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input < other),
-        other=lambda g, input, other: _share(g, input, other, input > other), inplace=False)
-def maximum(input, other):
-    """The larger of the two, NaN where one is NaN. Equal ones share the gradient.
-
-    >>> import tinytorch as torch
-    >>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
-    tensor([3., 5.])
-    """
-    _no_complex("maximum", input)
-    return np.maximum(input, other)
-
-
-@binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input > other),
-        other=lambda g, input, other: _share(g, input, other, input < other), inplace=False)
-def minimum(input, other):
-    """The smaller of the two, NaN where one is NaN. Equal ones share the gradient.
-
-    >>> import tinytorch as torch
-    >>> torch.minimum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
-    tensor([1., 2.])
-    """
-    _no_complex("minimum", input)
-    return np.minimum(input, other)
-
-
-@binary(numbers="none", input=lambda g, input, other: pick((input >= other) + (other != other), g, 0.0),
-        other=lambda g, input, other: pick((input >= other) + (other != other), 0.0, g), inplace=False)
-def fmax(input, other):
-    """The larger of the two, the other one where one is NaN.
-
-    >>> import tinytorch as torch
-    >>> torch.fmax(torch.tensor([1., 5.]), torch.tensor([float("nan"), 2.]))
-    tensor([1., 5.])
-    """
-    _no_complex("fmax", input)
-    return np.fmax(input, other)
-
-
-@binary(numbers="none", input=lambda g, input, other: pick((input <= other) + (other != other), g, 0.0),
-        other=lambda g, input, other: pick((input <= other) + (other != other), 0.0, g), inplace=False)
-def fmin(input, other):
-    """The smaller of the two, the other one where one is NaN.
-
-    >>> import tinytorch as torch
-    >>> torch.fmin(torch.tensor([1., 5.]), torch.tensor([float("nan"), 2.]))
-    tensor([1., 2.])
-    """
-    _no_complex("fmin", input)
-    return np.fmin(input, other)
-
-
-@op(name="nan_to_num", input=lambda g, input: g * (input - input == 0))
-def _nan_to_num(input, nan, posinf, neginf):
-    return np.nan_to_num(input, True, nan, posinf, neginf)
-
-
-@public(method=True, inplace=True)
-def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
-               out: Tensor | None = None) -> Tensor:
-    """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the dtype's largest and smallest number).
-
-    >>> import tinytorch as torch
-    >>> torch.nan_to_num(torch.tensor([1., float("nan")]), nan=7.)
-    tensor([1., 7.])
-    """
-    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
-    limit = dt.finfo(dt.bfloat16).max if input.array.dtype.kind == "V" else None
-    posinf = limit if posinf is None else posinf
-    neginf = -limit if neginf is None and limit else neginf
-    return write_out(out, call(lambda x: _nan_to_num(x, 0.0 if nan is None else nan, posinf, neginf), input),
-                     exact="nan_to_num: dtype of out: {Have} should be same as input: {Want}")
-
-
-absolute, fix, clip = abs, trunc, clamp
+absolute, fix = abs, trunc

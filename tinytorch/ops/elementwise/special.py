@@ -1,13 +1,19 @@
 """Sigmoid, the error function and the gamma function with their relatives."""
+from __future__ import annotations
+
 import math
+from operator import index as as_int
 
 import numpy as np
 
+from ... import dtypes as dt
+from ...autograd.in_place import in_place
 from ...autograd.op import op, unary
-from ...autograd.promotion import in_float32, to_default, write_out
-from ...autograd.public import methods
+from ...autograd.promotion import in_float32, to_default
+from ...autograd.public import method, public
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels
+from ...tensor import Tensor
 from .arithmetic import conj
 from .math import exp
 from .where import pick
@@ -19,7 +25,7 @@ _SLOPE = 2.0 / math.sqrt(math.pi)              # of erf at zero
 
 def real(array):
     """The array; TypeError for one that is not of a real floating dtype."""
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in dt.NATIVE:
         raise TypeError("a real floating array is needed")
     return array
 
@@ -51,18 +57,15 @@ def _logit(input, eps):
     return np.log(x / (1 - x))
 
 
-def logit(input, eps=None, *, out=None):
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="logit_cpu", widen=True, out="", method=True, inplace=True)
+def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` first clamps to [eps, 1 - eps].
 
     >>> import tinytorch as torch
     >>> torch.logit(torch.tensor([0.5, 0.8808]))
     tensor([0.0000, 2.0000])
     """
-    input = to_default(input)
-    if input.array.dtype.kind == "c":
-        raise not_implemented("logit_cpu", input)
-    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
-    return write_out(out, call(lambda x: _logit(x, eps), input))
+    return _logit(to_default(input), eps)
 
 
 @unary(lambda g, input: g * (exp(-input * input) * _SLOPE), to_float=True, kernel="erf_vml_cpu")
@@ -125,23 +128,38 @@ def _polygamma(n, input):
     return gamma_kernels.polygamma(n, input)
 
 
-def polygamma(n, input, *, out=None):
+def _of_tensor(function):
+    """polygamma as a Tensor method, the tensor first; returns the in-place form of that."""
+    @method()
+    def polygamma(self, n):
+        """The n-th derivative of digamma at each element."""
+        return function(n, self)
+    return in_place(polygamma)
+
+
+@public(out="", inplace=_of_tensor)
+def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The n-th derivative of digamma. RuntimeError for a negative `n`.
 
     >>> import tinytorch as torch
     >>> torch.polygamma(1, torch.tensor([1., 0.5]))
     tensor([1.6449, 4.9348])
     """
+    n = as_int(n)
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if n == 0:
-        return digamma(input, out=out)
+        return digamma(input)
     input = to_default(input)
-    call = in_float32 if input.array.dtype.kind == "V" else (lambda f, x: f(x))
-    return write_out(out, call(lambda x: _polygamma(n, x), input))
+    if input.array.dtype.kind in dt.COMPLEX:
+        raise not_implemented("trigamma" if n == 1 else "polygamma", input)
+    if input.array.dtype.kind == dt.WIDENED:   # the door widens functions whose first argument is the tensor
+        return in_float32(lambda x: _polygamma(n, x), input)
+    return _polygamma(n, input)
 
 
-def mvlgamma(input, p, *, out=None):
+@public(out="", method=True, inplace=True)
+def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the multivariate gamma function of dimension `p`. RuntimeError for `p` below 1.
 
     >>> import tinytorch as torch
@@ -153,13 +171,4 @@ def mvlgamma(input, p, *, out=None):
     result = p * (p - 1) / 4 * math.log(math.pi)
     for i in range(p):
         result = lgamma(input - i / 2) + result
-    return write_out(out, result)
-
-
-def _polygamma_method(self, n):
-    """The n-th derivative of digamma at each element."""
-    return polygamma(n, self)
-
-
-_polygamma_method.__name__ = "polygamma"
-methods(inplace=(logit, mvlgamma, _polygamma_method))
+    return result

@@ -1,12 +1,15 @@
 """Choosing element by element: where."""
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import OPERANDS, check_broadcast, promoted, write_out
-from ...autograd.public import attach
-from ...errors import not_a_tensor, type_name
+from ...autograd.promotion import check_broadcast, promoted, write_out
+from ...autograd.public import method, public, refuse
+from ...errors import type_name
 from ...tensor import Tensor, wrap
+from ...types import Number
 
 __all__ = ["where"]
 
@@ -26,7 +29,9 @@ def pick(condition, input, other):
     return _where(mask, input, other)
 
 
-def where(condition, input=None, other=None, *, out=None):
+@public(hot=True)
+def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Number = None, *,
+          out: Tensor | None = None) -> Tensor | tuple[Tensor, ...]:
     """`input` where `condition` is true, else `other`; all three broadcast, numbers are allowed for both.
 
     With the condition alone: the indices of its non-zero elements, a tensor for each dimension.
@@ -40,19 +45,20 @@ def where(condition, input=None, other=None, *, out=None):
     (tensor([1]),)
     """
     if not isinstance(condition, Tensor):
-        raise not_a_tensor("where", "condition", 1, condition)
+        refuse(where, condition)
     if input is None and other is None:
         array = condition.array
         return tuple(wrap(i) for i in np.nonzero(array if array.ndim else array.reshape(1)))
     mask = condition.array
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
+        refuse(where, condition, input, other)
+        input, other = _operands(input, other)
     if mask.dtype != bool:
         if mask.dtype != np.uint8:
             raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                                f"{type_name(condition)}")
         mask = mask != 0
         condition = wrap(mask)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
-        input, other = _operands(input, other)
     try:
         return write_out(out, _where(condition, input, other), condition, input, other,
                          exact="Expected out type to be {Want} but got {Have}")
@@ -64,19 +70,12 @@ def where(condition, input=None, other=None, *, out=None):
 
 def _operands(input, other):
     """The two as tensors of their common dtype."""
-    for position, value in ((2, input), (3, other)):
-        if not isinstance(value, (Tensor, *OPERANDS)):
-            name = ("input", "other")[position - 2]
-            raise not_a_tensor("where", name, position, value)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = wrap(np.asarray(input, dt.of_scalar(input).numpy))
     return promoted(input, other)
 
 
+@method("where")
 def _where_method(self, condition, other):
     """`self` where `condition` is true, else `other`."""
     return where(condition, self, other)
-
-
-_where_method.__name__ = "where"
-attach(_where_method)

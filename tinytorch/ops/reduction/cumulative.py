@@ -5,25 +5,28 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, converted
+from ...autograd.promotion import EXACT, converted, in_float32
 from ...autograd.public import public
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
+from ..elementwise.limits import maximum
 from ..elementwise.power import logaddexp
-from ..elementwise.rounding import maximum
 from ..layout.scatter import _gather
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
 
 
-def _prepared(input, dim, dtype):
-    """`input` in the dtype to accumulate in (integers: int64), and `dim` from the front."""
+def _running(accumulate, input, dim, dtype, *flags):
+    """`accumulate` along `dim` in the dtype that is asked for (integers: int64)."""
     if dtype is not None:
         input = converted(input, dtype.numpy)
-    elif input.array.dtype.kind in "biu":
+    elif input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
-    return input, check_dim(dim, input.array.ndim)
+    dim = check_dim(dim, input.array.ndim)
+    if input.array.dtype.kind == dt.WIDENED:   # not at the door: `dtype` decides
+        return in_float32(accumulate, input, dim, *flags)
+    return accumulate(input, dim, *flags)
 
 
 @op(name="cumsum", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
@@ -100,7 +103,7 @@ def _log_sum(a, b):
 def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()
-    if input.dtype.kind != "c":
+    if input.dtype.kind not in dt.COMPLEX:
         return np.logaddexp.accumulate(input, axis=dim)
     result = input.copy()                      # one after the other: the imaginary parts add up, unwrapped
     steps = np.moveaxis(result, dim, 0)
@@ -109,7 +112,7 @@ def _logcumsumexp(input, dim):
     return result
 
 
-@public(widen=True, out="", method=True, inplace=True)
+@public(out="", method=True, inplace=True)
 def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sums along `dim`; integers in int64.
 
@@ -117,10 +120,10 @@ def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tenso
     >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    return _cumsum(*_prepared(input, dim, dtype), False)
+    return _running(_cumsum, input, dim, dtype, False)
 
 
-@public(widen=True, out="", method=True, inplace=True)
+@public(out="", method=True, inplace=True)
 def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running products along `dim`; integers in int64.
 
@@ -128,7 +131,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tens
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])
     """
-    return _cumprod(*_prepared(input, dim, dtype))
+    return _running(_cumprod, input, dim, dtype)
 
 
 @public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="logcumsumexp_out_cpu", widen=True,
@@ -158,7 +161,7 @@ def _cumulative(accumulate, take, result, input, dim):
     return result(take(input, dim, index), index)
 
 
-@public(dtypes=dt.INTEGRAL + dt.NATIVE, kernel="cummax_cpu", out=EXACT, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummax_cpu", out=EXACT, method=True)
 def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummax:
     """The largest element so far along `dim` and where it stands: (values, indices).
 
@@ -169,7 +172,7 @@ def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_typ
     return _cumulative(np.maximum.accumulate, _take_max, return_types.cummax, input, dim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.NATIVE, kernel="cummin_cpu", out=EXACT, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummin_cpu", out=EXACT, method=True)
 def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummin:
     """The smallest element so far along `dim` and where it stands: (values, indices).
 
@@ -212,7 +215,10 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     return input
 
 
-def _areas(y, x, dx, dim):
+def _areas(name, y, x, dx, dim):
+    if y.array.dtype == bool or x is not None and x.array.dtype == bool:
+        raise RuntimeError(f"{name}: received a bool input for `{'y' if x is None else 'x` or `y'}`, but bool is not "
+                           "supported")
     dim = check_dim(dim, y.array.ndim)
     behind, before = _slices(y, dim)
     if x is None:
@@ -228,30 +234,31 @@ def _areas(y, x, dx, dim):
 
 
 @public()
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """The integral of y along `dim` by the trapezoidal rule, at points `x` or with spacing `dx`.
 
     >>> import tinytorch as torch
     >>> torch.trapezoid(torch.tensor([1., 5., 10.]))
     tensor(10.5000)
     """
-    areas, dim = _areas(y, x, dx, dim)
+    areas, dim = _areas("trapezoid", y, x, dx, dim)
     return areas.sum(dim)
 
 
 @public()
-def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
+def trapz(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """`trapezoid` by its older name."""
-    return trapezoid(y, x, dx=dx, dim=dim)
+    areas, dim = _areas("trapezoid", y, x, dx, dim)
+    return areas.sum(dim)
 
 
 @public()
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
     """Running integrals of y along `dim` by the trapezoidal rule.
 
     >>> import tinytorch as torch
     >>> torch.cumulative_trapezoid(torch.tensor([1., 5., 10.]))
     tensor([ 3.0000, 10.5000])
     """
-    areas, dim = _areas(y, x, dx, dim)
+    areas, dim = _areas("cumulative_trapezoid", y, x, dx, dim)
     return areas.cumsum(dim)

@@ -1,4 +1,6 @@
 """Reductions: sum mean prod max min amax argmax all any ... (statistics are in statistics.py)."""
+from __future__ import annotations
+
 import functools
 from operator import index as as_int
 
@@ -6,10 +8,11 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import EXACT, check_out_dtype, converted, in_float32, write_out
-from ...autograd.public import methods
+from ...autograd.promotion import EXACT, converted, in_float32, write_out
+from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
+from ...types import Ints, Tensors
 
 __all__ = ["all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod",
            "sum"]
@@ -111,24 +114,23 @@ def _sum(input, dim, keepdim, dtype=None):
 _sum_over = renamed(_sum, "sum.1")
 
 
-@numpy_names
-def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
+@public(out="", method=True)
+def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
+        out: Tensor | None = None) -> Tensor:
     """Sum of all elements, or over `dim` (an int or several). Integers are summed in int64.
 
     >>> import tinytorch as torch
     >>> torch.sum(torch.tensor([[1, 2], [3, 4]]), 0)
     tensor([4, 6])
     """
-    if not isinstance(input, Tensor):
-        check_tensor("sum", input)
     if dtype is not None:
         input = converted(input, dtype.numpy)
     kind = input.array.dtype.kind
-    if kind == "V":
-        return write_out(out, in_float32(lambda x: sum(x, dim, keepdim), input))
-    kept = None if kind in "fc" else _LONG if dtype is None else input.array.dtype     # NumPy widens small integers
-    total = (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
-    return total if out is None else write_out(out, total)
+    if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
+        return in_float32(sum, input, dim, keepdim)
+    # NumPy widens small integers
+    kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input.array.dtype
+    return (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
 
 
 @single(name="mean", input=lambda g, shape, dim, count: spread(g * (1 / count), shape, dim))
@@ -140,28 +142,26 @@ def _mean(input, dim, keepdim, count):
 _mean_over = renamed(_mean, "mean.1")
 
 
-@numpy_names
-def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
+@public(out="", method=True)
+def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
+         out: Tensor | None = None) -> Tensor:
     """Mean of all elements, or over `dim` (an int or several). RuntimeError for integers without `dtype`.
 
     >>> import tinytorch as torch
     >>> torch.mean(torch.tensor([1., 3.]))
     tensor(2.)
     """
-    if not isinstance(input, Tensor):
-        check_tensor("mean", input)
     if dtype is not None:
         input = converted(input, dtype.numpy)
     array = input.array
-    if array.dtype.kind in "biuV":
-        if array.dtype.kind == "V":
-            return write_out(out, in_float32(lambda x: mean(x, dim, keepdim), input))
+    if array.dtype.kind == dt.WIDENED:
+        return in_float32(mean, input, dim, keepdim)
+    if array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                            f"complex dtype. Got: {type_name(input)}")
     primitive = _mean if dim is None else _mean_over
     dim = axes(dim, array.ndim)
-    result = primitive(input, dim, keepdim, _number_of(array, dim) or float("nan"))
-    return result if out is None else write_out(out, result)
+    return primitive(input, dim, keepdim, _number_of(array, dim) or float("nan"))
 
 
 def _prod_tree(input, dim, keepdim):
@@ -201,22 +201,26 @@ def _prod(input, dim, keepdim):
 _prod_over = renamed(_prod, "prod.1")
 
 
-@numpy_names
-def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
+def _product(input, dim, keepdim):
+    if dim is None:
+        return _prod(input.reshape(-1), 0, False)
+    return _prod_over(input, check_dim(dim, input.array.ndim), keepdim)
+
+
+@public(out="", method=True)
+def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
+         out: Tensor | None = None) -> Tensor:
     """Product of all elements, or over one `dim`. Integers are multiplied in int64.
 
     >>> import tinytorch as torch
     >>> torch.prod(torch.tensor([1., 2., 3.]))
     tensor(6.)
     """
-    check_tensor("prod", input)
-    if dtype is not None or input.array.dtype.kind in "biu":
+    if dtype is not None or input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if dtype is None else dtype.numpy)
-    if input.array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda x: prod(x, dim, keepdim), input))
-    if dim is None:
-        return write_out(out, _prod(input.reshape(-1), 0, False))
-    return write_out(out, _prod_over(input, check_dim(dim, input.array.ndim), keepdim))
+    if input.array.dtype.kind == dt.WIDENED:
+        return in_float32(_product, input, dim, keepdim)
+    return _product(input, dim, keepdim)
 
 
 # ------------------------------------------------------------------ max, min
@@ -269,13 +273,13 @@ def picker(name, reduce=None):
 pick = picker("gather")
 
 
-def extreme_at(take, result, input, index, dim, keepdim, out, apart=False):
+def extreme_at(take, result, input, index, dim, keepdim):
     """The named tuple of the elements at `index` (one along axis `dim`, kept) and of the index itself."""
     places = wrap(index)
     values = take(input, places, dim, keepdim)
     if not keepdim and index.ndim:
         places.array = index.squeeze(dim)      # the same memory and version
-    return to_outs(result, (values, places), out, input, apart=apart)
+    return result(values, places)
 
 
 def to_outs(result, values, out, *inputs, apart=False):
@@ -290,36 +294,45 @@ def _index_of(function, array, dim):
     return np.asarray(function(array, axis=dim, keepdims=True)) if array.ndim else np.zeros((), _LONG)
 
 
-def _extreme(name, reduce, function, take, result, input, dim, keepdim, out):
-    check_tensor(name, input)
+def _extreme(name, reduce, function, take, result, input, dim, keepdim):
     if isinstance(dim, Tensor):
-        return getattr(input, name + "imum")(dim) if out is None else write_out(out, getattr(input, name + "imum")(dim))
+        return getattr(input, name + "imum")(dim)
     array = input.array
-    if array.dtype.kind == "c" and dim is None:
+    if array.dtype.kind in dt.COMPLEX and dim is None:
         raise not_implemented(f"{name}_all", input)
-    if array.dtype.kind == "V":
+    if array.dtype.kind == dt.WIDENED:         # after the above: of two tensors, the other one has a say too
         wide = converted(input, np.dtype(np.float32))
-        found = _extreme(name, reduce, function, take, result, wide, dim, keepdim, None)
+        found = _extreme(name, reduce, function, take, result, wide, dim, keepdim)
         if dim is None:
-            return write_out(out, converted(found, dt.BFLOAT16))
-        return to_outs(result, (converted(found[0], dt.BFLOAT16), found[1]), out)
+            return converted(found, dt.BFLOAT16)
+        return result(converted(found[0], dt.BFLOAT16), found[1])
     if dim is None:
         if not array.size:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                "Specify the reduction dim with the 'dim' argument.")
-        return write_out(out, reduce(input, tuple(range(array.ndim)), False))
+        return reduce(input, tuple(range(array.ndim)), False)
     dim = check_dim(dim, array.ndim)
     check_nonempty(name, array, (dim,) if array.ndim else ())
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support complex input")
-    return extreme_at(take, result, input, _index_of(function, array, dim), dim, keepdim, out)
+    return extreme_at(take, result, input, _index_of(function, array, dim), dim, keepdim)
+
+
+def _written(found, input, other, out):
+    """The result of max or min in `out`, whose dtype matters to some of their forms alone."""
+    if out is None:
+        return found
+    if isinstance(found, tuple):
+        return to_outs(type(found), found, out, input)
+    return write_out(out, found, input, other, level=5)
 
 
 _take_max, _take_min = picker("max", np.maximum.reduce), picker("min", np.minimum.reduce)
 
 
-@numpy_names
-def max(input, dim=None, keepdim=False, *, other=None, out=None):
+@public(method=True)
+def max(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
+        out: Tensor | Tensors | None = None) -> Tensor | return_types.max:
     """max(x): the largest element. max(x, dim): the largest along `dim` and its index, as a named tuple
     (values, indices). max(x, y): the larger of each pair of elements, as `maximum`.
 
@@ -332,11 +345,13 @@ def max(input, dim=None, keepdim=False, *, other=None, out=None):
     indices=tensor([1, 0]))
     """
     dim = other if other is not None else dim
-    return _extreme("max", _max_of_all, np.argmax, _take_max, return_types.max, input, dim, keepdim, out)
+    return _written(_extreme("max", _max_of_all, np.argmax, _take_max, return_types.max, input, dim, keepdim),
+                    input, dim, out)
 
 
-@numpy_names
-def min(input, dim=None, keepdim=False, *, other=None, out=None):
+@public(method=True)
+def min(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
+        out: Tensor | Tensors | None = None) -> Tensor | return_types.min:
     """min(x): the smallest element. min(x, dim): the smallest along `dim` and its index. min(x, y):
     `minimum`. See `max`.
 
@@ -345,121 +360,113 @@ def min(input, dim=None, keepdim=False, *, other=None, out=None):
     tensor(1.)
     """
     dim = other if other is not None else dim
-    return _extreme("min", _min_of_all, np.argmin, _take_min, return_types.min, input, dim, keepdim, out)
+    return _written(_extreme("min", _min_of_all, np.argmin, _take_min, return_types.min, input, dim, keepdim),
+                    input, dim, out)
 
 
-def _extreme_over(name, reduce, input, dim, keepdim, out):
-    check_tensor(name, input)
+#: The error for an `out` of another dtype than the input.
+_MISMATCH = ("Expected the dtype for input and out to match, but got {Want} for input's dtype and {Have} for out's "
+             "dtype.")
+
+
+def _extreme_over(name, reduce, input, dim, keepdim):
     array = input.array
-    if array.dtype.kind == "c":
-        raise not_implemented(f"{name[1:]}_values_cpu", input)
-    if array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda x: _extreme_over(name, reduce, x, dim, keepdim, None), input))
     if not array.size and (dim is None or dim == ()):
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                            "Specify the reduction dim with the 'dim' argument.")
     dim = axes(dim, array.ndim)
     check_nonempty(name, array, dim)
-    return write_out(out, reduce(input, dim, keepdim), exact="Expected the dtype for input and out to match, but "
-                     "got {Want} for input's dtype and {Have} for out's dtype.")
+    return reduce(input, dim, keepdim)
 
 
-@numpy_names
-def amax(input, dim=(), keepdim=False, *, out=None):
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", widen=True, out=_MISMATCH, method=True)
+def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Largest element, or largest over `dim` (an int or several). Equal elements share the gradient.
 
     >>> import tinytorch as torch
     >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), (0, 1))
     tensor(7.)
     """
-    return _extreme_over("amax", _amax, input, dim, keepdim, out)
+    return _extreme_over("amax", _amax, input, dim, keepdim)
 
 
-@numpy_names
-def amin(input, dim=(), keepdim=False, *, out=None):
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="min_values_cpu", widen=True, out=_MISMATCH, method=True)
+def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest element, or smallest over `dim` (an int or several). Equal elements share the gradient.
 
     >>> import tinytorch as torch
     >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 0)
     tensor([1., 2.])
     """
-    return _extreme_over("amin", _amin, input, dim, keepdim, out)
+    return _extreme_over("amin", _amin, input, dim, keepdim)
 
 
-@numpy_names
-def aminmax(input, *, dim=None, keepdim=False, out=None):
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="aminmax_cpu", widen=True, out=EXACT, method=True)
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
+            out: Tensors | None = None) -> return_types.aminmax:
     """Smallest and largest element (along `dim`) as a named tuple (min, max).
 
     >>> import tinytorch as torch
     >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.])); low, high
     (tensor(1.), tensor(3.))
     """
-    check_tensor("aminmax", input)
     array = input.array
-    if array.dtype.kind == "c":
-        raise not_implemented("aminmax_cpu", input)
     if not array.size and dim is None:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
                            "identity.")
     dim = tuple(range(array.ndim)) if dim is None else axes(dim, array.ndim)
     check_nonempty("aminmax", array, dim)
-    for tensor in out or ():
-        check_out_dtype(tensor, input)
-    return to_outs(return_types.aminmax, (_amin(input, dim, keepdim), _amax(input, dim, keepdim)), out)
+    return return_types.aminmax(_amin(input, dim, keepdim), _amax(input, dim, keepdim))
 
 
-def _arg(name, function, input, dim, keepdim, out):
-    check_tensor(name, input)
+def _arg(name, function, input, dim, keepdim):
     array = input.array
-    if array.dtype.kind in "bcV":
-        if array.dtype.kind == "V":
-            return _arg(name, function, converted(input, np.dtype(np.float32)), dim, keepdim, out)
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support {'bool' if array.dtype == bool else 'complex'} input")
     if dim is None:
         if not array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         index = np.asarray(function(array))
-        return write_out(out, wrap(index.reshape((1,) * array.ndim) if keepdim else index), exact=EXACT)
+        return wrap(index.reshape((1,) * array.ndim) if keepdim else index)
     dim = check_dim(dim, array.ndim)
     check_nonempty(name, array, (dim,) if array.ndim else ())
-    index = np.asarray(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG)
-    return write_out(out, wrap(index), exact=EXACT)
+    return wrap(np.asarray(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG))
 
 
-@numpy_names
-def argmax(input, dim=None, keepdim=False, *, out=None):
+@public(widen=True, out=EXACT, method=True)
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the largest element (the first, if several) along `dim`, or in the flattened tensor.
 
     >>> import tinytorch as torch
     >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), dim=1)
     tensor([1, 0])
     """
-    return _arg("argmax", np.argmax, input, dim, keepdim, out)
+    return _arg("argmax", np.argmax, input, dim, keepdim)
 
 
-@numpy_names
-def argmin(input, dim=None, keepdim=False, *, out=None):
+@public(widen=True, out=EXACT, method=True)
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the smallest element (the first, if several) along `dim`, or in the flattened tensor.
 
     >>> import tinytorch as torch
     >>> torch.argmin(torch.tensor([3., 1., 2.]))
     tensor(1)
     """
-    return _arg("argmin", np.argmin, input, dim, keepdim, out)
+    return _arg("argmin", np.argmin, input, dim, keepdim)
 
 
 # ------------------------------------------------------------------ truth and counts
 def _truth(name, function, input, dim, keepdim, out):
-    check_tensor(name, input)
     array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
-    result = np.asarray(function.reduce(array, axis=axes(dim, array.ndim), keepdims=keepdim))
+    over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
+    result = np.asarray(function.reduce(array, axis=over, keepdims=keepdim))
     as_bytes = array.dtype == np.uint8 or out is not None and out.dtype is dt.uint8
     return write_out(out, wrap(result.astype(np.uint8 if as_bytes else bool)),
-                     exact=f"{name} only supports bool tensor for result, got: {{Have}}")
+                     exact=f"{name} only supports bool tensor for result, got: {{Have}}", level=5)
 
 
-@numpy_names
-def all(input, dim=None, keepdim=False, *, out=None):
+@public(method=True)
+def all(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements (along `dim`, an int or several) are nonzero; uint8 stays uint8.
 
     >>> import tinytorch as torch
@@ -469,8 +476,8 @@ def all(input, dim=None, keepdim=False, *, out=None):
     return _truth("all", np.logical_and, input, dim, keepdim, out)
 
 
-@numpy_names
-def any(input, dim=None, keepdim=False, *, out=None):
+@public(method=True)
+def any(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element (along `dim`, an int or several) is nonzero; uint8 stays uint8.
 
     >>> import tinytorch as torch
@@ -480,18 +487,14 @@ def any(input, dim=None, keepdim=False, *, out=None):
     return _truth("any", np.logical_or, input, dim, keepdim, out)
 
 
-@numpy_names
-def count_nonzero(input, dim=None):
+@public(method=True)
+def count_nonzero(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     """How many elements are not zero, in all or along `dim` (an int or several).
 
     >>> import tinytorch as torch
     >>> torch.count_nonzero(torch.tensor([0, 2, 3]))
     tensor(2)
     """
-    check_tensor("count_nonzero", input)
     array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
     return wrap(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG, keepdims=True).reshape(
         [n for i, n in enumerate(array.shape) if i not in axes(dim, array.ndim)]))
-
-
-methods(sum, mean, prod, max, min, amax, amin, aminmax, argmax, argmin, all, any, count_nonzero)

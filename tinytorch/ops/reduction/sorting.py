@@ -1,12 +1,15 @@
 """Order: sort argsort topk kthvalue unique searchsorted ..."""
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.promotion import EXACT, promoted, write_out
-from ...autograd.public import methods
-from ...errors import not_implemented, type_name
+from ...autograd.public import public
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
-from .reductions import check_nonempty, check_tensor, extreme_at, numpy_names, picker, to_outs
+from ...types import Number, Tensors
+from .reductions import check_nonempty, extreme_at, picker
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
 
@@ -17,7 +20,7 @@ def _order(array, dim, descending):
     """Positions that sort along `dim`, equal elements in the order found; NaN is the largest."""
     if not array.ndim:
         return np.zeros((), np.int64)
-    if array.dtype.kind == "V":
+    if array.dtype.kind == dt.WIDENED:
         array = dt.from_bfloat16(array)
     if not descending:
         return np.argsort(array, axis=dim, kind="stable")
@@ -25,8 +28,9 @@ def _order(array, dim, descending):
     return array.shape[dim] - 1 - np.flip(backward, dim)
 
 
-@numpy_names
-def sort(input, dim=-1, descending=False, *, stable=True, out=None):
+@public(out=EXACT, method=True)
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = True,
+         out: Tensors | None = None) -> return_types.sort:
     """Sorted along `dim`: the named tuple (values, indices). Always stable; NaN counts as the largest.
 
     >>> import tinytorch as torch
@@ -35,18 +39,15 @@ def sort(input, dim=-1, descending=False, *, stable=True, out=None):
     values=tensor([3., 2., 1.]),
     indices=tensor([0, 2, 1]))
     """
-    check_tensor("sort", input)
-    if isinstance(dim, bool):                  # sort(input, stable) is keyword only: this is descending
-        dim, descending = -1, dim
     dim = check_dim(dim, input.array.ndim)
-    if input.array.dtype.kind == "c":
+    if input.array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     index = wrap(_order(input.array, dim, descending))
-    return to_outs(return_types.sort, (_take_sort(input, index, dim), index), out, input)
+    return return_types.sort(_take_sort(input, index, dim), index)
 
 
-@numpy_names
-def argsort(input, dim=-1, descending=False, *, stable=True):
+@public(method=True)
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Tensor:
     """The indices that `sort` returns.
 
     >>> import tinytorch as torch
@@ -56,18 +57,20 @@ def argsort(input, dim=-1, descending=False, *, stable=True):
     return sort(input.detach(), dim, descending)[1]
 
 
-def msort(input, *, out=None):
+@public(out=EXACT, method=True)
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The values sorted along the first dimension.
 
     >>> import tinytorch as torch
     >>> torch.msort(torch.tensor([3, 1, 2]))
     tensor([1, 2, 3])
     """
-    return write_out(out, sort(input, 0)[0], exact=EXACT)
+    return sort(input, 0)[0]
 
 
-@numpy_names
-def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
+@public(out=EXACT, method=True)
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *,
+         out: Tensors | None = None) -> return_types.topk:
     """The k largest (or smallest) elements along `dim`, in order: the named tuple (values, indices).
 
     RuntimeError if there are fewer than k.
@@ -76,28 +79,28 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     >>> values, indices = torch.topk(torch.tensor([3., 1., 2.]), 2); values, indices
     (tensor([3., 2.]), tensor([0, 2]))
     """
-    check_tensor("topk", input)
     array = input.array
     dim = check_dim(dim, array.ndim)
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
-    if array.dtype.kind in "bc":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         kind = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
         raise RuntimeError(f"{kind} dtypes on CPU")
-    index = _top(dt.from_bfloat16(array) if array.dtype.kind == "V" else array, k, dim, largest)
+    index = _top(dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array, k, dim, largest)
     if not array.ndim and k == 0:
-        return to_outs(return_types.topk, (input.reshape(1)[:0], wrap(np.zeros(0, np.int64))), out)
+        return return_types.topk(input.reshape(1)[:0], wrap(np.zeros(0, np.int64)))
     index = wrap(index)
-    return to_outs(return_types.topk, (_take_top(input, index, dim), index), out, input)
+    return return_types.topk(_take_top(input, index, dim), index)
 
 
 def _top(array, k, dim, largest):
     if not array.ndim:
         return np.zeros((), np.int64)
     if k == 1:
-        return (np.argmax if largest else np.argmin)(array, axis=dim, keepdims=True) if array.dtype.kind != "f" or \
-            largest or not np.isnan(array).any() else _order(array, dim, False).take([0], dim)
+        if array.dtype.kind in dt.NATIVE and not largest and np.isnan(array).any():
+            return _order(array, dim, False).take([0], dim)
+        return (np.argmax if largest else np.argmin)(array, axis=dim, keepdims=True)
     n = array.shape[dim]
     if 8 * k > n:                              # not worth cutting off the rest first
         return _order(array, dim, largest).take(range(k), dim)
@@ -108,8 +111,9 @@ def _top(array, k, dim, largest):
     return np.take_along_axis(part, order, dim)
 
 
-@numpy_names
-def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
+@public(out=EXACT, apart=True, method=True)
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
+             out: Tensors | None = None) -> return_types.kthvalue:
     """The k-th smallest element (from 1) along `dim`: the named tuple (values, indices).
 
     >>> import tinytorch as torch
@@ -121,26 +125,35 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     check_nonempty("kthvalue", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if array.dtype.kind in "bc":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("kthvalue_cpu", input)
     index = _order(array, dim, False)
     index = index.take([k - 1], dim) if array.ndim else index
-    return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim, out, apart=True)
+    return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim)
 
 
 # ------------------------------------------------------------------ unique
 def _narrow(array):
-    return dt.from_bfloat16(array) if array.dtype.kind == "V" else array
+    return dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array
 
 
 def _restored(values, array):
-    return wrap(dt.to_bfloat16(values) if array.dtype.kind == "V" else values)
+    return wrap(dt.to_bfloat16(values) if array.dtype.kind == dt.WIDENED else values)
 
 
-def _check_real(name, input, dim):
-    check_tensor(name, input)
-    if input.array.dtype.kind == "c":
-        raise not_implemented(name if dim is None else "unique_dim", input)
+def _check(name, input, dim, **flags):
+    """What torch's routines refuse, whose name depends on whether there is a `dim`."""
+    for flag in ("return_inverse", "return_counts"):
+        bool(flags[flag])                      # torch's wrapper in Python looks at them first
+    if not isinstance(input, Tensor):
+        raise not_a_tensor(name, "input", 1, input)
+    for flag, value in flags.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name}(): argument '{flag}' must be bool, not {type(value).__name__}")
+    if dim is not None and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
+        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+    if input.array.dtype.kind in dt.COMPLEX:
+        raise not_implemented(name.removeprefix("_").removesuffix("2"), input)
 
 
 def _some(values, inverse, return_inverse, counts, return_counts):
@@ -152,7 +165,9 @@ def _some(values, inverse, return_inverse, counts, return_counts):
     return result if len(result) > 1 else values
 
 
-def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+@public(python=True, method=True)
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """The distinct elements in increasing order (the distinct slices along `dim`), with, if asked, where
     each element went and how often each occurs.
 
@@ -160,7 +175,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
-    _check_real("unique", input, dim)
+    _check("_unique2" if dim is None else "unique_dim", input, dim, sorted=sorted, return_inverse=return_inverse,
+           return_counts=return_counts)
     array = _narrow(input.array)
     if dim is not None:
         dim = check_dim(dim, array.ndim)
@@ -171,14 +187,17 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return _some(_restored(values, input.array), inverse, return_inverse, counts, return_counts)
 
 
-def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+@public(python=True, method=True)
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """Runs of equal elements (of equal slices along `dim`) as one element each.
 
     >>> import tinytorch as torch
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
-    _check_real("unique_consecutive", input, dim)
+    _check("unique_consecutive" if dim is None else "unique_dim", input, dim, return_inverse=return_inverse,
+           return_counts=return_counts)
     array = _narrow(input.array)
     if dim is not None and not array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -198,7 +217,9 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 
 
 # ------------------------------------------------------------------ search
-def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+@public()
+def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: bool = False, right: bool = False,
+                 side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """Where to insert each value of `input` to keep `sorted_sequence` (1-D, or rows like those of `input`)
     sorted; before equal elements, or behind them with `right` or side="right".
 
@@ -229,13 +250,13 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if sequence.dtype.kind in "bc":
+    if sequence.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
     if values.dtype == dt.BFLOAT16:
         values = dt.from_bfloat16(values)
-    search = _bisected if sequence.dtype.kind == "f" and np.isnan(sequence).any() else np.searchsorted
+    search = _bisected if sequence.dtype.kind in dt.NATIVE and np.isnan(sequence).any() else np.searchsorted
     if sequence.ndim == 1:
         found = np.asarray(search(sequence, values, side))
     else:
@@ -272,7 +293,9 @@ def _bisected(sequence, values, side):
     return start
 
 
-def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
+@public()
+def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
+              out: Tensor | None = None) -> Tensor:
     """The number of the bucket each value falls into, between increasing 1-D `boundaries`.
 
     >>> import tinytorch as torch
@@ -282,6 +305,3 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     if boundaries.array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
     return _searched(boundaries, input, "right" if right else "left", None, out_int32, out)
-
-
-methods(sort, argsort, msort, topk, kthvalue, unique, unique_consecutive)

@@ -1,15 +1,19 @@
 """Statistics: var std logsumexp nansum median mode quantile, counts in bins."""
+from __future__ import annotations
+
 import warnings
 
 import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op, renamed
-from ...autograd.promotion import converted, in_float32, to_default, write_out
-from ...autograd.public import methods
+from ...autograd.promotion import EXACT, to_default
+from ...autograd.public import method, public
 from ...errors import not_implemented, type_name
 from ...kernels.memory import empty
 from ...tensor import Tensor, check_dim, wrap
+from ...types import Ints, Number, Tensors
+from ..elementwise.compare import isnan
 from ..elementwise.math import exp
 from ..layout.shape import sizes
 from .reductions import (
@@ -19,15 +23,12 @@ from .reductions import (
     _share,
     axes,
     check_nonempty,
-    check_tensor,
     extreme_at,
     masked,
-    numpy_names,
     picker,
     raw,
     spread,
     sum,
-    to_outs,
 )
 
 __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",
@@ -38,7 +39,7 @@ __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanme
 def _variance(array, dim, freedom, keepdim):
     n = _number_of(array, dim)
     d = array - _add(array, dim, True) / (n or 1)
-    squares = d * d if array.dtype.kind != "c" else d.real ** 2 + d.imag ** 2
+    squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
     return (total / freedom if freedom > 0 else total * np.inf if n else total * np.nan).astype(total.dtype, copy=False)
 
@@ -59,13 +60,11 @@ def _std(input, dim, freedom, keepdim):
     return np.sqrt(_variance(input, dim, freedom, keepdim))
 
 
-def _deviation(name, primitive, input, dim, unbiased, keepdim, correction, out):
-    check_tensor(name, input)
-    if input.array.dtype.kind == "V":
-        return write_out(out, in_float32(
-            lambda x: _deviation(name, primitive, x, dim, unbiased, keepdim, correction, None), input))
-    if input.array.dtype.kind in "biu":
+def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
+    if input.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("std and var only support floating point and complex dtypes")
+    if unbiased is not None and (correction is not None or isinstance(dim, bool)):
+        raise TypeError(f"{name}() received an invalid combination of arguments")
     if isinstance(dim, bool):                  # var(input, unbiased)
         dim, unbiased = None, dim
     if correction is None:
@@ -74,12 +73,13 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction, out):
     freedom = _number_of(input.array, dim) - correction
     if freedom <= 0:
         warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
-                      "factor (input numel divided by output numel).", stacklevel=3)
-    return write_out(out, primitive(input, dim, freedom, keepdim))
+                      "factor (input numel divided by output numel).", stacklevel=4)
+    return primitive(input, dim, freedom, keepdim)
 
 
-@numpy_names
-def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+@public(widen=True, out="", method=True)
+def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
+        correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Variance of all elements or over `dim`: the mean squared deviation, with n - correction (1 unless
     `unbiased` is False) in place of n.
 
@@ -87,44 +87,49 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=N
     >>> torch.var(torch.tensor([1., 2., 3., 4., 5.]))
     tensor(2.5000)
     """
-    return _deviation("var", _var, input, dim, unbiased, keepdim, correction, out)
+    return _deviation("var", _var, input, dim, unbiased, keepdim, correction)
 
 
-@numpy_names
-def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+@public(widen=True, out="", method=True)
+def std(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
+        correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Standard deviation, the root of `var`.
 
     >>> import tinytorch as torch
     >>> torch.std(torch.tensor([1., 3.]), correction=0)
     tensor(1.)
     """
-    return _deviation("std", _std, input, dim, unbiased, keepdim, correction, out)
+    return _deviation("std", _std, input, dim, unbiased, keepdim, correction)
 
 
 def _average(input, dim, keepdim):
     return input.mean(None if isinstance(dim, bool) else dim, keepdim)
 
 
-@numpy_names
-def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+@public(widen=True)
+def var_mean(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
+             correction: Number | None = None) -> tuple[Tensor, Tensor]:
     """(var, mean).
 
     >>> import tinytorch as torch
     >>> torch.var_mean(torch.tensor([1., 3.]))
     (tensor(2.), tensor(2.))
     """
-    return var(input, dim, unbiased, keepdim, correction=correction), _average(input, dim, keepdim)
+    result = _deviation("var_mean", _var, input, dim, unbiased, keepdim, correction)
+    return result, _average(input, dim, keepdim)
 
 
-@numpy_names
-def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+@public(widen=True)
+def std_mean(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
+             correction: Number | None = None) -> tuple[Tensor, Tensor]:
     """(std, mean).
 
     >>> import tinytorch as torch
     >>> torch.std_mean(torch.tensor([1., 3.]), unbiased=False)
     (tensor(1.), tensor(2.))
     """
-    return std(input, dim, unbiased, keepdim, correction=correction), _average(input, dim, keepdim)
+    result = _deviation("std_mean", _std, input, dim, unbiased, keepdim, correction)
+    return result, _average(input, dim, keepdim)
 
 
 # ------------------------------------------------------------------ logsumexp, sums without NaN
@@ -144,52 +149,48 @@ def _logsumexp(input, dim, keepdim):
     return result if keepdim else result.squeeze(dim)
 
 
-@numpy_names
-def logsumexp(input, dim, keepdim=False, *, out=None):
+@public(widen=True, out="", method=True)
+def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(input))) over `dim` (an int or several), without overflow.
 
     >>> import tinytorch as torch
     >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
     tensor(1000.6932)
     """
-    check_tensor("logsumexp", input)
-    if input.array.dtype.kind == "V":
-        return write_out(out, in_float32(lambda x: logsumexp(x, dim, keepdim), input))
-    return write_out(out, _logsumexp(to_default(input), axes(dim, input.array.ndim), keepdim))
+    return _logsumexp(to_default(input), axes(dim, input.array.ndim), keepdim)
 
 
-@numpy_names
-def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None):
+@public(out="", method=True)
+def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
+           out: Tensor | None = None) -> Tensor:
     """`sum` with NaN as 0.
 
     >>> import tinytorch as torch
     >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
     tensor(3.)
     """
-    if input.array.dtype.kind == "c":
+    if input.array.dtype.kind in dt.COMPLEX:
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    if input.array.dtype.kind == "f":
-        input = masked(input, ~np.isnan(input.array))
-    return input.sum(dim, keepdim, dtype=dtype, out=out)
+    if input.array.dtype.kind in dt.FLOATING:
+        input = masked(input, ~isnan(input).array)
+    return sum(input, dim, keepdim, dtype=dtype)
 
 
-@numpy_names
-def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
+@public(out="", method=True)
+def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
+            out: Tensor | None = None) -> Tensor:
     """Mean of the elements that are not NaN. RuntimeError for integers.
 
     >>> import tinytorch as torch
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
     tensor(1.5000)
     """
-    if input.array.dtype.kind not in "fc":
+    if input.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got "
                            f"{type_name(input)}")
-    if input.array.dtype.kind == "c":
-        raise RuntimeError("nansum on CPU does not support complex inputs")
-    there = ~np.isnan(input.array)
-    count = np.asarray(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim))
-    total = masked(input, there).sum(dim, keepdim, dtype=dtype)
-    return write_out(out, total / wrap(count.astype(total.array.dtype)))
+    total = nansum(input, dim, keepdim, dtype=dtype)
+    there = ~isnan(input).array
+    return total / wrap(np.asarray(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim)))
 
 
 # ------------------------------------------------------------------ median, mode, quantile
@@ -214,25 +215,21 @@ _take_median, _take_nanmedian, _take_mode = picker("median.1"), picker("nanmedia
 _middle_but_nan = renamed(_middle, "nanmedian")
 
 
-def _median(name, take, result, ignore_nan, input, dim, keepdim, out):
+def _median(take, result, ignore_nan, input, dim, keepdim):
     array = input.array
-    if array.dtype.kind == "V":
-        found = _median(name, take, result, ignore_nan, converted(input, np.dtype(np.float32)), dim, keepdim, None)
-        if dim is None:
-            return write_out(out, converted(found, dt.BFLOAT16))
-        return to_outs(result, (converted(found[0], dt.BFLOAT16), found[1]), out)
-    if array.dtype.kind in "bc":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
     if dim is None:
-        return write_out(out, (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan))
+        return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
     dim = check_dim(dim, array.ndim)
     check_nonempty("median", array, (dim,) if array.ndim else ())
     index = _middle_index(array, dim, ignore_nan) if array.ndim else np.zeros((), np.int64)
-    return extreme_at(take, result, input, index, dim, keepdim, out)
+    return extreme_at(take, result, input, index, dim, keepdim)
 
 
-@numpy_names
-def median(input, dim=None, keepdim=False, *, out=None):
+@public(widen=True, out=EXACT, method=True)
+def median(input: Tensor, dim: int = None, keepdim: bool = False, *,
+           out: Tensors | None = None) -> Tensor | return_types.median:
     """The median (the lower one of an even number) of all elements, or along `dim` as a named tuple
     (values, indices). NaN if there is a NaN.
 
@@ -240,22 +237,23 @@ def median(input, dim=None, keepdim=False, *, out=None):
     >>> torch.median(torch.tensor([3., 1., 2., 4.]))
     tensor(2.)
     """
-    return _median("median", _take_median, return_types.median, False, input, dim, keepdim, out)
+    return _median(_take_median, return_types.median, False, input, dim, keepdim)
 
 
-@numpy_names
-def nanmedian(input, dim=None, keepdim=False, *, out=None):
+@public(widen=True, out=EXACT, method=True)
+def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
+              out: Tensors | None = None) -> Tensor | return_types.nanmedian:
     """`median` of the elements that are not NaN.
 
     >>> import tinytorch as torch
     >>> torch.nanmedian(torch.tensor([3., float("nan"), 2.]))
     tensor(2.)
     """
-    return _median("nanmedian", _take_nanmedian, return_types.nanmedian, True, input, dim, keepdim, out)
+    return _median(_take_nanmedian, return_types.nanmedian, True, input, dim, keepdim)
 
 
-@numpy_names
-def mode(input, dim=-1, keepdim=False, *, out=None):
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="mode_cpu", widen=True, out=EXACT, method=True)
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | None = None) -> return_types.mode:
     """The most frequent value along `dim` (the smallest, if several) and where it stands last, as a
     named tuple (values, indices).
 
@@ -264,11 +262,9 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     (tensor(1), tensor(4))
     """
     array = input.array
-    if array.dtype.kind in "cV":
-        raise not_implemented("mode_cpu", input)
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
-        return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim, out)
+        return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim)
     check_nonempty("mode", array, (dim,))
     moved = np.moveaxis(array, dim, -1)
     order = np.argsort(moved, axis=-1, kind="stable")
@@ -278,14 +274,13 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     starts[..., 1:] = np.where(ranked[..., 1:] != ranked[..., :-1], places[1:], 0)
     runs = places - np.maximum.accumulate(starts, axis=-1)
     index = np.take_along_axis(order, runs.argmax(-1, keepdims=True), -1)
-    return extreme_at(_take_mode, return_types.mode, input, np.moveaxis(index, -1, dim), dim, keepdim, out)
+    return extreme_at(_take_mode, return_types.mode, input, np.moveaxis(index, -1, dim), dim, keepdim)
 
 
 _ROUNDING = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
 
 
-def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation, out):
-    check_tensor(name, input)
+def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     if interpolation not in ("linear", "midpoint", *_ROUNDING):
         raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
                            f"got {interpolation}")
@@ -326,12 +321,12 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation, out):
         values = values + (ranked.gather(-1, wrap(high.astype(np.int64))) - values) * weight
     values = values.movedim(-1, 0)
     shape = kept if keepdim else values.array.shape[1:]
-    return write_out(out, values.reshape(at.shape + shape),
-                     exact="quantile() out tensor must be same dtype as the input tensor")
+    return values.reshape(at.shape + shape)
 
 
-@numpy_names
-def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+@public(out="quantile() out tensor must be same dtype as the input tensor", method=True)
+def quantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
     """The q-th quantiles (a number or 1-D tensor between 0 and 1) of all elements or along `dim`.
 
     `interpolation` between two elements: linear, lower, higher, midpoint, nearest.
@@ -340,29 +335,31 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
     >>> torch.quantile(torch.tensor([1., 2., 3., 4.]), 0.5)
     tensor(2.5000)
     """
-    return _quantile("quantile", False, input, q, dim, keepdim, interpolation, out)
+    return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
 
-@numpy_names
-def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+@public(out="quantile() out tensor must be same dtype as the input tensor", method=True)
+def nanquantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
     """`quantile` of the elements that are not NaN.
 
     >>> import tinytorch as torch
     >>> torch.nanquantile(torch.tensor([1., float("nan"), 3.]), 0.5)
     tensor(2.)
     """
-    return _quantile("nanquantile", True, input, q, dim, keepdim, interpolation, out)
+    return _quantile("nanquantile", True, input, q, dim, keepdim, interpolation)
 
 
 # ------------------------------------------------------------------ counts in bins
-def bincount(input, weights=None, minlength=0):
+@public(method=True)
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each non-negative integer occurs, or the sum of the weights where it does.
 
     >>> import tinytorch as torch
     >>> torch.bincount(torch.tensor([0, 2, 2]), minlength=4)
     tensor([1, 0, 2, 0])
     """
-    if input.array.dtype.kind not in "iu":
+    if input.array.dtype.kind not in dt.INTEGER:
         raise not_implemented("bincount_cpu", input)
     if input.array.ndim != 1 or input.array.size and input.array.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
@@ -381,7 +378,10 @@ def _bincount(array, weights, least):
     return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(array, weights, least))
 
 
-def histc(input, bins=100, min=0, max=0, *, out=None):
+@public(dtypes=dt.FLOATING, kernel="histogram_cpu", widen=True, method=True,
+        out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want} and hist "
+            "{have}")
+def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
     """Counts of the elements in `bins` equal bins from `min` to `max` (those of the data if both are 0).
 
     >>> import tinytorch as torch
@@ -389,8 +389,6 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     tensor([0., 2., 1., 0.])
     """
     array = input.array
-    if array.dtype.kind != "f":
-        raise not_implemented("histogram_cpu", input)
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
     low, high = min, max
@@ -403,11 +401,10 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if low > high:
         raise RuntimeError("max must be larger than min")
     counts = np.histogram(array[~np.isnan(array)].astype(np.float64), bins, (float(low), float(high)))[0]
-    return write_out(out, wrap(counts.astype(array.dtype)),
-                     exact="torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
-                           "{want} and hist {have}")
+    return wrap(counts.astype(array.dtype))
 
 
+@method()
 def sum_to_size(self, *size):
     """The sum over what broadcasting `size` to the shape of `self` would repeat: a tensor of that size.
 
@@ -428,7 +425,3 @@ def sum_to_size(self, *size):
     dims = [d for d, n in enumerate(shape) if d < lead or n != 1 and size[d - lead] == 1]
     result = sum(self, dims, keepdim=True) if dims else self
     return result.view(size) if lead else result
-
-
-methods(var, std, logsumexp, nansum, nanmean, median, nanmedian, mode, quantile, nanquantile, bincount, histc,
-        sum_to_size)
