@@ -81,7 +81,8 @@ def arguments(signature, method):
             text = "**" + text
         text += f": {kind}" if kind else ""
         if p.default is not p.empty:
-            text += (" = " if kind else "=") + _default(p.default)
+            absent = p.default is None and kind and not {"None", "Any"} & set(re.findall(r"\w+", kind))
+            text += (" = " if kind else "=") + ("..." if absent else _default(p.default))
         parts.append(text)
     return ", ".join(parts + ["/"] * slash)
 
