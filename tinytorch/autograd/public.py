@@ -122,7 +122,7 @@ class Public:
         positional, by_keyword = self.parameters()
         annotations = self.function.__annotations__
         self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
-        classes = self.classes = [self._kinds[p][0] for p in positional]
+        classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         return classes
 
     def check(self, args):
