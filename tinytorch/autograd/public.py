@@ -157,7 +157,12 @@ class Public:
         function, input = self.function, args[0] if args else None
         if self.dtypes is not None and input is not None and input.array.dtype.kind not in self.dtypes:
             raise not_implemented(self.kernel, input)
-        if self.widen and any([isinstance(x, Tensor) and x.array.dtype.kind == "V" for x in args]):
+        dtype = kwargs.get("dtype")            # to be computed in, and the result's
+        if self.widen and dtype is dt.bfloat16:
+            args, kwargs["dtype"] = (converted(input, dt.BFLOAT16), *args[1:]), None
+            result = _in_float32(function, args, kwargs)
+        elif self.widen and dtype is None and any([isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16
+                                                   for x in args]):
             result = _in_float32(function, args, kwargs)
         else:
             result = function(*args, **kwargs)
@@ -264,7 +269,7 @@ def _checked(record, function):
                 break
         if kwargs:
             args, kwargs = record.keywords(args, kwargs)
-            if writes and "out" in kwargs:
+            if writes and "out" in kwargs or kwargs.get("dtype") is dt.bfloat16:
                 return record.compute(args, kwargs)
         if looks and args and args[0].array.dtype.kind not in plain:
             return record.compute(args, kwargs)
