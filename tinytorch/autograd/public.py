@@ -242,7 +242,8 @@ def refuse(function, *args):
     """Raise torch's TypeError for the first of the arguments of a hot function that is not what its annotation says;
     return if there is none."""
     record = TABLE[function]
-    record.read()
+    if record.classes is None:
+        record.read()
     record.check(args)
 
 
