@@ -52,7 +52,7 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
     refuse_clamp(("Bool", "hardtanh"), input.array)
     if input.array.dtype.kind in dt.INTEGER:
         min_val, max_val = int(min_val), int(max_val)
-        if min_val < 0 and input.array.dtype.kind == "u":
+        if min_val < 0 and not input.dtype.is_signed:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _hardtanh(input, min_val, max_val)
 

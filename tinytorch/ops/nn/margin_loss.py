@@ -162,10 +162,12 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     classes = input.array.shape[-1] if input.array.ndim else 1
     if input.array.dtype.kind not in dt.NATIVE:
         raise not_implemented("multilabel_margin_loss_forward_out_frame", input)
-    _check_long(target)
+    if target.array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
+        _check_long(target)
     rows, labels = input.reshape(-1, classes), target.array.reshape(-1, classes)
     if labels.size and (labels.min() < -1 or labels.max() >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
+    _check_long(target)
     listed = np.logical_and.accumulate(labels >= 0, axis=1)
     labels = np.where(listed, labels, 0)
     other = np.ones(labels.shape, bool)
