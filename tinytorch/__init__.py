@@ -61,7 +61,8 @@ from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *
 from .ops.layout.scatter import *
 from .ops.layout.shape import *
-from .ops.nn.smooth_activation import *
+from .ops.nn.elu import *
+from .ops.nn.relu import *
 from .ops.nn.similarity import *
 from .ops.nn.softmax import *
 from .ops.reduction.sorting import *

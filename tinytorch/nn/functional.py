@@ -1,9 +1,17 @@
-"""torch.nn.functional: the layers as functions. The work is done in ops/; only torch's names are gathered here."""
+"""torch.nn.functional: the layers as functions. The work is done in ops/; here stand the functions that torch writes in
+Python on top of its own, with `inplace` and other defaults."""
+from __future__ import annotations
+
 import warnings
 
-from ..ops.nn import softmax as _softmax
-from ..ops.nn.activation import (hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_, leaky_relu, leaky_relu_,
-                                 prelu, relu as _relu, relu6, relu_, rrelu, rrelu_, softshrink, threshold, threshold_)
+from .. import dtypes as dt
+from ..autograd.public import public
+from ..ops.elementwise.math import tanh
+from ..ops.elementwise.special import sigmoid
+from ..ops.linalg.products import linear
+from ..ops.nn import activation as _activation, elu as _elu, relu as _relu
+from ..ops.nn.activation import (glu, hardshrink, hardtanh_, logsigmoid, softplus, softshrink, softsign, tanhshrink,
+                                 threshold_)
 from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
                                     adaptive_max_pool1d_with_indices, adaptive_max_pool2d,
                                     adaptive_max_pool2d_with_indices, adaptive_max_pool3d,
@@ -13,70 +21,218 @@ from ..ops.nn.bilinear import bilinear
 from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, unfold
 from ..ops.nn.cross_entropy import cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
-from ..ops.nn.dropout import (alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
-                              gumbel_softmax)
+from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from ..ops.nn.elu import celu_, elu_, selu_
 from ..ops.nn.embedding import embedding, embedding_bag, one_hot
-from ..ops.linalg.products import linear
-from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss,
-                           gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss,
-                           mse_loss, multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss,
-                           poisson_nll_loss, smooth_l1_loss, soft_margin_loss, triplet_margin_loss,
-                           triplet_margin_with_distance_loss)
-from ..ops.elementwise.math import tanh
+from ..ops.nn.gelu import gelu
+from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, gaussian_nll_loss, huber_loss,
+                           kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss)
+from ..ops.nn.margin_loss import (cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_margin_loss,
+                                  multilabel_margin_loss, multilabel_soft_margin_loss, soft_margin_loss,
+                                  triplet_margin_loss, triplet_margin_with_distance_loss)
 from ..ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
 from ..ops.nn.pad import pad
 from ..ops.nn.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,
                            max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices)
+from ..ops.nn.relu import leaky_relu_, prelu, relu as _torch_relu, relu_, rrelu_
 from ..ops.nn.similarity import cosine_similarity, normalize, pairwise_distance, pdist
-from ..ops.nn.smooth_activation import (celu, celu_, elu, elu_, gelu, glu, logsigmoid, mish, selu, selu_, silu,
-                                        softplus, softsign, tanhshrink)
-from ..ops.elementwise.special import sigmoid
+from ..ops.nn.softmax import gumbel_softmax
+from ..tensor import Tensor
 
 
-def relu(input, inplace=False):
-    """max(input, 0); its derivative at 0 is 0. With `inplace` the input itself is overwritten. RuntimeError for bool.
+# ------------------------------------------------------------------ activations that may be computed in place
+@public(python=True)
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    return relu_(input) if inplace else _relu(input)
+    return relu_(input) if inplace else _torch_relu(input)
 
 
-def _implicit(name, dim, input, stacklevel):
+@public(python=True)
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(input, 0), 6).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.relu6(torch.tensor([-1., 7.]))
+    tensor([0., 6.])
+    """
+    return hardtanh_(input, 0, 6) if inplace else _activation.hardtanh(input, 0, 6)
+
+
+@public(python=True)
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """`input` where positive, else input * negative_slope. NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.5)
+    tensor([-0.5000,  2.0000])
+    """
+    return leaky_relu_(input, negative_slope) if inplace else _relu.leaky_relu(input, negative_slope)
+
+
+@public(python=True)
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+          inplace: bool = False) -> Tensor:
+    """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else is the middle.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
+    tensor([-8.,  2.])
+    """
+    return rrelu_(input, lower, upper, training) if inplace else _relu.rrelu(input, lower, upper, training)
+
+
+@public(python=True)
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside.
+
+    ValueError if min_val > max_val, RuntimeError for bool.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return hardtanh_(input, min_val, max_val) if inplace else _activation.hardtanh(input, min_val, max_val)
+
+
+@public(python=True)
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """`input` where it is above `threshold`, else `value`.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.threshold(torch.tensor([0.5, 2.]), 1, 20)
+    tensor([20.,  2.])
+    """
+    return threshold_(input, threshold, value) if inplace else _activation.threshold(input, threshold, value)
+
+
+@public(python=True)
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(input + 3, 0), 6) / 6.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hardsigmoid(torch.tensor([-4., 0.]))
+    tensor([0.0000, 0.5000])
+    """
+    return _activation.hardsigmoid_(input) if inplace else _activation.hardsigmoid(input)
+
+
+@public(python=True)
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * hardsigmoid(input).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
+    tensor([-0.,  3.])
+    """
+    return _activation.hardswish_(input) if inplace else _activation.hardswish(input)
+
+
+@public(python=True)
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * sigmoid(input), also called swish.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.silu(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7311])
+    """
+    return _activation.silu_(input) if inplace else _activation.silu(input)
+
+
+@public(python=True)
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * tanh(softplus(input)).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.mish(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8651])
+    """
+    return _activation.mish_(input) if inplace else _activation.mish(input)
+
+
+@public(python=True)
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` where positive, else alpha * (exp(input) - 1).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.elu(torch.tensor([-1., 1.]))
+    tensor([-0.6321,  1.0000])
+    """
+    return elu_(input, alpha) if inplace else _elu.elu(input, alpha)
+
+
+@public(python=True)
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """elu with the constants for which activations keep mean 0 and variance 1.
+
+    Klambauer et al. 2017, Self-Normalizing Neural Networks.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.selu(torch.tensor([-1., 1.]))
+    tensor([-1.1113,  1.0507])
+    """
+    return selu_(input) if inplace else _elu.selu(input)
+
+
+@public(python=True)
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` where positive, else alpha * (exp(input / alpha) - 1). RuntimeError if alpha is 0.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.celu(torch.tensor([-1., 1.]), 2.)
+    tensor([-0.7869,  1.0000])
+    """
+    return celu_(input, alpha) if inplace else _elu.celu(input, alpha)
+
+
+# ------------------------------------------------------------------ softmax
+def _implicit(name, input, stacklevel):
     """The dimension that torch's old default takes."""
-    if dim is not None:
-        return dim
     warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
                   "argument.", stacklevel=stacklevel)
-    return 0 if input.ndim in (0, 1, 3) else 1
+    return 0 if input.dim() in (0, 1, 3) else 1
 
 
-def softmax(input, dim=None, _stacklevel=3, dtype=None):
+@public(python=True)
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dt.dtype | None = None) -> Tensor:
     """torch.softmax; without `dim`, which is deprecated, along dimension 1 (0 for 0, 1 and 3 dimensions).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.softmax(torch.tensor([0., 0.]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    return _softmax.softmax(input, _implicit("softmax", dim, input, _stacklevel), dtype)
+    if dim is None:
+        dim = _implicit("softmax", input, _stacklevel)
+    return input.softmax(dim, dtype)
 
 
-def softmin(input, dim=None, _stacklevel=3, dtype=None):
+@public(python=True)
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dt.dtype | None = None) -> Tensor:
     """softmax(-input).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.softmin(torch.tensor([0., 0.]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    return _softmax.softmax(-input, _implicit("softmin", dim, input, _stacklevel), dtype)
+    if dim is None:
+        dim = _implicit("softmin", input, _stacklevel)
+    return (-input).softmax(dim, dtype)
 
 
-def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+@public(python=True)
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dt.dtype | None = None) -> Tensor:
     """torch.log_softmax; without `dim` as in `softmax`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.log_softmax(torch.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    return _softmax.log_softmax(input, _implicit("log_softmax", dim, input, _stacklevel), dtype)
+    if dim is None:
+        dim = _implicit("log_softmax", input, _stacklevel)
+    return input.log_softmax(dim, dtype)

@@ -331,20 +331,69 @@ def _redraw_unlikely(tensor, mean, std, a, b, generator):
         np.copyto(tensor.array, candidates.array, where=pending)
 
 
-def _deprecated(function):
-    """The old name of a function, without the final underscore."""
-    new, old = function.__name__, function.__name__[:-1]
+# ------------------------------------------------------------------ old names, without the final underscore
+def _deprecated(new):
+    def decorate(old):
+        @functools.wraps(old)
+        def alias(*args, **kwargs):
+            warnings.warn(f"`nn.init.{old.__name__}` is now deprecated in favor of `nn.init.{new.__name__}`.",
+                          FutureWarning, stacklevel=2)
+            return new(*args, **kwargs)
+        alias.__wrapped__ = new                # whose source and signature inspect shows
+        return alias
+    return decorate
 
-    @functools.wraps(function)
-    def alias(*args, **kwargs):
-        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2)
-        return function(*args, **kwargs)
-    alias.__name__ = alias.__qualname__ = old
-    alias.__doc__ = f"Deprecated name of `{new}`."
-    return alias
+
+@_deprecated(uniform_)
+def uniform():
+    """Deprecated name of `uniform_`."""
 
 
-uniform, normal, constant, eye, dirac = (_deprecated(f) for f in (uniform_, normal_, constant_, eye_, dirac_))
-xavier_uniform, xavier_normal = _deprecated(xavier_uniform_), _deprecated(xavier_normal_)
-kaiming_uniform, kaiming_normal = _deprecated(kaiming_uniform_), _deprecated(kaiming_normal_)
-orthogonal, sparse = _deprecated(orthogonal_), _deprecated(sparse_)
+@_deprecated(normal_)
+def normal():
+    """Deprecated name of `normal_`."""
+
+
+@_deprecated(constant_)
+def constant():
+    """Deprecated name of `constant_`."""
+
+
+@_deprecated(eye_)
+def eye():
+    """Deprecated name of `eye_`."""
+
+
+@_deprecated(dirac_)
+def dirac():
+    """Deprecated name of `dirac_`."""
+
+
+@_deprecated(xavier_uniform_)
+def xavier_uniform():
+    """Deprecated name of `xavier_uniform_`."""
+
+
+@_deprecated(xavier_normal_)
+def xavier_normal():
+    """Deprecated name of `xavier_normal_`."""
+
+
+@_deprecated(kaiming_uniform_)
+def kaiming_uniform():
+    """Deprecated name of `kaiming_uniform_`."""
+
+
+@_deprecated(kaiming_normal_)
+def kaiming_normal():
+    """Deprecated name of `kaiming_normal_`."""
+
+
+@_deprecated(orthogonal_)
+def orthogonal():
+    """Deprecated name of `orthogonal_`."""
+
+
+@_deprecated(sparse_)
+def sparse():
+    """Deprecated name of `sparse_`."""

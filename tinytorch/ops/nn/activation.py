@@ -1,56 +1,39 @@
-"""Activations made of straight pieces, element by element: relu hardtanh prelu threshold ...
+"""Activations, element by element: hardtanh threshold hardswish silu mish softplus ... and glu.
 
-The others are in smooth_activation.py.
+Those of the families of relu, elu, gelu and softmax are in the files of those names.
 """
-from functools import partial
+from __future__ import annotations
 
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import op, renamed, unary
-from ...autograd.promotion import in_float32, need_tensors
-from ...autograd.public import methods
+from ...autograd.op import op
+from ...autograd.promotion import in_float32
+from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
-from ...kernels.random.samplers import rrelu_slopes
-from ...random import stream_of
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor, check_dim
+from ...types import Number
+from ..elementwise.arithmetic import conj
+from ..elementwise.math import tanh
+from ..elementwise.special import sigmoid
+from .relu import refuse_clamp
 
-__all__ = ["hardshrink", "prelu", "relu", "relu_", "rrelu", "rrelu_", "threshold", "threshold_"]
+__all__ = ["hardshrink", "sigmoid_", "threshold", "threshold_"]
+
+sigmoid_ = Tensor.sigmoid_
 
 
 def floating(kernel, primitive, input, *settings):
     """primitive(input, *settings) for floating `input`; torch's error, which names its `kernel`, for others."""
-    try:
-        kind = input.array.dtype.kind
-    except AttributeError:
-        need_tensors(primitive.__name__.strip("_"), input=input)
-        raise
-    if kind == "f":
-        return primitive(input, *settings)
-    if kind == "V":
+    if input.array.dtype.kind in dt.WIDENED:
         return in_float32(lambda x: primitive(x, *settings), input)
-    raise not_implemented(kernel, input)
+    if input.array.dtype.kind not in dt.NATIVE:
+        raise not_implemented(kernel, input)
+    return primitive(input, *settings)
 
 
-def real(name, array):
-    """Refuse bools and complex numbers, where a clamp is meant."""
-    if array.dtype.kind == "b":
-        raise RuntimeError(f"{name[0]} inputs not supported for {name[1]}")
-    if array.dtype.kind == "c":
-        raise NotImplementedError("clamp is not supported for complex types")
-
-
-# ------------------------------------------------------------------ relu and its piecewise linear kin
-#: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
-_ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
-
-#: max(0, x) by dtype. Of two zeros NumPy returns the second, of halves the first: it is to be that of x, so that -0.
-#: stays -0. as in torch.
-_AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
-_AT_LEAST_ZERO[np.dtype(np.float16)] = lambda x: np.maximum(x, _ZERO[x.dtype])
-
-
+# ------------------------------------------------------------------ of straight pieces
 def limited(x, low, high):
     """`x` moved into [low, high]; a zero that equals one of them stays as it is."""
     if x.dtype == np.float16:
@@ -58,183 +41,20 @@ def limited(x, low, high):
     return np.minimum(high, np.maximum(low, x))
 
 
-def parts(x):
-    """`x` where it is positive, else -0., which leaves every zero that it is added to as it is; and `x` where it is
-    not, else 0."""
-    if x.dtype == np.float16:
-        return np.maximum(-0.0, x), np.minimum(x, 0)
-    return np.maximum(x, -0.0), np.minimum(0, x)
-
-
-@unary(name="is_not_zero", method=False, inplace=False)
-def _is_not_zero(input):
-    # 1 (also for NaN) or 0 in the input's dtype: a product with a bool array costs a small one twice the time
-    return np.not_equal(input, _ZERO[input.dtype]).astype(input.dtype)
-
-
-def _clipped_in_rows(x, zero):
-    """max(zero, x) of a contiguous array. NumPy compares two arrays several numbers at a time, but an array and a
-    number one by one: half the time goes if the zeros come as an array as well."""
-    result = np.empty_like(x)
-    flat, out, whole = x.reshape(-1), result.reshape(-1), x.size - x.size % 1024
-    rows, zeros = flat[:whole].reshape(-1, 1024), np.zeros(1024, x.dtype)
-    pairs = ((zeros, rows), (zero, flat[whole:])) if x.dtype != np.float16 else ((rows, zeros), (flat[whole:], zero))
-    np.maximum(*pairs[0], out=out[:whole].reshape(-1, 1024))
-    np.maximum(*pairs[1], out=out[whole:])
-    return result
-
-
-@unary(lambda g, ans: g * _is_not_zero(ans))
-def relu(input):
-    """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
-
-    >>> import tinytorch as torch
-    >>> torch.relu(torch.tensor([-1., 2.]))
-    tensor([0., 2.])
-    """
-    try:
-        if input.size >= 16384 and input.flags.c_contiguous:
-            return _clipped_in_rows(input, _ZERO[input.dtype])
-        return _AT_LEAST_ZERO[input.dtype](input)
-    except KeyError:                           # a dtype without a zero to compare with
-        real(("Boolean", "relu"), input)
-        raise
-
-
-relu_ = Tensor.relu_
-
-
 @op(name="hardtanh", input=lambda g, input, low, high: g * ((input > low) * (input < high)))
 def _hardtanh(input, low, high):
     return limited(input, low, high)
 
 
-def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
-    """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside.
-
-    ValueError if min_val > max_val, RuntimeError for bool.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
-    tensor([-1.0000,  0.5000])
-    """
-    if min_val > max_val:
-        raise ValueError("min_val cannot be greater than max_val")
-    if inplace:
-        return hardtanh_(input, min_val, max_val)
-    real(("Bool", "hardtanh"), input.array)
-    if input.array.dtype.kind == "V":
-        return in_float32(lambda x: _hardtanh(x, min_val, max_val), input)
-    if input.array.dtype.kind in "iu":
+@public(widen=True)
+def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor:
+    """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside. RuntimeError for bool."""
+    refuse_clamp(("Bool", "hardtanh"), input.array)
+    if input.array.dtype.kind in dt.INTEGER:
         min_val, max_val = int(min_val), int(max_val)
-        if min_val < 0 and input.array.dtype.kind == "u":
+        if min_val < 0 and not input.dtype.is_signed:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _hardtanh(input, min_val, max_val)
-
-
-def relu6(input, inplace=False):
-    """min(max(input, 0), 6).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.relu6(torch.tensor([-1., 7.]))
-    tensor([0., 6.])
-    """
-    return hardtanh(input, 0, 6, inplace)
-
-
-@op(name="leaky_relu_backward",
-    grad=lambda g, input, slope: _leak(g, input, slope),
-    slope=lambda g, grad, input: g * grad * (input <= 0))
-def _leak(grad, input, slope):
-    """The gradient `grad`, times `slope` (a number or an array) where input is not positive."""
-    # masks are multiplied rather than selected by: np.where is slow where the branches alternate
-    positive = input > 0
-    if slope.__class__ is float and 0 <= slope <= 1:
-        factor = np.maximum(positive, np.asarray(slope, grad.dtype))
-    else:
-        factor = ~positive * np.asarray(slope, grad.dtype)
-        factor += positive
-    return grad * factor
-
-
-@op(name="leaky_relu", input=lambda g, input, slope: _leak(g, input, slope))
-def _leaky_relu(input, slope):
-    if slope.__class__ is float and 0 < slope < 1:
-        return np.maximum(input, input * slope)
-    return _prelu.op.forward(input, slope)
-
-
-_rrelu = renamed(_leaky_relu, "rrelu_with_noise")
-
-
-def leaky_relu(input, negative_slope=0.01, inplace=False):
-    """`input` where positive, else input * negative_slope. NotImplementedError for integers.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.5)
-    tensor([-0.5000,  2.0000])
-    """
-    if inplace:
-        return leaky_relu_(input, negative_slope)
-    return floating("leaky_relu_cpu", _leaky_relu, input, negative_slope)
-
-
-@op(name="prelu_kernel",
-    input=lambda g, input, weight: _leak(g, input, weight),
-    weight=lambda g, input: g * (input * (input <= 0)))
-def _prelu(input, weight):
-    positive, negative = parts(input)
-    return positive + negative * weight
-
-
-def prelu(input, weight):
-    """`input` where positive, else input * weight. `weight` has one element, or one for each channel (dimension 1).
-
-    RuntimeError if the numbers of channels differ or `weight` is no vector.
-
-    >>> import tinytorch as torch
-    >>> torch.prelu(torch.tensor([-4., 2.]), torch.tensor(0.25))
-    tensor([-1.,  2.])
-    """
-    if input.array.dtype != weight.array.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {str(input.dtype)[6:].title()} "
-                           f"and {str(weight.dtype)[6:].title()}")
-    if weight.array.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.array.ndim}")
-    if weight.array.size != 1:
-        if input.array.ndim == 0:
-            raise RuntimeError("Not allow zero-dim input tensor.")
-        channels = input.array.shape[1] if input.array.ndim > 1 else 1
-        if channels != weight.array.size:
-            raise RuntimeError("Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-                               f"{weight.array.size} and channel size = {channels}.")
-    if input.array.ndim == 0:
-        weight = weight.reshape(())
-    elif weight.array.ndim:
-        weight = weight.reshape((1, -1) + (1,) * (input.array.ndim - 2) if input.array.ndim > 1 else (1,))
-    if input.array.dtype.kind == "V":
-        return in_float32(_prelu, input, weight)
-    return floating("prelu", _prelu, input, weight)
-
-
-def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
-    """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else is the middle.
-
-    >>> import tinytorch as torch
-    >>> torch.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
-    tensor([-8.,  2.])
-    """
-    if inplace:
-        return rrelu_(input, lower, upper, training)
-    if lower > upper:
-        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    if not training:
-        return floating("leaky_relu_cpu", _rrelu, input, (lower + upper) / 2)
-    if input.array.dtype.kind in "biuc" or input.array.dtype == np.float16:
-        raise not_implemented("rrelu_with_noise_out_cpu", input)
-    with stream_of(None) as stream:
-        slopes = rrelu_slopes(input.array, lower, upper, stream)
-    return floating("rrelu_with_noise_out_cpu", _rrelu, input, wrap(slopes))
 
 
 @op(name="threshold", input=lambda g, input, threshold: g * ~(input <= threshold))
@@ -242,19 +62,14 @@ def _threshold(input, threshold, value):
     return np.where(input <= threshold, np.asarray(value, input.dtype), input)
 
 
-def threshold(input, threshold, value, inplace=False):
+@public(dtypes=dt.INTEGER + dt.FLOATING, kernel="threshold_cpu", widen=True)
+def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     """`input` where it is above `threshold`, else `value`.
 
     >>> import tinytorch as torch
     >>> torch.threshold(torch.tensor([0.5, 2.]), 1, 20)
     tensor([20.,  2.])
     """
-    if inplace:
-        return threshold_(input, threshold, value)
-    if input.array.dtype.kind in "bc":
-        raise not_implemented("threshold_cpu", input)
-    if input.array.dtype.kind == "V":
-        return in_float32(lambda x: _threshold(x, threshold, value), input)
     return _threshold(input, threshold, value)
 
 
@@ -263,14 +78,15 @@ def _hardshrink(input, lambd):
     return input * ~((input >= -lambd) & (input <= lambd)) + 0.0           # 0. for the -0. of a negative number
 
 
-def hardshrink(input, lambd=0.5):
+@public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", widen=True, method=True)
+def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` outside [-lambd, lambd], 0 inside.
 
     >>> import tinytorch as torch
     >>> torch.hardshrink(torch.tensor([0.25, -2.]))
     tensor([ 0., -2.])
     """
-    return floating("hardshrink_cpu", _hardshrink, input, lambd)
+    return _hardshrink(input, lambd)
 
 
 @op(name="softshrink", input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
@@ -278,17 +94,20 @@ def _softshrink(input, lambd):
     return input - np.minimum(np.maximum(input, -lambd), lambd)
 
 
-def softshrink(input, lambd=0.5):
+@public(dtypes=dt.FLOATING, kernel="softshrink_check")
+def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]. RuntimeError if `lambd` is negative.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -2.]))
     tensor([ 0.0000, -1.5000])
     """
-    if lambd < 0 and input.array.dtype.kind in "fV":
+    if lambd < 0:                              # the limit named is that of bfloat16, if it is that
         raise RuntimeError(f"lambda must be in range [0, {dt.finfo(input.dtype).max:g}] for input dtype "
                            f"{type_name(input)}, but found {lambd:g}")
-    return floating("softshrink_check", _softshrink, input, lambd)
+    if input.array.dtype.kind in dt.WIDENED:
+        return in_float32(_softshrink, input, lambd)
+    return _softshrink(input, lambd)
 
 
 @op(name="hardsigmoid", input=lambda g, input: g * ((input > -3) * (input < 3)) / 6)
@@ -296,14 +115,15 @@ def _hardsigmoid(input):
     return np.minimum(np.maximum(input + 3, 0), 6) / 6
 
 
-def hardsigmoid(input, inplace=False):
+@public(dtypes=dt.FLOATING, kernel="hardsigmoid_cpu", widen=True)
+def hardsigmoid(input: Tensor) -> Tensor:
     """min(max(input + 3, 0), 6) / 6.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.hardsigmoid(torch.tensor([-4., 0.]))
     tensor([0.0000, 0.5000])
     """
-    return written(floating("hardsigmoid_cpu", _hardsigmoid, input), input, inplace)
+    return _hardsigmoid(input)
 
 
 def _hardswish_gradient(g, input):
@@ -316,21 +136,151 @@ def _hardswish(input):
     return input * (np.minimum(np.maximum(input + 3, 0), 6) / 6)
 
 
-def hardswish(input, inplace=False):
+@public(dtypes=dt.FLOATING, kernel="hardswish_cpu", widen=True)
+def hardswish(input: Tensor) -> Tensor:
     """input * hardsigmoid(input).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
     tensor([-0.,  3.])
     """
-    return written(floating("hardswish_cpu", _hardswish, input), input, inplace)
+    return _hardswish(input)
 
 
-def written(result, input, inplace):
-    """`result`, written into `input` if the function was called in place."""
-    return in_place(lambda self: result)(input) if inplace else result
+# ------------------------------------------------------------------ smooth
+def _silu_gradient(g, input):
+    s = sigmoid(input)
+    return g * conj(s * (1 + input * (1 - s)))
 
 
-hardtanh_, leaky_relu_, rrelu_ = map(in_place, (hardtanh, leaky_relu, rrelu))
+@op(name="silu", input=_silu_gradient)
+def _silu(input):
+    return input * sigmoid.op.forward(input)
+
+
+@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu", widen=True)
+def silu(input: Tensor) -> Tensor:
+    """input * sigmoid(input), also called swish.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.silu(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7311])
+    """
+    return _silu(input)
+
+
+def _log1p_exp(x):
+    """log(1 + exp(x)) of an array, without overflow."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def _mish_gradient(g, input):
+    t = tanh(_softplus(input, 1.0, 20.0))
+    return g * (t + input * sigmoid(input) * (1 - t * t))
+
+
+@op(name="mish", input=_mish_gradient)
+def _mish(input):
+    return input * np.tanh(_log1p_exp(input))
+
+
+@public(dtypes=dt.FLOATING, kernel="mish_cpu", widen=True)
+def mish(input: Tensor) -> Tensor:
+    """input * tanh(softplus(input)).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.mish(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8651])
+    """
+    return _mish(input)
+
+
+def _softplus_gradient(g, input, beta, threshold):
+    linear = input * beta > threshold
+    return g * linear + g * sigmoid(input * beta) * ~linear
+
+
+@op(name="softplus", input=_softplus_gradient)
+def _softplus(input, beta, threshold):
+    scaled = input * beta
+    result = _log1p_exp(scaled) / beta
+    if scaled.size and scaled.max() > threshold:
+        result = np.where(scaled > threshold, input, result)
+    return result
+
+
+@public(dtypes=dt.FLOATING, kernel="softplus_cpu", widen=True)
+def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
+    """log(1 + exp(beta * input)) / beta; `input` itself where beta * input > threshold.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.softplus(torch.tensor([0., 30.]))
+    tensor([ 0.6931, 30.0000])
+    """
+    return _softplus(input, beta, threshold)
+
+
+@op(name="log_sigmoid", input=lambda g, input: g * sigmoid(-input))
+def _log_sigmoid(input):
+    return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
+
+
+@public("log_sigmoid", dtypes=dt.FLOATING, kernel="log_sigmoid_cpu", widen=True)
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(input)), without underflow.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.logsigmoid(torch.tensor([0., -1000.]))
+    tensor([-6.9315e-01, -1.0000e+03])
+    """
+    return _log_sigmoid(input)
+
+
+# ------------------------------------------------------------------ composites
+@public(python=True)
+def softsign(input: Tensor) -> Tensor:
+    """input / (1 + |input|).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.softsign(torch.tensor([-1., 3.]))
+    tensor([-0.5000,  0.7500])
+    """
+    return input / (input.abs() + 1)
+
+
+@public(python=True)
+def tanhshrink(input: Tensor) -> Tensor:
+    """input - tanh(input).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.tanhshrink(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.2384])
+    """
+    if input.array.dtype.kind in dt.BOOL:
+        return input - input                   # refused, as torch refuses it
+    return input - input.tanh()
+
+
+@public(python=True)
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half of `input` along `dim`, times the sigmoid of the second. RuntimeError if it cannot be halved.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.glu(torch.tensor([4., 0.]))
+    tensor([2.])
+    """
+    if input.array.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    if dim.__class__ is not int:
+        refuse(glu, input, dim)
+    size = input.array.shape[check_dim(dim, input.array.ndim)]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {check_dim(dim, input.array.ndim)} "
+                           f"is size {size}")
+    if input.array.dtype.kind not in dt.FLOATING:
+        raise not_implemented("glu_cpu", input)
+    return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
+
+
+hardtanh_, hardsigmoid_, hardswish_, silu_, mish_ = map(in_place, (hardtanh, hardsigmoid, hardswish, silu, mish))
 threshold_ = in_place(threshold, lambda memory, values, *_, **__: np.copyto(memory, values))
-methods(prelu, hardshrink)

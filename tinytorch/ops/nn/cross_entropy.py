@@ -1,11 +1,15 @@
 """Cross entropy and negative log likelihood. Targets that are classes take one node of the tape."""
+from __future__ import annotations
+
 import warnings
 
+from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import need_tensors
-from ...errors import type_name
+from ...autograd.promotion import in_float32
+from ...autograd.public import public, refuse
+from ...errors import not_implemented, type_name
 from ...kernels import softmax as kernels
-from .activation import floating
+from ...tensor import Tensor
 from .softmax import _log_softmax, log_softmax
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -14,7 +18,8 @@ REDUCTIONS = ("none", "mean", "sum")
 def reduction_of(reduction, size_average=None, reduce=None):
     """The reduction's name, from the deprecated flags if they are given. ValueError for an unknown name."""
     if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        size_average, reduce = (flag is None or flag for flag in (size_average, reduce))
+        reduction = "mean" if size_average and reduce else "sum" if reduce else "none"
         warnings.warn("size_average and reduce args will be deprecated, please use "
                       f"reduction='{reduction}' instead.", stacklevel=3)
     if reduction == "elementwise_mean":
@@ -55,9 +60,8 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, keep):
 _cross_entropy_2d = renamed(_cross_entropy, "nll_loss2d")
 
 
-def _checked(input, target, weight):
-    """Torch's complaints about sizes and types of class targets."""
-    x, t = input.array, target.array
+def _check_sizes(x, t):
+    """Torch's complaints about the sizes of scores `x` and class targets `t`."""
     if x.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if t.ndim == 0 and x.ndim == 1:
@@ -75,7 +79,9 @@ def _checked(input, target, weight):
         raise RuntimeError(f"Expected target size {[len(x), *x.shape[2:]]}, got {list(t.shape)}")
 
 
-def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+@public("nll_loss_nd", hot=True)
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-input at the target classes: the negative log likelihood, if `input` holds log probabilities.
 
     `input` (N, C), (N, C, d1, ...) or (C); `target` classes (N), (N, d1, ...) or () as int64 or uint8. `weight` (C)
@@ -87,9 +93,15 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     tensor(2.5000)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    need_tensors("nll_loss_nd", input=input, target=target)
-    _checked(input, target, weight)
-    return _batched(_nll_loss_2d if input.array.ndim > 2 else _nll_loss, input, target, weight, ignore_index, reduction)
+    try:
+        x, t = input.array, target.array
+    except AttributeError:
+        refuse(nll_loss, input, target)
+        raise
+    if weight is not None or ignore_index.__class__ is not int:
+        refuse(nll_loss, input, target, weight, None, ignore_index)
+    _check_sizes(x, t)
+    return _batched(_nll_loss_2d if x.ndim > 2 else _nll_loss, input, target, weight, ignore_index, reduction)
 
 
 def _batched(primitive, input, target, weight, ignore_index, reduction):
@@ -109,11 +121,17 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
     if x.ndim == 1:
         loss = _batched(primitive, input.unsqueeze(0), target.reshape(1), weight, ignore_index, reduction)
         return loss.reshape(target.array.shape) if reduction == "none" else loss
-    return floating("nll_loss_out_frame", primitive, input, target, weight, ignore_index, reduction)
+    if x.dtype.kind in dt.NATIVE:
+        return primitive(input, target, weight, ignore_index, reduction)
+    if x.dtype.kind in dt.WIDENED:
+        return in_float32(lambda x: primitive(x, target, weight, ignore_index, reduction), input)
+    raise not_implemented("nll_loss_out_frame", input)
 
 
-def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
-                  label_smoothing=0.0):
+@public("cross_entropy_loss", hot=True)
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Tensor:
     """-log(softmax(input)) at the target classes, or its mean under target probabilities.
 
     `input` (N, C), (N, C, d1, ...) or (C): scores, not normalised. `target`: classes (N), (N, d1, ...) or () as int64
@@ -126,24 +144,30 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     tensor(0.3466, grad_fn=<NllLossBackward0>)
     """
     reduction = reduction_of(reduction, size_average, reduce)
+    try:
+        x, t = input.array, target.array
+    except AttributeError:
+        refuse(cross_entropy, input, target)
+        raise
+    if weight is not None or ignore_index.__class__ is not int or label_smoothing.__class__ is not float:
+        refuse(cross_entropy, input, target, weight, None, ignore_index, None, reduction, label_smoothing)
     if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    need_tensors("cross_entropy_loss", input=input, target=target)
-    class_dim = 0 if input.array.ndim == 1 else 1
-    if input.array.shape == target.array.shape:
-        if target.array.dtype.kind != "f":
+    class_dim = 0 if x.ndim == 1 else 1
+    if x.shape == t.shape:
+        if t.dtype.kind not in dt.FLOATING:
             raise RuntimeError("Expected floating point type for target with class probabilities, got "
                                f"{type_name(target)}")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _with_probabilities(input, target, weight, reduction, label_smoothing, class_dim)
-    if input.array.ndim == 0:
+    if x.ndim == 0:
         return log_softmax(input, 1)
-    if input.array.dtype.kind != "f":
+    if x.dtype.kind not in dt.FLOATING:
         log_softmax(input, class_dim)          # says what is wrong with the type
-    _checked(input, target, weight)
+    _check_sizes(x, t)
     if label_smoothing <= 0:
-        primitive = _cross_entropy if input.array.ndim < 3 else _cross_entropy_2d
+        primitive = _cross_entropy if x.ndim < 3 else _cross_entropy_2d
         return _batched(primitive, input, target, weight, ignore_index, reduction)
     return _smoothed(log_softmax(input, class_dim), target, weight, ignore_index, reduction, label_smoothing, class_dim)
 

@@ -1,7 +1,9 @@
-"""Dropout in all its forms, and gumbel_softmax, as in torch.nn.functional. The masks are PyTorch's own.
+"""Dropout in all its forms, as in torch.nn.functional. The masks are PyTorch's own.
 
 The functions torch.dropout(input, p, train) and its kind are in native_dropout.py.
 """
+from __future__ import annotations
+
 import math
 import warnings
 
@@ -10,12 +12,12 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import in_float32
+from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place
+from ...errors import not_implemented
 from ...kernels.random import samplers
 from ...random import stream_of
-from ...tensor import wrap
-from ..random.samplers import fill_exponential, refuse
-from .softmax import softmax
+from ...tensor import Tensor, wrap
 
 _SELU_LOW = 1.7580993408473766          # -(scale * alpha) of selu: where it saturates
 
@@ -34,15 +36,15 @@ def _times_plus(input, noise, shift):
 
 def _noise(array, p, feature):
     """True where an element (a whole channel if `feature`) is kept, in the memory order of `array`."""
-    if array.dtype.kind == "c":
-        refuse("bernoulli_scalar_cpu_", array)
+    if array.dtype.kind in dt.COMPLEX:
+        raise not_implemented("bernoulli_scalar_cpu_", array)
     if feature:
         kept = np.empty(array.shape[:2] + (1,) * (array.ndim - 2), bool)
     else:
         kept = samplers.empty_like(array, bool)
     with stream_of(None) as stream:
         samplers.bernoulli(kept, 1 - p, stream)
-    if array.dtype.kind in "biu":
+    if array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("result type Float can't be cast to the desired output type "
                            f"{dt.of(array).type_name}")
     return kept
@@ -103,12 +105,15 @@ def drop(input, p, train, inplace, alpha=False, feature=False):
 
 
 # ------------------------------------------------------------------ torch.nn.functional
-def _check(p):
+def _check(function, input, p, training):
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if training.__class__ is not bool or not isinstance(input, Tensor):
+        refuse(function, input, p, training)
 
 
-def dropout(input, p=0.5, training=True, inplace=False):
+@public(hot=True)
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability `p` and multiply the others by 1 / (1 - p); unchanged if not `training`.
 
     ValueError for p outside [0, 1].
@@ -118,11 +123,12 @@ def dropout(input, p=0.5, training=True, inplace=False):
     >>> torch.nn.functional.dropout(torch.ones(4))
     tensor([0., 0., 2., 0.])
     """
-    _check(p)
+    _check(dropout, input, p, training)
     return drop(input, p, training, inplace)
 
 
-def alpha_dropout(input, p=0.5, training=False, inplace=False):
+@public(python=True)
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps the mean and variance of its input, to go with selu. ValueError for p outside [0, 1].
 
     >>> import tinytorch as torch
@@ -130,11 +136,12 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
     >>> torch.nn.functional.alpha_dropout(torch.ones(4), 0.5, training=True)
     tensor([-0.7792, -0.7792,  1.6656, -0.7792])
     """
-    _check(p)
+    _check(alpha_dropout, input, p, training)
     return drop(input, p, training, inplace, alpha=True)
 
 
-def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+@public(python=True)
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels (dimension 1). ValueError for p outside [0, 1].
 
     >>> import tinytorch as torch
@@ -143,7 +150,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     tensor([[[-0.7792, -0.7792],
              [-0.7792, -0.7792]]])
     """
-    _check(p)
+    _check(feature_alpha_dropout, input, p, training)
     return drop(input, p, training, inplace, alpha=True, feature=True)
 
 
@@ -155,7 +162,8 @@ def _unbatched(input, p, training, inplace):
     return drop(input.unsqueeze(0), p, training, False, feature=True).squeeze(0)
 
 
-def dropout1d(input, p=0.5, training=True, inplace=False):
+@public(python=True)
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (N, C, L) or (C, L) input with probability `p`.
 
     ValueError for p outside [0, 1], RuntimeError for input of other ranks.
@@ -167,8 +175,8 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
             [0., 0.],
             [2., 2.]])
     """
-    _check(p)
     ndim = input.array.ndim
+    _check(dropout1d, input, p, training)
     if ndim not in (2, 3):
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d "
                            "exists to provide channel-wise dropout on inputs with 1 spatial dimension, a channel "
@@ -186,7 +194,8 @@ def _warn_of_rank(name, dims, ndim):
                   stacklevel=3)
 
 
-def dropout2d(input, p=0.5, training=True, inplace=False):
+@public(python=True)
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (N, C, H, W) input with probability `p`. A 3-D input is taken as (N, C, L).
 
     ValueError for p outside [0, 1].
@@ -198,8 +207,8 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
              [[0., 0.]],
              [[2., 2.]]]])
     """
-    _check(p)
     ndim = input.array.ndim
+    _check(dropout2d, input, p, training)
     if ndim not in (3, 4):
         _warn_of_rank("dropout2d", 2, ndim)
     if ndim == 3:
@@ -211,7 +220,8 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     return drop(input, p, training, inplace, feature=True)
 
 
-def dropout3d(input, p=0.5, training=True, inplace=False):
+@public(python=True)
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (N, C, D, H, W) or (C, D, H, W) input with probability `p`.
 
     ValueError for p outside [0, 1].
@@ -223,36 +233,10 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
             [[[0., 0.]]],
             [[[2., 2.]]]])
     """
-    _check(p)
     ndim = input.array.ndim
+    _check(dropout3d, input, p, training)
     if ndim not in (4, 5):
         _warn_of_rank("dropout3d", 3, ndim)
     if ndim != 5:
         return _unbatched(input, p, training, inplace)
     return drop(input, p, training, inplace, feature=True)
-
-
-def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
-    """A differentiable sample of the categories along `dim` that `logits` weigh (Jang et al., 2016).
-
-    `hard`: one-hot, with the gradient of the soft sample. `eps` is deprecated and has no effect.
-
-    >>> import tinytorch as torch
-    >>> _ = torch.manual_seed(0)
-    >>> torch.nn.functional.gumbel_softmax(torch.tensor([0., 1., 2.]), hard=True)
-    tensor([0., 0., 1.])
-    """
-    if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    array = logits.array
-    with stream_of(None) as stream:
-        noise = fill_exponential(np.empty(array.shape, array.dtype), 1.0, stream)
-    soft = softmax((logits - wrap(noise).log()) / tau, dim)
-    if not hard:
-        return soft
-    values = soft.array
-    if values.dtype == dt.BFLOAT16:
-        values = dt.from_bfloat16(values)
-    chosen = np.zeros(values.shape, values.dtype)
-    np.put_along_axis(chosen, values.argmax(dim, keepdims=True), 1, dim)
-    return wrap(dt.cast(chosen, array.dtype)) - soft.detach() + soft

@@ -1,7 +1,10 @@
 """torch.dropout(input, p, train) and its kind: without defaults, and each with an in-place form."""
+from __future__ import annotations
+
+from ...autograd.public import public
 from ...kernels.random import samplers
 from ...random import stream_of
-from ...tensor import wrap
+from ...tensor import Tensor, wrap
 from .dropout import drop
 
 __all__ = ["alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
@@ -14,7 +17,8 @@ def _checked(input, p, train, inplace, **kind):
     return drop(input, p, train, inplace, **kind)
 
 
-def dropout(input, p, train):
+@public()
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero elements with probability `p` and scale the others by 1 / (1 - p), if `train`.
 
     RuntimeError for p outside [0, 1], as for the other functions here.
@@ -27,12 +31,14 @@ def dropout(input, p, train):
     return _checked(input, p, train, False)
 
 
-def dropout_(input, p, train):
+@public()
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`dropout` in place."""
     return _checked(input, p, train, True)
 
 
-def feature_dropout(input, p, train):
+@public()
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero whole channels (dimension 1) with probability `p` and scale the others by 1 / (1 - p), if `train`.
 
     >>> import tinytorch as torch
@@ -43,32 +49,38 @@ def feature_dropout(input, p, train):
     return _checked(input, p, train, False, feature=True)
 
 
-def feature_dropout_(input, p, train):
+@public()
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_dropout` in place."""
     return _checked(input, p, train, True, feature=True)
 
 
-def alpha_dropout(input, p, train):
+@public()
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Dropout that keeps mean and variance, if `train`; see nn.functional.alpha_dropout."""
     return _checked(input, p, train, False, alpha=True)
 
 
-def alpha_dropout_(input, p, train):
+@public()
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`alpha_dropout` in place."""
     return _checked(input, p, train, True, alpha=True)
 
 
-def feature_alpha_dropout(input, p, train):
+@public()
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """`alpha_dropout` of whole channels (dimension 1)."""
     return _checked(input, p, train, False, alpha=True, feature=True)
 
 
-def feature_alpha_dropout_(input, p, train):
+@public()
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_alpha_dropout` in place."""
     return _checked(input, p, train, True, alpha=True, feature=True)
 
 
-def native_dropout(input, p, train):
+@public()
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """`dropout` with its bool mask of the elements kept: (output, mask). `train=None` counts as True.
 
     >>> import tinytorch as torch

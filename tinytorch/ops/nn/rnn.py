@@ -19,8 +19,8 @@ from ..elementwise.math import tanh
 from ..elementwise.special import sigmoid
 from ..layout.join import cat
 from ..linalg.products import linear
-from .activation import relu
 from .dropout import dropout as drop
+from .relu import relu
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
 

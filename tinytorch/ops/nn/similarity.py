@@ -1,13 +1,19 @@
 """Distances and similarities of vectors: cosine_similarity pairwise_distance pdist normalize."""
+from __future__ import annotations
+
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.promotion import promoted, write_out
-from ...tensor import wrap
+from ...autograd.public import public
+from ...errors import not_implemented
+from ...tensor import Tensor, wrap
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
 
-def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+@public()
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`, with broadcasting.
 
     >>> import tinytorch as torch
@@ -15,7 +21,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     tensor([0.7071])
     """
     x1, x2 = promoted(x1, x2)
-    if x1.array.dtype.kind not in "fV":
+    if x1.array.dtype.kind not in dt.FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is "
                            f"{str(x1.dtype)[6:].title()}")
     shape = (x1 * x2).array.shape if x1.array.shape != x2.array.shape else None
@@ -28,7 +34,8 @@ def _unit(x, dim, eps):
     return x / x.norm(2, dim, keepdim=True).clamp(min=eps)
 
 
-def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+@public()
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension, with broadcasting.
 
     >>> import tinytorch as torch
@@ -38,7 +45,8 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
 
 
-def pdist(input, p=2):
+@public()
+def pdist(input: Tensor, p: float = 2) -> Tensor:
     """The p-norm distance of each pair of rows of `input` (N, D): N (N - 1) / 2 numbers. RuntimeError if p < 0.
 
     >>> import tinytorch as torch
@@ -47,13 +55,18 @@ def pdist(input, p=2):
     """
     if input.array.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
+    if input.array.dtype.kind not in dt.FLOATING:
+        raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
+    if input.array.dtype.char not in "fd":
+        raise not_implemented("pdist", input)
     i, j = np.triu_indices(len(input.array), 1)
     return (input[wrap(i)] - input[wrap(j)]).norm(p, 1)
 
 
-def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+@public(python=True)
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """input / max(p-norm along `dim`, eps).
 
     >>> import tinytorch as torch

@@ -1,0 +1,72 @@
+"""Exponential linear units: elu selu celu."""
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.in_place import in_place
+from ...autograd.op import op, renamed
+from ...autograd.public import public
+from ...tensor import Tensor
+from ...types import Number
+from .relu import parts
+
+__all__ = ["celu", "celu_", "selu", "selu_"]
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+@op(name="elu_backward",
+    grad=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate),
+    input=lambda g, grad, input, alpha, scale, rate: _elu_backward(g * grad * rate, input, alpha, scale, rate)
+    * (input <= 0))
+def _elu_backward(grad, input, alpha, scale, rate):
+    at_zero = alpha * scale * rate
+    slope = np.exp(np.minimum(input, 0) * rate) * at_zero
+    if scale != at_zero:
+        slope = slope + (input > 0) * np.asarray(scale - at_zero, input.dtype)
+    return grad * slope
+
+
+@op(name="elu", input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
+def _elu(input, alpha, scale, rate):
+    positive, negative = parts(input)
+    return np.expm1(negative * rate) * (alpha * scale) + positive * scale
+
+
+_celu = renamed(_elu, "celu")
+
+
+@public(dtypes=dt.FLOATING, kernel="elu_cpu", widen=True)
+def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Number = 1) -> Tensor:
+    """`scale` times: input where positive, else alpha * (exp(input * input_scale) - 1)."""
+    return _elu(input, float(alpha), float(scale), float(input_scale))
+
+
+@public(dtypes=dt.FLOATING, kernel="elu_cpu", widen=True)
+def selu(input: Tensor) -> Tensor:
+    """elu with the constants for which activations keep mean 0 and variance 1.
+
+    Klambauer et al. 2017, Self-Normalizing Neural Networks.
+
+    >>> import tinytorch as torch
+    >>> torch.selu(torch.tensor([-1., 1.]))
+    tensor([-1.1113,  1.0507])
+    """
+    return _elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
+
+
+@public(dtypes=dt.FLOATING, kernel="elu_cpu", widen=True)
+def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """`input` where positive, else alpha * (exp(input / alpha) - 1). RuntimeError if alpha is 0.
+
+    >>> import tinytorch as torch
+    >>> torch.celu(torch.tensor([-1., 1.]), 2.)
+    tensor([-0.7869,  1.0000])
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _celu(input, float(alpha), 1.0, 1.0 / alpha)
+
+
+elu_, selu_, celu_ = map(in_place, (elu, selu, celu))

@@ -1,0 +1,241 @@
+"""Losses of margins and distances: hinge_embedding_loss margin_ranking_loss triplet_margin_loss ..."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.public import public, refuse
+from ...errors import not_implemented, type_name
+from ...tensor import Tensor, wrap
+from .activation import _softplus, logsigmoid
+from .cross_entropy import reduction_of
+from .loss import reduced
+from .similarity import pairwise_distance
+
+
+@public(python=True)
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+    """`input` (a distance) where target is 1, max(0, margin - input) where it is -1.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
+    tensor(0.5000)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    refuse(hinge_embedding_loss, input, target, margin)
+    if input.array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
+        margin = int(margin)
+    apart = (margin - input).clamp_min(0)
+    return reduced(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
+
+
+@public(python=True)
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                          size_average: bool | None = None, reduce: bool | None = None,
+                          reduction: str = "mean") -> Tensor:
+    """1 - cosine where target is 1, max(0, cosine - margin) where it is -1. Inputs (N, D) or (D), target (N) or ().
+
+    RuntimeError for sizes that do not fit.
+
+    >>> import tinytorch as torch
+    >>> x = torch.tensor([[1., 0.]])
+    >>> torch.nn.functional.cosine_embedding_loss(x, x, torch.tensor([-1]))
+    tensor(1.)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    refuse(cosine_embedding_loss, input1, input2, target, margin)
+    dims, a, b = target.array.ndim, input1.array.ndim, input2.array.ndim
+    if dims > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if a != dims + 1 or b != dims + 1:
+        raise RuntimeError(f"{dims}D target tensor expects {dims + 1}D input tensors, but found inputs with sizes "
+                           f"{list(input1.array.shape)} and {list(input2.array.shape)}.")
+    tiny = 1e-12
+    squares = ((input1 * input1).sum(dims) + tiny) * ((input2 * input2).sum(dims) + tiny)
+    cosine = (input1 * input2).sum(dims) / squares.sqrt()
+    near = (1 - cosine).masked_fill(target != 1, 0)
+    return reduced(near + (cosine - margin).clamp_min(0).masked_fill(target != -1, 0), reduction)
+
+
+@public(python=True)
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                        size_average: bool | None = None, reduce: bool | None = None,
+                        reduction: str = "mean") -> Tensor:
+    """max(0, margin - target * (input1 - input2)): target 1 wants input1 larger, -1 input2. RuntimeError if the
+    numbers of dimensions differ.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.]), torch.tensor([3.]), torch.tensor([1.]))
+    tensor(2.)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    if not input1.array.ndim == input2.array.ndim == target.array.ndim:
+        raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+                           f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
+    refuse(margin_ranking_loss, input1, input2, target, margin)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
+
+
+@public(python=True)
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                     reduction: str = "mean") -> Tensor:
+    """log(1 + exp(-target * input)), targets 1 and -1.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.]), torch.tensor([1.]))
+    tensor(0.6931)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    refuse(soft_margin_loss, input, target)
+    if input.array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(input)}")
+    if input.array.dtype.kind in dt.WIDENED:
+        return reduced((-input * target).exp().log1p(), reduction)
+    return reduced(_softplus(-target * input, 1.0, math.inf), reduction)
+
+
+@public(python=True)
+def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+    """Sum over the other classes j of max(0, margin - x[target] + x[j]) ** p, divided by the number of classes.
+
+    `input` (N, C) or (C), `target` (N) or (), `weight` (C). ValueError if p is not 1 or 2.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[1., 0., 3.]]), torch.tensor([0]))
+    tensor(1.)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.array.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    refuse(multi_margin_loss, input, target, p, margin, weight)
+    if input.array.ndim == 0:
+        input = input.reshape(1)
+    classes = input.array.shape[-1]
+    index = np.atleast_1d(target.array)
+    if input.array.ndim > 2 or input.array.ndim == 2 and index.shape != input.array.shape[:1]:
+        raise RuntimeError(f"inconsistent target size, expected {list(input.array.shape[:-1])} but got "
+                           f"{list(target.array.shape)}")
+    if weight is not None and weight.array.size != classes:
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
+    _check_long(target)
+    if index.size and (index.min() < 0 or index.max() >= classes):
+        raise RuntimeError("target out of range")
+    rows = input.reshape(-1, classes)
+    at = wrap(index.reshape(-1, 1))
+    loss = (margin - rows.gather(1, at) + rows).clamp_min(0)
+    loss = loss if p == 1 else loss * loss
+    if weight is not None:
+        loss = loss * weight[at]
+    loss = loss.masked_fill(wrap(np.arange(classes) == at.array), 0).sum(1) / classes
+    return reduced(loss if input.array.ndim > 1 else loss.reshape(target.array.shape), reduction)
+
+
+def _check_long(target):
+    if target.array.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {type_name(target)}")
+
+
+@public(python=True)
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                           reduction: str = "mean") -> Tensor:
+    """Sum over the classes y in target and the classes i not in it of max(0, 1 - x[y] + x[i]), divided by their number.
+
+    `input` and `target` (N, C) or (C); a row of `target` lists classes up to the first -1.
+
+    >>> import tinytorch as torch
+    >>> x, y = torch.tensor([0.1, 0.2, 0.4, 0.8]), torch.tensor([3, 0, -1, 1])
+    >>> torch.nn.functional.multilabel_margin_loss(x, y)
+    tensor(0.8500)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    refuse(multilabel_margin_loss, input, target)
+    if input.array.shape != target.array.shape and input.array.ndim:
+        raise RuntimeError(f"inconsistent target size: {list(target.array.shape)} for input of size: "
+                           f"{list(input.array.shape)}")
+    classes = input.array.shape[-1] if input.array.ndim else 1
+    if input.array.dtype.kind not in dt.NATIVE:
+        raise not_implemented("multilabel_margin_loss_forward_out_frame", input)
+    if target.array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
+        _check_long(target)
+    rows, labels = input.reshape(-1, classes), target.array.reshape(-1, classes)
+    if labels.size and (labels.min() < -1 or labels.max() >= classes):
+        raise RuntimeError("argument #2 'target' is out of range")
+    _check_long(target)
+    listed = np.logical_and.accumulate(labels >= 0, axis=1)
+    labels = np.where(listed, labels, 0)
+    other = np.ones(labels.shape, bool)
+    other[np.nonzero(listed)[0], labels[listed]] = False
+    margins = (1 - rows.gather(1, wrap(labels)).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+    loss = margins.masked_fill(wrap(~(listed[:, :, None] & other[:, None, :])), 0).sum((1, 2)) / classes
+    return reduced(loss if input.array.ndim > 1 else loss.reshape(()), reduction)
+
+
+@public(python=True)
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                size_average: bool | None = None, reduce: bool | None = None,
+                                reduction: str = "mean") -> Tensor:
+    """Mean over the last dimension of binary_cross_entropy_with_logits.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.multilabel_soft_margin_loss(torch.tensor([[0., 0.]]), torch.tensor([[1., 0.]]))
+    tensor(0.6931)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    return reduced(loss.sum(-1) / input.array.shape[-1], reduction)
+
+
+@public(python=True)
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
+                        eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
+                        reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+    """max(0, margin + |anchor - positive| - |anchor - negative|), p-norms over the last dimension.
+
+    `swap` uses |positive - negative| where that is smaller. ValueError if margin <= 0.
+
+    >>> import tinytorch as torch
+    >>> a = torch.tensor([[0., 0.]])
+    >>> torch.nn.functional.triplet_margin_loss(a, a, a + 0.5)
+    tensor(0.2929)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    refuse(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap)
+    return triplet_margin_with_distance_loss(
+        anchor, positive, negative, distance_function=lambda a, b: pairwise_distance(a, b, p, eps),
+        margin=margin, swap=swap, reduction=reduction)
+
+
+@public(python=True)
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *,
+                                      distance_function: Callable | None = None, margin: float = 1.0,
+                                      swap: bool = False, reduction: str = "mean") -> Tensor:
+    """triplet_margin_loss with any function of two tensors as the distance.
+
+    >>> import tinytorch as torch
+    >>> a = torch.tensor([[0., 0.]])
+    >>> torch.nn.functional.triplet_margin_with_distance_loss(a, a, a + 3)
+    tensor(0.)
+    """
+    reduction = reduction_of(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    a, p, n = anchor.array.ndim, positive.array.ndim, negative.array.ndim
+    if not a == p == n:
+        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
+                           f"dimensions, but got: anchor {a}D, positive {p}D, and negative {n}D inputs")
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    return reduced((margin + near - far).clamp_min(0), reduction)

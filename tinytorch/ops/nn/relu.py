@@ -1,0 +1,179 @@
+"""relu and what is made of it: leaky_relu prelu rrelu. (relu6 is a hardtanh, in activation.py.)"""
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.in_place import in_place
+from ...autograd.op import op, renamed, unary
+from ...autograd.promotion import in_float32
+from ...autograd.public import public
+from ...errors import not_implemented
+from ...kernels.random.samplers import rrelu_slopes
+from ...random import Generator, stream_of
+from ...tensor import Tensor, wrap
+from ...types import Number
+
+__all__ = ["prelu", "relu", "relu_", "rrelu", "rrelu_"]
+
+
+def refuse_clamp(name, array):
+    """torch's error for bools and complex numbers, where a clamp is meant."""
+    if array.dtype.kind in dt.BOOL:
+        raise RuntimeError(f"{name[0]} inputs not supported for {name[1]}")
+    if array.dtype.kind in dt.COMPLEX:
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
+#: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
+_ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
+
+#: max(0, x) by dtype. Of two zeros NumPy returns the second, of halves the first: it is to be that of x, so that -0.
+#: stays -0. as in torch.
+_AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
+_AT_LEAST_ZERO[np.dtype(np.float16)] = lambda x: np.maximum(x, _ZERO[x.dtype])
+
+
+def parts(x):
+    """`x` where it is positive, else -0., which leaves every zero that it is added to as it is; and `x` where it is
+    not, else 0."""
+    if x.dtype == np.float16:
+        return np.maximum(-0.0, x), np.minimum(x, 0)
+    return np.maximum(x, -0.0), np.minimum(0, x)
+
+
+@unary(name="is_not_zero", method=False, inplace=False)
+def _is_not_zero(input):
+    # 1 (also for NaN) or 0 in the input's dtype: a product with a bool array costs a small one twice the time
+    return np.not_equal(input, _ZERO[input.dtype]).astype(input.dtype)
+
+
+def _clipped_in_rows(x, zero):
+    """max(zero, x) of a contiguous array. NumPy compares two arrays several numbers at a time, but an array and a
+    number one by one: half the time goes if the zeros come as an array as well."""
+    result = np.empty_like(x)
+    flat, out, whole = x.reshape(-1), result.reshape(-1), x.size - x.size % 1024
+    rows, zeros = flat[:whole].reshape(-1, 1024), np.zeros(1024, x.dtype)
+    pairs = ((zeros, rows), (zero, flat[whole:])) if x.dtype != np.float16 else ((rows, zeros), (flat[whole:], zero))
+    np.maximum(*pairs[0], out=out[:whole].reshape(-1, 1024))
+    np.maximum(*pairs[1], out=out[whole:])
+    return result
+
+
+@unary(lambda g, ans: g * _is_not_zero(ans))
+def relu(input):
+    """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
+
+    >>> import tinytorch as torch
+    >>> torch.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
+    try:
+        if input.size >= 16384 and input.flags.c_contiguous:
+            return _clipped_in_rows(input, _ZERO[input.dtype])
+        return _AT_LEAST_ZERO[input.dtype](input)
+    except KeyError:                           # a dtype without a zero to compare with
+        refuse_clamp(("Boolean", "relu"), input)
+        raise
+
+
+relu_ = Tensor.relu_
+
+
+@op(name="leaky_relu_backward",
+    grad=lambda g, input, slope: _leak(g, input, slope),
+    slope=lambda g, grad, input: g * grad * (input <= 0))
+def _leak(grad, input, slope):
+    """The gradient `grad`, times `slope` (a number or an array) where input is not positive."""
+    # masks are multiplied rather than selected by: np.where is slow where the branches alternate
+    positive = input > 0
+    if slope.__class__ is float and 0 <= slope <= 1:
+        factor = np.maximum(positive, np.asarray(slope, grad.dtype))
+    else:
+        factor = ~positive * np.asarray(slope, grad.dtype)
+        factor += positive
+    return grad * factor
+
+
+@op(name="leaky_relu", input=lambda g, input, slope: _leak(g, input, slope))
+def _leaky_relu(input, slope):
+    if slope.__class__ is float and 0 < slope < 1:
+        return np.maximum(input, input * slope)
+    return _prelu.op.forward(input, slope)
+
+
+_rrelu = renamed(_leaky_relu, "rrelu_with_noise")
+
+
+@public(dtypes=dt.FLOATING, kernel="leaky_relu_cpu", widen=True)
+def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
+    """`input` where positive, else input * negative_slope. NotImplementedError for integers."""
+    return _leaky_relu(input, negative_slope)
+
+
+@op(name="prelu_kernel",
+    input=lambda g, input, weight: _leak(g, input, weight),
+    weight=lambda g, input: g * (input * (input <= 0)))
+def _prelu(input, weight):
+    positive, negative = parts(input)
+    return positive + negative * weight
+
+
+@public(method=True)
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`input` where positive, else input * weight. `weight` has one element, or one for each channel (dimension 1).
+
+    RuntimeError if the numbers of channels differ or `weight` is no vector.
+
+    >>> import tinytorch as torch
+    >>> torch.prelu(torch.tensor([-4., 2.]), torch.tensor(0.25))
+    tensor([-1.,  2.])
+    """
+    if input.array.dtype != weight.array.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {str(input.dtype)[6:].title()} "
+                           f"and {str(weight.dtype)[6:].title()}")
+    if weight.array.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.array.ndim}")
+    if weight.array.size != 1:
+        if input.array.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input.array.shape[1] if input.array.ndim > 1 else 1
+        if channels != weight.array.size:
+            raise RuntimeError("Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                               f"{weight.array.size} and channel size = {channels}.")
+    if input.array.ndim == 0:
+        weight = weight.reshape(())
+    elif weight.array.ndim:
+        weight = weight.reshape((1, -1) + (1,) * (input.array.ndim - 2) if input.array.ndim > 1 else (1,))
+    if input.array.dtype.kind in dt.WIDENED:   # not by the door: that both have it is to be seen first
+        return in_float32(_prelu, input, weight)
+    if input.array.dtype.kind not in dt.NATIVE:
+        raise not_implemented("prelu_cpu", input)
+    return _prelu(input, weight)
+
+
+@public()
+def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, training: bool = False,
+          generator: Generator | None = None) -> Tensor:
+    """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else is the middle.
+
+    >>> import tinytorch as torch
+    >>> torch.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
+    tensor([-8.,  2.])
+    """
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    kind, slopes = input.array.dtype.kind, (lower + upper) / 2
+    if kind not in dt.FLOATING or training and input.array.dtype == np.float16:
+        raise not_implemented("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", input)
+    if training:
+        with stream_of(generator) as stream:
+            slopes = wrap(rrelu_slopes(input.array, lower, upper, stream))
+    if kind in dt.WIDENED:                     # not by the door: the slopes are drawn for the dtype of the input
+        return in_float32(lambda x: _rrelu(x, slopes), input)
+    return _rrelu(input, slopes)
+
+
+rrelu_, leaky_relu_ = in_place(rrelu), in_place(leaky_relu)
