@@ -55,6 +55,7 @@ from .ops.linalg.contractions import *
 from .ops.random.factories import *
 from .ops.creation.ranges import *
 from .ops.layout.rearrange import *
+from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
 from .ops.nn.rnn import *
 from .ops.elementwise.rounding import *

@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op, unary
 from ...autograd.promotion import check_broadcast
-from ...autograd.public import public
+from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, type_name
 from ...tensor import Tensor
@@ -31,7 +31,7 @@ def _imag(input):
     return input.imag
 
 
-@public()
+@public(hot=True)
 def real(input: Tensor) -> Tensor:
     """The real part: a view (a real tensor as it is).
 
@@ -39,10 +39,12 @@ def real(input: Tensor) -> Tensor:
     >>> torch.real(torch.tensor([1 + 2j]))
     tensor([1.])
     """
+    if not isinstance(input, Tensor):
+        refuse(real, input)
     return _real(input) if is_complex(input) else input
 
 
-@public()
+@public(hot=True)
 def imag(input: Tensor) -> Tensor:
     """The imaginary part: a view. RuntimeError for real tensors.
 
@@ -50,6 +52,8 @@ def imag(input: Tensor) -> Tensor:
     >>> torch.imag(torch.tensor([1 + 2j]))
     tensor([2.])
     """
+    if not isinstance(input, Tensor):
+        refuse(imag, input)
     if not is_complex(input):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return _imag(input)
@@ -122,7 +126,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     return _view_as_complex(input)
 
 
-@public(method=True)
+@public(hot=True, method=True)
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate (a real tensor as it is).
 
@@ -130,6 +134,8 @@ def conj(input: Tensor) -> Tensor:
     >>> torch.conj(torch.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
+    if not isinstance(input, Tensor):
+        refuse(conj, input)
     return conjugate(input)
 
 

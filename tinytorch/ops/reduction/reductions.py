@@ -1,4 +1,5 @@
-"""Reductions: sum mean prod max min amax argmax all any ... (statistics are in statistics.py)."""
+"""Reductions: sum mean prod all any count_nonzero, and what the others share (max and its kin are in extremes.py,
+statistics in statistics.py)."""
 from __future__ import annotations
 
 import functools
@@ -6,18 +7,18 @@ from operator import index as as_int
 
 import numpy as np
 
-from ... import dtypes as dt, return_types
+from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
-from ...autograd.public import public
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...autograd.public import public, refuse
+from ...errors import not_a_tensor, type_name
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Ints, Tensors
+from ...types import Ints
 
-__all__ = ["all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod",
-           "sum"]
+__all__ = ["all", "any", "count_nonzero", "mean", "prod", "sum"]
 
 _LONG = np.dtype(np.int64)
+_DIMS = frozenset([type(None), int, tuple, list])      # what `dim` is, nearly always
 
 
 # ------------------------------------------------------------------ what reductions share
@@ -28,7 +29,7 @@ def axes(dim, ndim):
     if not isinstance(dim, (tuple, list)):
         dim = check_dim(as_int(dim), ndim)
         return (dim,) if ndim else ()
-    found = tuple(check_dim(d, ndim) for d in dim)
+    found = tuple([check_dim(as_int(d), ndim) for d in dim])
     if len(set(found)) != len(found):
         twice = next(d for d in found if found.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
@@ -94,6 +95,12 @@ def _number_of(array, dim):
     return n
 
 
+def to_outs(result, values, out, *inputs, apart=False):
+    if out is None:
+        return result(*values)
+    return result(*[write_out(o, value, *inputs, apart=apart, exact=EXACT) for o, value in zip(out, values)])
+
+
 # ------------------------------------------------------------------ sum, mean, prod
 def _add(array, dim, keepdim, dtype=None):
     if array.dtype == np.float16:              # add up in float32, as torch does
@@ -114,23 +121,45 @@ def _sum(input, dim, keepdim, dtype=None):
 _sum_over = renamed(_sum, "sum.1")
 
 
-@public(out="", method=True)
+def _prepared(function, input, dim, keepdim, dtype, numpy):
+    """Unusual arguments of a hot reduction, checked, with torch's names for NumPy's, `input` in the dtype asked for."""
+    name = function.__name__
+    for key, value in numpy.items():
+        if key == "axis" and dim is None:
+            dim = value
+        elif key == "keepdims" and not keepdim:
+            keepdim = value
+        else:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+    if dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
+        refuse(function, input, dim, keepdim)
+    if dtype is None:
+        return input, dim, keepdim
+    if not isinstance(dtype, dt.dtype):
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    return converted(input, dtype.numpy), dim, keepdim
+
+
+@public(hot=True, method=True)
 def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
-        out: Tensor | None = None) -> Tensor:
+        out: Tensor | None = None, **numpy) -> Tensor:
     """Sum of all elements, or over `dim` (an int or several). Integers are summed in int64.
 
     >>> import tinytorch as torch
     >>> torch.sum(torch.tensor([[1, 2], [3, 4]]), 0)
     tensor([4, 6])
     """
-    if dtype is not None:
-        input = converted(input, dtype.numpy)
+    if not isinstance(input, Tensor):
+        refuse(sum, input)
+    if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
+        input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
     kind = input.array.dtype.kind
     if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
-        return in_float32(sum, input, dim, keepdim)
+        return write_out(out, in_float32(sum, input, dim, keepdim))
     # NumPy widens small integers
     kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input.array.dtype
-    return (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
+    total = (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
+    return total if out is None else write_out(out, total)
 
 
 @single(name="mean", input=lambda g, shape, dim, count: spread(g * (1 / count), shape, dim))
@@ -142,26 +171,30 @@ def _mean(input, dim, keepdim, count):
 _mean_over = renamed(_mean, "mean.1")
 
 
-@public(out="", method=True)
+@public(hot=True, method=True)
 def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
-         out: Tensor | None = None) -> Tensor:
+         out: Tensor | None = None, **numpy) -> Tensor:
     """Mean of all elements, or over `dim` (an int or several). RuntimeError for integers without `dtype`.
 
     >>> import tinytorch as torch
     >>> torch.mean(torch.tensor([1., 3.]))
     tensor(2.)
     """
-    if dtype is not None:
-        input = converted(input, dtype.numpy)
+    if not isinstance(input, Tensor):
+        refuse(mean, input)
+    if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
+        input, dim, keepdim = _prepared(mean, input, dim, keepdim, dtype, numpy)
     array = input.array
-    if array.dtype.kind == dt.WIDENED:
-        return in_float32(mean, input, dim, keepdim)
-    if array.dtype.kind in dt.INTEGRAL:
+    kind = array.dtype.kind
+    if kind == dt.WIDENED:
+        return write_out(out, in_float32(mean, input, dim, keepdim))
+    if kind in dt.INTEGRAL:
         raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                            f"complex dtype. Got: {type_name(input)}")
     primitive = _mean if dim is None else _mean_over
     dim = axes(dim, array.ndim)
-    return primitive(input, dim, keepdim, _number_of(array, dim) or float("nan"))
+    result = primitive(input, dim, keepdim, _number_of(array, dim) or float("nan"))
+    return result if out is None else write_out(out, result)
 
 
 def _prod_tree(input, dim, keepdim):
@@ -221,238 +254,6 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     if input.array.dtype.kind == dt.WIDENED:
         return in_float32(_product, input, dim, keepdim)
     return _product(input, dim, keepdim)
-
-
-# ------------------------------------------------------------------ max, min
-def _share(g, ans, input, dim):
-    """`g` split evenly among the elements that are the extreme (or NaN, if that is)."""
-    x, extreme = raw(input), raw(ans).reshape(kept_shape(input.shape, dim))
-    hits = (x == extreme) | ((x != x) & (extreme != extreme))
-    weight = (hits / hits.sum(axis=dim, keepdims=True)).astype(x.dtype)
-    return spread(g, input.shape, dim) * like(g, weight)
-
-
-@op(name="amax", input=lambda g, ans, input, dim: _share(g, ans, input, dim))
-def _amax(input, dim, keepdim):
-    return in_c_order(np.maximum.reduce(input, axis=dim, keepdims=keepdim))
-
-
-@op(name="amin", input=lambda g, ans, input, dim: _share(g, ans, input, dim))
-def _amin(input, dim, keepdim):
-    return in_c_order(np.minimum.reduce(input, axis=dim, keepdims=keepdim))
-
-
-_max_of_all, _min_of_all = renamed(_amax, "max.1"), renamed(_amin, "min.1")
-
-
-@op(name="place", input=lambda g, index, dim: pick(g, index, dim))
-def place(input, index, dim, size):
-    """Zeros of `size` along `dim`, with `input` added at the positions `index` along it. No position twice."""
-    if not input.ndim:
-        return input.copy()
-    result = np.zeros(input.shape[:dim] + (size,) + input.shape[dim + 1:], input.dtype)
-    np.put_along_axis(result, index, input, dim)
-    return result
-
-
-def picker(name, reduce=None):
-    """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`: by
-    `reduce` along it, if that finds them."""
-    @op(name=name, input=lambda g, index, dim, shape: place(
-        g.reshape(index.shape), index, dim, shape[dim] if shape else 1))
-    def take(input, index, dim, keepdim=True):
-        if not input.ndim:
-            return input.copy()
-        if reduce is not None:
-            return in_c_order(reduce(input, axis=dim, keepdims=keepdim))
-        values = np.take_along_axis(input, index, dim)
-        return values if keepdim else values.squeeze(dim)
-    return take
-
-
-pick = picker("gather")
-
-
-def extreme_at(take, result, input, index, dim, keepdim):
-    """The named tuple of the elements at `index` (one along axis `dim`, kept) and of the index itself."""
-    places = wrap(index)
-    values = take(input, places, dim, keepdim)
-    if not keepdim and index.ndim:
-        places.array = index.squeeze(dim)      # the same memory and version
-    return result(values, places)
-
-
-def to_outs(result, values, out, *inputs, apart=False):
-    if out is None:
-        return result(*values)
-    return result(*[write_out(o, value, *inputs, apart=apart, exact=EXACT) for o, value in zip(out, values)])
-
-
-def _index_of(function, array, dim):
-    if array.dtype == bool:
-        array = array.view(np.uint8)
-    return np.asarray(function(array, axis=dim, keepdims=True)) if array.ndim else np.zeros((), _LONG)
-
-
-def _extreme(name, reduce, function, take, result, input, dim, keepdim):
-    if isinstance(dim, Tensor):
-        return getattr(input, name + "imum")(dim)
-    array = input.array
-    if array.dtype.kind in dt.COMPLEX and dim is None:
-        raise not_implemented(f"{name}_all", input)
-    if array.dtype.kind == dt.WIDENED:         # after the above: of two tensors, the other one has a say too
-        wide = converted(input, np.dtype(np.float32))
-        found = _extreme(name, reduce, function, take, result, wide, dim, keepdim)
-        if dim is None:
-            return converted(found, dt.BFLOAT16)
-        return result(converted(found[0], dt.BFLOAT16), found[1])
-    if dim is None:
-        if not array.size:
-            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                               "Specify the reduction dim with the 'dim' argument.")
-        return reduce(input, tuple(range(array.ndim)), False)
-    dim = check_dim(dim, array.ndim)
-    check_nonempty(name, array, (dim,) if array.ndim else ())
-    if array.dtype.kind in dt.COMPLEX:
-        raise RuntimeError(f"{name}(): does not support complex input")
-    return extreme_at(take, result, input, _index_of(function, array, dim), dim, keepdim)
-
-
-def _written(found, input, other, out):
-    """The result of max or min in `out`, whose dtype matters to some of their forms alone."""
-    if out is None:
-        return found
-    if isinstance(found, tuple):
-        return to_outs(type(found), found, out, input)
-    return write_out(out, found, input, other, level=5)
-
-
-_take_max, _take_min = picker("max", np.maximum.reduce), picker("min", np.minimum.reduce)
-
-
-@public(method=True)
-def max(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
-        out: Tensor | Tensors | None = None) -> Tensor | return_types.max:
-    """max(x): the largest element. max(x, dim): the largest along `dim` and its index, as a named tuple
-    (values, indices). max(x, y): the larger of each pair of elements, as `maximum`.
-
-    The gradient of the first is shared by equal elements; that of the second goes to the index.
-
-    >>> import tinytorch as torch
-    >>> torch.max(torch.tensor([[1., 5.], [7., 2.]]), 1)
-    torch.return_types.max(
-    values=tensor([5., 7.]),
-    indices=tensor([1, 0]))
-    """
-    dim = other if other is not None else dim
-    return _written(_extreme("max", _max_of_all, np.argmax, _take_max, return_types.max, input, dim, keepdim),
-                    input, dim, out)
-
-
-@public(method=True)
-def min(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
-        out: Tensor | Tensors | None = None) -> Tensor | return_types.min:
-    """min(x): the smallest element. min(x, dim): the smallest along `dim` and its index. min(x, y):
-    `minimum`. See `max`.
-
-    >>> import tinytorch as torch
-    >>> torch.min(torch.tensor([3., 1., 2.]))
-    tensor(1.)
-    """
-    dim = other if other is not None else dim
-    return _written(_extreme("min", _min_of_all, np.argmin, _take_min, return_types.min, input, dim, keepdim),
-                    input, dim, out)
-
-
-#: The error for an `out` of another dtype than the input.
-_MISMATCH = ("Expected the dtype for input and out to match, but got {Want} for input's dtype and {Have} for out's "
-             "dtype.")
-
-
-def _extreme_over(name, reduce, input, dim, keepdim):
-    array = input.array
-    if not array.size and (dim is None or dim == ()):
-        raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                           "Specify the reduction dim with the 'dim' argument.")
-    dim = axes(dim, array.ndim)
-    check_nonempty(name, array, dim)
-    return reduce(input, dim, keepdim)
-
-
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", widen=True, out=_MISMATCH, method=True)
-def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Largest element, or largest over `dim` (an int or several). Equal elements share the gradient.
-
-    >>> import tinytorch as torch
-    >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), (0, 1))
-    tensor(7.)
-    """
-    return _extreme_over("amax", _amax, input, dim, keepdim)
-
-
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="min_values_cpu", widen=True, out=_MISMATCH, method=True)
-def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Smallest element, or smallest over `dim` (an int or several). Equal elements share the gradient.
-
-    >>> import tinytorch as torch
-    >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 0)
-    tensor([1., 2.])
-    """
-    return _extreme_over("amin", _amin, input, dim, keepdim)
-
-
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="aminmax_cpu", widen=True, out=EXACT, method=True)
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
-            out: Tensors | None = None) -> return_types.aminmax:
-    """Smallest and largest element (along `dim`) as a named tuple (min, max).
-
-    >>> import tinytorch as torch
-    >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.])); low, high
-    (tensor(1.), tensor(3.))
-    """
-    array = input.array
-    if not array.size and dim is None:
-        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
-                           "identity.")
-    dim = tuple(range(array.ndim)) if dim is None else axes(dim, array.ndim)
-    check_nonempty("aminmax", array, dim)
-    return return_types.aminmax(_amin(input, dim, keepdim), _amax(input, dim, keepdim))
-
-
-def _arg(name, function, input, dim, keepdim):
-    array = input.array
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
-        raise RuntimeError(f"{name}(): does not support {'bool' if array.dtype == bool else 'complex'} input")
-    if dim is None:
-        if not array.size:
-            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        index = np.asarray(function(array))
-        return wrap(index.reshape((1,) * array.ndim) if keepdim else index)
-    dim = check_dim(dim, array.ndim)
-    check_nonempty(name, array, (dim,) if array.ndim else ())
-    return wrap(np.asarray(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG))
-
-
-@public(widen=True, out=EXACT, method=True)
-def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Index of the largest element (the first, if several) along `dim`, or in the flattened tensor.
-
-    >>> import tinytorch as torch
-    >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), dim=1)
-    tensor([1, 0])
-    """
-    return _arg("argmax", np.argmax, input, dim, keepdim)
-
-
-@public(widen=True, out=EXACT, method=True)
-def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Index of the smallest element (the first, if several) along `dim`, or in the flattened tensor.
-
-    >>> import tinytorch as torch
-    >>> torch.argmin(torch.tensor([3., 1., 2.]))
-    tensor(1)
-    """
-    return _arg("argmin", np.argmin, input, dim, keepdim)
 
 
 # ------------------------------------------------------------------ truth and counts

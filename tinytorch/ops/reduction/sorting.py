@@ -9,7 +9,8 @@ from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
-from .reductions import check_nonempty, extreme_at, picker
+from .extremes import extreme_at, picker
+from .reductions import check_nonempty
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
 

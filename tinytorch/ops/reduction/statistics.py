@@ -16,20 +16,8 @@ from ...types import Ints, Number, Tensors
 from ..elementwise.compare import isnan
 from ..elementwise.math import exp
 from ..layout.shape import sizes
-from .reductions import (
-    _add,
-    _mean,
-    _number_of,
-    _share,
-    axes,
-    check_nonempty,
-    extreme_at,
-    masked,
-    picker,
-    raw,
-    spread,
-    sum,
-)
+from .extremes import _share, extreme_at, picker
+from .reductions import _add, _mean, _number_of, axes, check_nonempty, masked, raw, spread, sum
 
 __all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",
            "quantile", "std", "std_mean", "var", "var_mean"]
