@@ -6,7 +6,7 @@ from ...autograd.op import single
 from ...autograd.public import methods
 from ...errors import sizes_do_not_match
 from ...tensor import Size
-from .shape import sizes
+from .sizes import sizes
 
 __all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
 

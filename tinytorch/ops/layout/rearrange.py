@@ -5,7 +5,8 @@ from ...autograd.op import op
 from ...autograd.public import methods
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
-from .shape import distinct_dims, reshape, sizes
+from .shape import reshape
+from .sizes import distinct_dims, sizes
 
 __all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90", "tile"]
 

@@ -464,7 +464,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])
 
 
-changes_itself(as_strided)
+Tensor.as_strided_ = changes_itself(as_strided)
 methods(as_strided, as_strided_scatter, chunk, diagonal_scatter, dsplit, hsplit, narrow, narrow_copy, select,
         select_scatter, slice_scatter, split, split_with_sizes, tensor_split, unbind, unfold, unsafe_chunk,
         unsafe_split, vsplit)
