@@ -1,6 +1,8 @@
 """Broadcasting as an operation: expand and the shapes that go together."""
 from __future__ import annotations
 
+from operator import index as as_int
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
@@ -109,7 +111,7 @@ def broadcast_shapes(*shapes: int | Ints) -> Size:
                                    f"argument at index {k} had {shape}; but expected shape should be broadcastable to "
                                    f"{result}")
             result[i] = shape[i]
-    return Size(result)
+    return Size([as_int(n) for n in result])
 
 
 def _as_shape(shape):

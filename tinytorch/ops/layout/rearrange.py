@@ -87,7 +87,7 @@ def _tile_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> T
     return tile(self, sizes(args if dims is None else (dims,), "tile", "dims"))
 
 
-@public(method=True)
+@public()
 def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: int | None = None, *,
                       output_size: int | None = None) -> Tensor:
     """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each.
@@ -95,14 +95,16 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
     With one argument: the numbers 0, 1, ... each as often as `input` says. RuntimeError for negative counts.
 
     >>> import tinytorch as torch
-    >>> torch.repeat_interleave(torch.tensor([1, 2]), 2), torch.tensor([0, 2]).repeat_interleave()
+    >>> torch.repeat_interleave(torch.tensor([1, 2]), 2), torch.repeat_interleave(torch.tensor([0, 2]))
     (tensor([1, 1, 2, 2]), tensor([1, 1]))
     """
     if repeats is None:
         if dim is not None:
-            raise TypeError("repeat_interleave(): argument 'repeats' (position 2) must be Tensor, not NoneType")
+            raise _no_repeats()
         counts = _counts(input)
         return wrap(np.repeat(np.arange(counts.size), counts))
+    if isinstance(repeats, Tensor):
+        _check_counts(repeats.array)           # before the dimension
     if dim is None:
         input, dim = reshape(input, -1), 0
     elif not input.array.ndim:
@@ -126,12 +128,29 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
     return result
 
 
+@method("repeat_interleave")
+def _repeat_interleave_method(self: Tensor, repeats: Tensor | int, dim: int | None = None, *,
+                              output_size: int | None = None) -> Tensor:
+    """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each."""
+    if repeats is None:
+        raise _no_repeats()
+    return repeat_interleave(self, repeats, dim, output_size=output_size)
+
+
+def _no_repeats():
+    return TypeError("repeat_interleave(): argument 'repeats' must be Tensor or int, not NoneType")
+
+
+def _check_counts(counts):
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+
+
 def _counts(repeats):
     counts = repeats.array
     if counts.dtype not in (np.int32, np.int64):
         raise not_implemented("repeat_interleave_cpu", repeats)
-    if counts.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    _check_counts(counts)
     if counts.size and counts.min() < 0:
         raise RuntimeError("repeats can not be negative")
     return counts

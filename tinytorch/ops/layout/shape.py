@@ -190,7 +190,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(input, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
 
 
-@public(method=True)
+@public()
 def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     """Dimension `dim` as several of the given sizes, one of which may be -1.
 
@@ -203,7 +203,7 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     if not shape:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     if not sizes:
-        raise RuntimeError("unflatten: sizes must be non-empty")
+        raise RuntimeError(_NO_SIZES)
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
     if sizes.count(-1) > 1:
         raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
@@ -211,6 +211,17 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
         raise RuntimeError(f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
                            f"({shape[dim]}) in the input tensor")
     return view(input, shape[:dim] + tuple(shape[dim] // known if n == -1 else n for n in sizes) + shape[dim + 1:])
+
+
+_NO_SIZES = "unflatten: sizes must be non-empty"
+
+
+@method("unflatten")
+def _unflatten_method(self: Tensor, dim: int, sizes: Ints) -> Tensor:
+    """Dimension `dim` as several of the given sizes, one of which may be -1."""
+    if not sizes:                              # first of all, in torch too
+        raise RuntimeError(_NO_SIZES)
+    return unflatten(self, dim, sizes)
 
 
 @public(method=True)
