@@ -17,7 +17,7 @@ from .data import array_of
 from .device import CPU
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
-from .ops.layout.views import _memory
+from .ops.layout.strided import _memory
 from .tensor import Tensor, wrap
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]

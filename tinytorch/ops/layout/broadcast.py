@@ -1,12 +1,17 @@
 """Broadcasting as an operation: expand and the shapes that go together."""
+from __future__ import annotations
+
+from operator import index as as_int
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...autograd.op import single
-from ...autograd.public import methods
+from ...autograd.public import method, public
 from ...errors import sizes_do_not_match
-from ...tensor import Size
-from .shape import sizes
+from ...tensor import Size, Tensor
+from ...types import Ints, Tensors
+from .sizes import elements, sizes
 
 __all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
 
@@ -22,7 +27,8 @@ def _expand(input, size):
     return as_strided(input, size, strides)
 
 
-def expand(self, *args, size=None, implicit=False):
+@method()
+def expand(self: Tensor, *args: int | Ints, size: Ints | None = None, implicit: bool = False) -> Tensor:
     """A view with dimensions of size 1 repeated; new ones go in front, -1 keeps a size.
 
     >>> import tinytorch as torch
@@ -30,7 +36,7 @@ def expand(self, *args, size=None, implicit=False):
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    asked, shape = sizes(args if size is None else (size,)), self.array.shape
+    asked, shape = sizes(args if size is None else (size,), "expand"), self.array.shape
     lead = len(asked) - len(shape)
     if lead < 0:
         raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes "
@@ -60,12 +66,14 @@ def _kind(dtype):
 _LEGACY = ("Double", "Float", "Half", "Byte", "Char", "Short", "Int", "Long")
 
 
-def expand_as(self, other):
+@public(method=True)
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.expand(other.size())`."""
     return expand(self, other.array.shape)
 
 
-def broadcast_to(input, size):
+@public()
+def broadcast_to(input: Tensor, size: Ints) -> Tensor:
     """`input.expand(size)`.
 
     >>> import tinytorch as torch
@@ -76,14 +84,21 @@ def broadcast_to(input, size):
     return expand(input, size)
 
 
-def broadcast_shapes(*shapes):
+@method("broadcast_to")
+def _broadcast_to_method(self: Tensor, *args: int | Ints, size: Ints | None = None) -> Tensor:
+    """`expand`: broadcast_to(2, 2) or broadcast_to((2, 2))."""
+    return expand(self, sizes(args if size is None else (size,), "broadcast_to"))
+
+
+@public(python=True)
+def broadcast_shapes(*shapes: int | Ints) -> Size:
     """The shape that tensors of these shapes (tuples or ints) broadcast to. RuntimeError if they do not.
 
     >>> import tinytorch as torch
     >>> torch.broadcast_shapes((2,), (3, 1))
     torch.Size([3, 2])
     """
-    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    shapes = [(s,) if isinstance(s, int) else _as_shape(s) for s in shapes if s is not None]
     result = [1] * max(map(len, shapes), default=0)
     for k, shape in enumerate(shapes):
         for i in range(-1, -len(shape) - 1, -1):
@@ -96,10 +111,17 @@ def broadcast_shapes(*shapes):
                                    f"argument at index {k} had {shape}; but expected shape should be broadcastable to "
                                    f"{result}")
             result[i] = shape[i]
-    return Size(result)
+    return Size([as_int(n) for n in result])
 
 
-def broadcast_tensors(*tensors):
+def _as_shape(shape):
+    if not isinstance(shape, (tuple, list, str)):
+        raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
+    return tuple(shape)
+
+
+@public(python=True)
+def broadcast_tensors(*tensors: Tensor) -> Tensors:
     """The tensors expanded to their common shape.
 
     >>> import tinytorch as torch
@@ -107,10 +129,8 @@ def broadcast_tensors(*tensors):
     >>> a.shape, b.shape
     (torch.Size([2, 3]), torch.Size([2, 3]))
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tensors[0]
     size = ()
-    for tensor in tensors:
+    for tensor in elements(tensors):
         size = common_shape(size, tensor.array.shape)
     return tuple([tensor if tensor.array.shape == size else expand(tensor, size) for tensor in tensors])
 
@@ -123,6 +143,3 @@ def common_shape(a, b):
         if a_full[i] != b_full[i] and a_full[i] != 1 and b_full[i] != 1:
             raise sizes_do_not_match(a_full[i], b_full[i], i)
     return tuple([n if m == 1 else m for m, n in zip(a_full, b_full)])
-
-
-methods(expand, expand_as, broadcast_to)

@@ -1,4 +1,6 @@
 """Tensors put together: cat stack hstack vstack block_diag meshgrid ..."""
+from __future__ import annotations
+
 import itertools
 
 import numpy as np
@@ -6,9 +8,12 @@ import numpy as np
 from ...autograd import above
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
+from ...autograd.public import public, refuse
 from ...tensor import Tensor, check_dim, wrap
+from ...types import Tensors
 from .broadcast import expand
 from .shape import atleast_1d, atleast_2d, atleast_3d, flatten, reshape, view
+from .sizes import elements, unpacked
 
 __all__ = ["block_diag", "cartesian_prod", "cat", "column_stack", "combinations", "concat", "concatenate", "dstack",
            "hstack", "meshgrid", "row_stack", "stack", "vstack"]
@@ -51,17 +56,22 @@ def _same_dtype(tensors, name):
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
                         f"{type(tensors).__name__}")
-    for i, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}")
-    first = tensors[0].array.dtype
-    if all(tensor.array.dtype == first for tensor in tensors):
-        return tensors
-    dtype = result_dtype(tensors).numpy
+    try:
+        first = tensors[0].array.dtype
+        for tensor in tensors:
+            if tensor.array.dtype != first:
+                break
+        else:
+            return tensors
+    except AttributeError:
+        elements(tensors)
+        raise
+    dtype = result_dtype(elements(tensors)).numpy
     return [converted(tensor, dtype) for tensor in tensors]
 
 
-def cat(tensors, dim=0, *, axis=None, out=None):
+@public(hot=True)
+def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors in a row along `dim` (`concat` and `concatenate` are the same). Dtypes are promoted.
 
     All sizes but that of `dim` must agree (RuntimeError); tensors of shape (0,) are skipped.
@@ -78,7 +88,11 @@ def cat(tensors, dim=0, *, axis=None, out=None):
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     kept = [tensor for tensor in tensors if tensor.array.shape != (0,)] or tensors[:1]
     first = kept[0].array.shape
-    dim = check_dim(dim if axis is None else axis, len(first))
+    try:
+        dim = check_dim(dim if axis is None else axis, len(first))
+    except (RuntimeError, TypeError):
+        refuse(cat, tensors, dim if axis is None else axis)
+        raise
     for tensor in kept:
         shape = tensor.array.shape
         if len(shape) != len(first):
@@ -92,17 +106,20 @@ def cat(tensors, dim=0, *, axis=None, out=None):
     return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
 
 
-def concat(tensors, dim=0, *, axis=None, out=None):
+@public()
+def concat(tensors: Tensors, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     """`cat` under another name."""
-    return cat(tensors, dim, axis=axis, out=out)
+    return cat(tensors, dim, out=out)
 
 
-def concatenate(tensors, dim=0, *, axis=None, out=None):
+@public()
+def concatenate(tensors: Tensors, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     """`cat` under NumPy's name."""
-    return cat(tensors, dim, axis=axis, out=out)
+    return cat(tensors, dim, out=out)
 
 
-def stack(tensors, dim=0, *, axis=None, out=None):
+@public(hot=True)
+def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape along a new dimension `dim`. RuntimeError if the shapes differ.
 
     >>> import tinytorch as torch
@@ -114,7 +131,11 @@ def stack(tensors, dim=0, *, axis=None, out=None):
         raise RuntimeError("stack expects a non-empty TensorList")
     tensors = _same_dtype(tensors, "stack")
     first = tensors[0].array.shape
-    dim = check_dim(dim if axis is None else axis, len(first) + 1)
+    try:
+        dim = check_dim(dim if axis is None else axis, len(first) + 1)
+    except (RuntimeError, TypeError):
+        refuse(stack, tensors, dim if axis is None else axis)
+        raise
     for i, tensor in enumerate(tensors):
         if tensor.array.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
@@ -128,7 +149,8 @@ def _nonempty(tensors, name):
     return tensors
 
 
-def hstack(tensors, *, out=None):
+@public()
+def hstack(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """The tensors side by side: `cat` along dimension 1 (0 for vectors).
 
     >>> import tinytorch as torch
@@ -139,7 +161,8 @@ def hstack(tensors, *, out=None):
     return cat(tensors, 0 if tensors[0].array.ndim == 1 else 1, out=out)
 
 
-def vstack(tensors, *, out=None):
+@public()
+def vstack(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """The tensors as rows below each other (`row_stack` is the same).
 
     >>> import tinytorch as torch
@@ -150,12 +173,14 @@ def vstack(tensors, *, out=None):
     return cat(atleast_2d(tuple(_nonempty(tensors, "vstack"))), 0, out=out)
 
 
-def row_stack(tensors, *, out=None):
+@public()
+def row_stack(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """`vstack` under another name."""
     return vstack(tensors, out=out)
 
 
-def dstack(tensors, *, out=None):
+@public()
+def dstack(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """The tensors behind each other: `cat` along dimension 2.
 
     >>> import tinytorch as torch
@@ -165,7 +190,8 @@ def dstack(tensors, *, out=None):
     return cat(atleast_3d(tuple(_nonempty(tensors, "dstack"))), 2, out=out)
 
 
-def column_stack(tensors, *, out=None):
+@public()
+def column_stack(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """`hstack` that takes vectors as columns.
 
     >>> import tinytorch as torch
@@ -176,7 +202,8 @@ def column_stack(tensors, *, out=None):
     return hstack([reshape(t, -1, 1) if t.array.ndim <= 1 else t for t in _nonempty(tensors, "column_stack")], out=out)
 
 
-def block_diag(*tensors):
+@public(python=True)
+def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with the given matrices (vectors are rows) along its diagonal and zeros elsewhere.
 
     >>> import tinytorch as torch
@@ -184,7 +211,7 @@ def block_diag(*tensors):
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    for i, tensor in enumerate(tensors):
+    for i, tensor in enumerate(elements(tensors)):
         if tensor.array.ndim > 2:
             raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
                                f"{tensor.array.ndim} dimensions")
@@ -199,15 +226,15 @@ def block_diag(*tensors):
     return cat(rows)
 
 
-def cartesian_prod(*tensors):
+@public(python=True)
+def cartesian_prod(*tensors: Tensor | Tensors) -> Tensor:
     """All combinations of one element of each vector, as rows (a single vector as it is).
 
     >>> import tinytorch as torch
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
     [[1, 3], [1, 4], [2, 3], [2, 4]]
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tensors[0]
+    tensors = unpacked(tensors)
     for tensor in tensors:
         if tensor.array.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.array.shape)}")
@@ -216,7 +243,8 @@ def cartesian_prod(*tensors):
     return stack([flatten(grid) for grid in meshgrid(*tensors, indexing="ij")], 1)
 
 
-def combinations(input, r=2, with_replacement=False):
+@public()
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements of a vector, as rows.
 
     >>> import tinytorch as torch
@@ -234,7 +262,8 @@ def combinations(input, r=2, with_replacement=False):
     return input[wrap(chosen)]
 
 
-def meshgrid(*tensors, indexing="ij"):
+@public(python=True)
+def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> Tensors:
     """Each vector spread over the grid of all: the i-th varies along dimension i ("xy": 0 and 1 swapped).
 
     >>> import tinytorch as torch
@@ -242,8 +271,7 @@ def meshgrid(*tensors, indexing="ij"):
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tensors[0]
+    tensors = unpacked(tensors)
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if any(tensor.array.dtype != tensors[0].array.dtype for tensor in tensors):
@@ -251,6 +279,8 @@ def meshgrid(*tensors, indexing="ij"):
     for tensor in tensors:
         if tensor.array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
+    if not isinstance(indexing, str):
+        raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {type(indexing).__name__}")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) > 1

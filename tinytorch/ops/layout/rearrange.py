@@ -1,11 +1,16 @@
 """Copies with elements repeated or moved: repeat tile repeat_interleave roll flip rot90."""
+from __future__ import annotations
+
 import numpy as np
 
+from ...arguments import ints_of
 from ...autograd.op import op
-from ...autograd.public import methods
+from ...autograd.public import method, public
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
-from .shape import distinct_dims, reshape, sizes
+from ...types import Ints
+from .shape import reshape
+from .sizes import distinct_dims, sizes
 
 __all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90", "tile"]
 
@@ -46,7 +51,8 @@ def _rot90(input, k, dims):
     return np.flip(input, b if k == 1 else a).copy("K").swapaxes(a, b)
 
 
-def repeat(self, *args, repeats=None):
+@method()
+def repeat(self: Tensor, *args: int | Ints, repeats: Ints | None = None) -> Tensor:
     """The tensor repeated along each dimension, copied; extra counts make new dimensions in front.
 
     >>> import tinytorch as torch
@@ -54,7 +60,7 @@ def repeat(self, *args, repeats=None):
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    repeats, shape = sizes(args if repeats is None else (repeats,)), self.array.shape
+    repeats, shape = sizes(args if repeats is None else (repeats,), "repeat", "repeats"), self.array.shape
     if len(repeats) < len(shape):
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if repeats and min(repeats) < 0:
@@ -63,40 +69,49 @@ def repeat(self, *args, repeats=None):
     return _repeat(self, repeats)
 
 
-def tile(input, *args, dims=None):
+@public()
+def tile(input: Tensor, dims: Ints) -> Tensor:
     """`repeat` that also takes fewer counts than there are dimensions.
 
     >>> import tinytorch as torch
-    >>> torch.tensor([[1], [2]]).tile(2)
+    >>> torch.tile(torch.tensor([[1], [2]]), (2,))
     tensor([[1, 1],
             [2, 2]])
     """
-    dims = sizes(args if dims is None else (dims,))
-    return repeat(input, (1,) * (input.array.ndim - len(dims)) + dims)
+    return repeat(input, (1,) * (input.array.ndim - len(dims)) + tuple(dims))
 
 
-def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+@method("tile")
+def _tile_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
+    """`repeat` that also takes fewer counts than there are dimensions: tile(2, 1) or tile((2, 1))."""
+    return tile(self, sizes(args if dims is None else (dims,), "tile", "dims"))
+
+
+@public()
+def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: int | None = None, *,
+                      output_size: int | None = None) -> Tensor:
     """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each.
 
     With one argument: the numbers 0, 1, ... each as often as `input` says. RuntimeError for negative counts.
 
     >>> import tinytorch as torch
-    >>> torch.repeat_interleave(torch.tensor([1, 2]), 2), torch.tensor([0, 2]).repeat_interleave()
+    >>> torch.repeat_interleave(torch.tensor([1, 2]), 2), torch.repeat_interleave(torch.tensor([0, 2]))
     (tensor([1, 1, 2, 2]), tensor([1, 1]))
     """
     if repeats is None:
+        if dim is not None:
+            raise _no_repeats()
         counts = _counts(input)
         return wrap(np.repeat(np.arange(counts.size), counts))
+    if isinstance(repeats, Tensor):
+        _check_counts(repeats.array)           # before the dimension
     if dim is None:
         input, dim = reshape(input, -1), 0
     elif not input.array.ndim:
         input = reshape(input, 1)
     dim = check_dim(dim, input.array.ndim)
-    if not isinstance(repeats, Tensor):
-        if not isinstance(repeats, int):
-            repeats = wrap(np.array(repeats, np.int64))
-        elif repeats < 0:
-            raise RuntimeError("Repeats must be non-negative")
+    if not isinstance(repeats, Tensor) and repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
     if isinstance(repeats, Tensor):
         counts, n = _counts(repeats), input.array.shape[dim]
         if counts.size == 1:
@@ -113,26 +128,44 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     return result
 
 
+@method("repeat_interleave")
+def _repeat_interleave_method(self: Tensor, repeats: Tensor | int, dim: int | None = None, *,
+                              output_size: int | None = None) -> Tensor:
+    """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each."""
+    if repeats is None:
+        raise _no_repeats()
+    return repeat_interleave(self, repeats, dim, output_size=output_size)
+
+
+def _no_repeats():
+    return TypeError("repeat_interleave(): argument 'repeats' must be Tensor or int, not NoneType")
+
+
+def _check_counts(counts):
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+
+
 def _counts(repeats):
     counts = repeats.array
     if counts.dtype not in (np.int32, np.int64):
         raise not_implemented("repeat_interleave_cpu", repeats)
-    if counts.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    _check_counts(counts)
     if counts.size and counts.min() < 0:
         raise RuntimeError("repeats can not be negative")
     return counts
 
 
-def roll(input, shifts, dims=None):
+@public(method=True)
+def roll(input: Tensor, shifts: int | Ints, dims: int | Ints | None = None) -> Tensor:
     """The elements moved along `dims` by `shifts`, those pushed out re-entering; without `dims`, of the flat tensor.
 
     >>> import tinytorch as torch
     >>> torch.tensor([1, 2, 3]).roll(1)
     tensor([3, 1, 2])
     """
-    shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    dims = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
+    shifts = sizes((shifts,), "roll", "shifts")
+    dims = () if dims is None else sizes((dims,), "roll", "dims")
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
@@ -146,21 +179,27 @@ def roll(input, shifts, dims=None):
     return _roll(input, shifts, tuple([check_dim(d, input.array.ndim) for d in dims]))
 
 
-def flip(input, *args, dims=None):
+@public()
+def flip(input: Tensor, dims: Ints) -> Tensor:
     """A copy with the order along `dims` reversed.
 
     >>> import tinytorch as torch
-    >>> torch.tensor([[1, 2], [3, 4]]).flip(0, 1)
+    >>> torch.flip(torch.tensor([[1, 2], [3, 4]]), (0, 1))
     tensor([[4, 3],
             [2, 1]])
     """
-    if dims is None:
-        dims = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-    dims = distinct_dims(dims, input.array.ndim)
+    dims = distinct_dims(ints_of(dims, "flip", "dims", 2), input.array.ndim)
     return _flip(input, dims if input.array.ndim else ())
 
 
-def fliplr(input):
+@method("flip")
+def _flip_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
+    """A copy with the order along `dims` reversed: flip(0, 1) or flip((0, 1))."""
+    return flip(self, sizes(args if dims is None else (dims,), "flip", "dims"))
+
+
+@public(method=True)
+def fliplr(input: Tensor) -> Tensor:
     """`flip` of dimension 1.
 
     >>> import tinytorch as torch
@@ -172,7 +211,8 @@ def fliplr(input):
     return _flip(input, (1,))
 
 
-def flipud(input):
+@public(method=True)
+def flipud(input: Tensor) -> Tensor:
     """`flip` of dimension 0.
 
     >>> import tinytorch as torch
@@ -184,7 +224,8 @@ def flipud(input):
     return _flip(input, (0,))
 
 
-def rot90(input, k=1, dims=(0, 1)):
+@public(method=True)
+def rot90(input: Tensor, k: int = 1, dims: Ints = (0, 1)) -> Tensor:
     """The plane of two dimensions turned k times by 90 degrees, from the first towards the second.
 
     >>> import tinytorch as torch
@@ -201,6 +242,3 @@ def rot90(input, k=1, dims=(0, 1)):
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
     a, b = check_dim(a, input.array.ndim), check_dim(b, input.array.ndim)
     return _rot90(input, k % 4, (a, b))
-
-
-methods(flip, fliplr, flipud, repeat, repeat_interleave, roll, rot90, tile)

@@ -1,15 +1,20 @@
 """Changes of shape: view reshape transpose permute expand squeeze ... They share memory where torch's do."""
+from __future__ import annotations
+
+import functools
 import math
 import warnings
-from operator import index as as_int
 
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import ints_of
 from ...autograd.op import single
-from ...autograd.public import methods
+from ...autograd.public import method, public, refuse
 from ...autograd.views import become, check_in_place
 from ...tensor import Tensor, check_dim, wrap
+from ...types import Ints, Tensors
+from .sizes import distinct_dims, elements, inverse, resolve_size, sizes
 
 __all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "flatten", "moveaxis", "movedim", "numel", "permute",
            "ravel", "reshape", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
@@ -49,51 +54,6 @@ def _swapping(name):
 _transpose, _t = _swapping("transpose"), _swapping("t")
 
 
-# ------------------------------------------------------------------ arguments
-def sizes(args):
-    """The sizes of f(2, 3), f((2, 3)) or f(torch.Size) as a tuple of ints."""
-    if len(args) == 1 and isinstance(args[0], (tuple, list)):
-        args = args[0]
-    return tuple([a if a.__class__ is int else as_int(a) for a in args])
-
-
-def inverse(dims):
-    """The permutation that undoes `dims`."""
-    result = [0] * len(dims)
-    for i, d in enumerate(dims):
-        result[d] = i
-    return tuple(result)
-
-
-def distinct_dims(dims, ndim):
-    """Dimensions (an int or several) from the front. RuntimeError if one appears twice."""
-    found = tuple([check_dim(d, ndim) for d in ((dims,) if isinstance(dims, int) else dims)])
-    if len(set(found)) != len(found):
-        raise RuntimeError(f"dim {next(d for d in found if found.count(d) > 1)} appears multiple times in the list of "
-                           "dims")
-    return found
-
-
-def resolve_size(size, count):
-    """`size` with its -1 filled in for `count` elements. RuntimeError if they do not fit."""
-    known = math.prod(size)
-    if known == count and known >= 0 and (not size or min(size) >= 0):
-        return size
-    for i, n in enumerate(size):
-        if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(size)}")
-    if -1 in size:
-        if size.count(-1) > 1:
-            raise RuntimeError("only one dimension can be inferred")
-        known = -known
-        if known == 0 and count == 0:
-            raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified "
-                               "dimension size -1 can be any value and is ambiguous")
-        if known and count % known == 0:
-            return tuple([count // known if n == -1 else n for n in size])
-    raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {count}")
-
-
 def viewable(array, size):
     """Whether `array` can take shape `size` without a copy."""
     try:
@@ -102,8 +62,26 @@ def viewable(array, size):
         return False
 
 
+# ------------------------------------------------------------------ methods that change the tensor itself
+def changes_itself(function):
+    """The method `f_` of a function `f` that gives a view: it makes that view of the tensor itself."""
+    @functools.wraps(function)
+    def changing(self, *args, **kwargs):
+        check_in_place(self)
+        try:
+            result = function(self, *args, **kwargs)
+        except RuntimeError as error:
+            raise RuntimeError(str(error).replace(f"{name}()", f"{name}_()")) from None
+        return become(self, result)
+    name = function.__name__
+    changing.__name__ = changing.__qualname__ = name + "_"
+    changing.__doc__ = f"Gives `self` the shape of `{name}` and returns it."
+    return changing
+
+
 # ------------------------------------------------------------------ view and reshape
-def view(self, *args, size=None, dtype=None):
+@method()
+def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, dtype: dt.dtype | None = None) -> Tensor:
     """The same memory in another shape, view(2, -1), or read as another dtype, view(torch.int32).
 
     RuntimeError if the shape does not fit the elements or the strides (then `reshape` copies).
@@ -116,8 +94,6 @@ def view(self, *args, size=None, dtype=None):
     if dtype is not None or len(args) == 1 and isinstance(args[0], dt.dtype):
         return _view_as_dtype(self, args[0] if dtype is None else dtype)
     try:
-        if not args and size is None:
-            raise TypeError
         size = sizes(args if size is None else (size,))
     except TypeError:
         names = ", ".join(type(n).__name__ for n in args)
@@ -159,7 +135,8 @@ def _view_as_dtype(self, dtype):
     return result
 
 
-def reshape(input, *size, shape=None):
+@public(hot=True, method=True)
+def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tensor:
     """The same elements in another shape: a view where the strides allow it, else a copy.
 
     >>> import tinytorch as torch
@@ -167,32 +144,43 @@ def reshape(input, *size, shape=None):
     tensor([[0, 1],
             [2, 3]])
     """
-    array = input.array
-    size = resolve_size(sizes(size if shape is None else (shape,)), array.size)
+    try:
+        array = input.array
+    except AttributeError:
+        refuse(reshape, input)
+        raise
+    size = resolve_size(sizes(size if shape is None else (shape,), "reshape", "shape"), array.size)
     if array.flags.c_contiguous:
         return _view(input, size)
     return _reshape_alias(input, size) if viewable(array, size) else _reshape_copy(input, size)
 
 
-def view_as(self, other):
+@public(method=True)
+def view_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.view(other.size())`."""
     return view(self, other.array.shape)
 
 
-def reshape_as(self, other):
+@public(method=True)
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.reshape(other.size())`."""
     return reshape(self, other.array.shape)
 
 
-def flatten(input, start_dim=0, end_dim=-1):
+@public(hot=True, method=True)
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim (with it) as one.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3, 4).flatten(1).shape
     torch.Size([2, 12])
     """
-    shape = input.array.shape
-    start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
+    try:
+        shape = input.array.shape
+        start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
+    except (AttributeError, RuntimeError, TypeError):
+        refuse(flatten, input, start_dim, end_dim)
+        raise
     if not shape:
         return reshape(input, 1)
     if start > end:
@@ -202,19 +190,20 @@ def flatten(input, start_dim=0, end_dim=-1):
     return reshape(input, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
 
 
-def unflatten(input, dim, sizes):
+@public()
+def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     """Dimension `dim` as several of the given sizes, one of which may be -1.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 12).unflatten(1, (3, -1)).shape
     torch.Size([2, 3, 4])
     """
-    dim, sizes = check_dim(dim, input.array.ndim), tuple(sizes)
+    dim, sizes = check_dim(dim, input.array.ndim), ints_of(sizes, "unflatten", "sizes", 3) if sizes else ()
     shape = input.array.shape
     if not shape:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     if not sizes:
-        raise RuntimeError("unflatten: sizes must be non-empty")
+        raise RuntimeError(_NO_SIZES)
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
     if sizes.count(-1) > 1:
         raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
@@ -224,7 +213,19 @@ def unflatten(input, dim, sizes):
     return view(input, shape[:dim] + tuple(shape[dim] // known if n == -1 else n for n in sizes) + shape[dim + 1:])
 
 
-def ravel(input):
+_NO_SIZES = "unflatten: sizes must be non-empty"
+
+
+@method("unflatten")
+def _unflatten_method(self: Tensor, dim: int, sizes: Ints) -> Tensor:
+    """Dimension `dim` as several of the given sizes, one of which may be -1."""
+    if not sizes:                              # first of all, in torch too
+        raise RuntimeError(_NO_SIZES)
+    return unflatten(self, dim, sizes)
+
+
+@public(method=True)
+def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: a view of a contiguous tensor, else a copy.
 
     >>> import tinytorch as torch
@@ -235,36 +236,56 @@ def ravel(input):
 
 
 # ------------------------------------------------------------------ order of dimensions
-def transpose(input, dim0, dim1):
+@public(hot=True, method=True, inplace=changes_itself)
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions swapped (`swapaxes`, `swapdims` are the same).
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).transpose(0, 1).shape
     torch.Size([3, 2])
     """
-    ndim = input.array.ndim
-    dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
+    try:
+        ndim = input.array.ndim
+        dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
+    except (AttributeError, RuntimeError, TypeError):
+        refuse(transpose, input, dim0, dim1)
+        raise
     return _transpose(input, dim0, dim1) if ndim else _transpose_number(input, ())
 
 
-def swapaxes(input, axis0, axis1):
+@public(method=True, inplace=changes_itself)
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """`transpose` under NumPy's name."""
     return transpose(input, axis0, axis1)
 
 
-def swapdims(input, dim0, dim1):
+@public(method=True, inplace=changes_itself)
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` under another name."""
     return transpose(input, dim0, dim1)
 
 
-def permute(input, *args, dims=None):
+@public(hot=True)
+def permute(input: Tensor, dims: Ints) -> Tensor:
     """A view with the dimensions in the order `dims`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
-    dims, ndim = sizes(args if dims is None else (dims,)), input.array.ndim
+    if not isinstance(input, Tensor):
+        refuse(permute, input)
+    return _permuted(input, ints_of(dims, "permute", "dims", 2))
+
+
+@method("permute")
+def _permute_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
+    """A view with the dimensions in the order `dims`: permute(1, 0) or permute((1, 0))."""
+    return _permuted(self, sizes(args if dims is None else (dims,), "permute", "dims"))
+
+
+def _permuted(input, dims):
+    ndim = input.array.ndim
     if len(dims) != ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
                            f"the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = "
@@ -275,15 +296,19 @@ def permute(input, *args, dims=None):
     return _permute(input, dims)
 
 
-def movedim(input, source, destination):
+@public(method=True)
+def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
     """A view with the dimensions `source` (an int or several) moved to `destination`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3, 4).movedim(0, -1).shape
     torch.Size([3, 4, 2])
     """
-    ndim = input.array.ndim
-    pair = [(d,) if isinstance(d, int) else tuple(d) for d in (source, destination)]
+    ndim, several = input.array.ndim, isinstance(source, (tuple, list))
+    if several != isinstance(destination, (tuple, list)):
+        raise TypeError("movedim() received an invalid combination of arguments: source and destination must both be "
+                        "int or both tuple of ints")
+    pair = [tuple(d) if several else (d,) for d in (source, destination)]
     if len(pair[0]) != len(pair[1]):
         raise RuntimeError(f"movedim: Invalid source or destination dims: source ({list(pair[0])} dims) should contain "
                            f"the same number of dims as destination ({list(pair[1])} dims)")
@@ -297,19 +322,25 @@ def movedim(input, source, destination):
     return _permute(input, tuple([placed[i] if i in placed else next(rest) for i in range(ndim)]))
 
 
-def moveaxis(input, source, destination):
+@public(method=True)
+def moveaxis(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
     """`movedim` under NumPy's name."""
     return movedim(input, source, destination)
 
 
-def t(input):
+@public(hot=True, method=True, inplace=changes_itself)
+def t(input: Tensor) -> Tensor:
     """Transpose of a matrix (a tensor of fewer dimensions as it is).
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).t().shape
     torch.Size([3, 2])
     """
-    ndim = input.array.ndim
+    try:
+        ndim = input.array.ndim
+    except AttributeError:
+        refuse(t, input)
+        raise
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return _t(input, 0, 1) if ndim == 2 else _t_vector(input, input.array.shape)
@@ -335,7 +366,8 @@ def _matrix(self, name):
     return _transpose(self, self.array.ndim - 2, self.array.ndim - 1)
 
 
-def adjoint(input):
+@public(method=True)
+def adjoint(input: Tensor) -> Tensor:
     """The conjugate of the last two dimensions swapped.
 
     >>> import tinytorch as torch
@@ -355,57 +387,82 @@ def _hermitian(self):
 
 
 # ------------------------------------------------------------------ dimensions of size 1, broadcasting
-def unsqueeze(input, dim):
+@public(hot=True, method=True, inplace=changes_itself)
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A view with a dimension of size 1 put in at `dim`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).unsqueeze(1).shape
     torch.Size([2, 1, 3])
     """
-    shape = input.array.shape
-    dim = check_dim(dim, len(shape) + 1)
+    try:
+        shape = input.array.shape
+        dim = check_dim(dim, len(shape) + 1)
+    except (AttributeError, RuntimeError, TypeError):
+        refuse(unsqueeze, input, dim)
+        raise
     return _unsqueeze(input, shape[:dim] + (1,) + shape[dim:])
 
 
-def squeeze(input, dim=None):
+@public(hot=True, method=True, inplace=changes_itself)
+def squeeze(input: Tensor, *args: int | Ints, dim: int | Ints | None = None, axis: int | Ints | None = None) -> Tensor:
     """A view without the dimensions of size 1 (or without those among `dim`, an int or several).
 
     >>> import tinytorch as torch
     >>> torch.zeros(1, 2, 1).squeeze(0).shape
     torch.Size([2, 1])
     """
-    shape = input.array.shape
-    if dim is None:
-        return _squeeze(input, tuple([n for n in shape if n != 1]))
-    drop = distinct_dims(dim, len(shape))
-    primitive = _squeeze_dim if isinstance(dim, int) else _squeeze_dims
+    try:
+        shape = input.array.shape
+    except AttributeError:
+        refuse(squeeze, input)
+        raise
+    if args:
+        dim = args[0] if len(args) == 1 else args
+    else:
+        if axis is not None:
+            dim = axis
+        if dim is None:
+            return _squeeze(input, tuple([n for n in shape if n != 1]))
+    if dim.__class__ is int:
+        dim = check_dim(dim, len(shape))
+        return _squeeze_dim(input, shape[:dim] + shape[dim + 1:] if shape and shape[dim] == 1 else shape)
+    several = isinstance(dim, (tuple, list))
+    drop = distinct_dims(ints_of(dim if several else (dim,), "squeeze", "dim", 2), len(shape))
+    primitive = _squeeze_dims if several else _squeeze_dim
     return primitive(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in drop]))
 
 
-def _at_least(name, grow):
-    def function(*tensors):
-        if len(tensors) == 1:
-            tensors = tensors[0]
-        if isinstance(tensors, Tensor):
-            return grow(tensors)
-        return tuple([grow(tensor) for tensor in tensors])
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The tensor (or each of several) with dimensions of size 1 added up to {name[-2]} dimensions."
-    return function
+def _grown(tensors, grow):
+    if len(tensors) == 1:
+        tensors = tensors[0]
+    return grow(tensors) if isinstance(tensors, Tensor) else tuple([grow(tensor) for tensor in elements(tensors)])
 
 
-def _grow_3d(x):
-    if x.array.ndim >= 3:
-        return x
-    return unsqueeze(x, -1) if x.array.ndim == 2 else unsqueeze(unsqueeze(reshape(x, -1), 0), -1)
+@public(python=True)
+def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
+    """The tensor (or each of several) with dimensions of size 1 added up to 1 dimension."""
+    return _grown(tensors, lambda x: x if x.array.ndim else reshape(x, 1))
 
 
-atleast_1d = _at_least("atleast_1d", lambda x: x if x.array.ndim else reshape(x, 1))
-atleast_2d = _at_least("atleast_2d", lambda x: x if x.array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
-atleast_3d = _at_least("atleast_3d", _grow_3d)
+@public(python=True)
+def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
+    """The tensor (or each of several) with dimensions of size 1 added up to 2 dimensions."""
+    return _grown(tensors, lambda x: x if x.array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
 
 
-def numel(input):
+@public(python=True)
+def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
+    """The tensor (or each of several) with dimensions of size 1 added up to 3 dimensions."""
+    def grow(x):
+        if x.array.ndim >= 3:
+            return x
+        return unsqueeze(x, -1) if x.array.ndim == 2 else unsqueeze(unsqueeze(reshape(x, -1), 0), -1)
+    return _grown(tensors, grow)
+
+
+@public()
+def numel(input: Tensor) -> int:
     """The number of elements.
 
     >>> import tinytorch as torch
@@ -415,30 +472,12 @@ def numel(input):
     return input.array.size
 
 
-def is_same_size(self, other):
+@public(method=True)
+def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether the shapes are equal."""
     return self.array.shape == other.array.shape
 
 
-# ------------------------------------------------------------------ methods
-def changes_itself(function):
-    """Make a function that gives a view the method `f_`, which makes that view of the tensor itself."""
-    def method(self, *args, **kwargs):
-        check_in_place(self)
-        try:
-            result = function(self, *args, **kwargs)
-        except RuntimeError as error:
-            raise RuntimeError(str(error).replace(function.__name__ + "()", method.__name__ + "()")) from None
-        return become(self, result)
-    method.__name__ = method.__qualname__ = function.__name__ + "_"
-    method.__doc__ = f"Gives `self` the shape of `{function.__name__}` and returns it."
-    setattr(Tensor, method.__name__, method)
-
-
-for _function in (squeeze, unsqueeze, t, transpose, swapaxes, swapdims):
-    changes_itself(_function)
-methods(view, reshape, view_as, reshape_as, flatten, unflatten, ravel, transpose, swapaxes, swapdims, permute, movedim,
-        moveaxis, t, adjoint, unsqueeze, squeeze, is_same_size)
 Tensor.T = property(_reversed)
 Tensor.mT = property(lambda self: _matrix(self, "mT"))
 Tensor.H = property(_hermitian)

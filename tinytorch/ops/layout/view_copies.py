@@ -1,10 +1,16 @@
 """Functions that give a copy, without gaps, of what a view of the tensor would hold: view_copy permute_copy ..."""
+from __future__ import annotations
+
+import functools
+
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.op import single
 from ...autograd.promotion import write_out
-from ...dtypes import dtype
+from ...autograd.public import public
 from ...tensor import Tensor, check_dim
+from ...types import Ints, Tensors
 from ..elementwise.arithmetic import REFUSED, refused
 from ..elementwise.complex import view_as_complex, view_as_real
 from .broadcast import expand
@@ -20,36 +26,77 @@ __all__ = ["alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "exp
 
 
 def _copying(name):
-    """A primitive that copies, called `name` on the tape."""
-    @single(name=name, input=lambda g: g)
+    """A primitive that copies; the nodes of `name` are called as those of a view of that name, and _copy."""
+    @single(name=f"{name}_copy" if "." in name else f"{name}.0_copy", input=lambda g: g)
     def primitive(input):
         return np.array(input, order="C")
-    primitive.op.backward_name += "_copy"
     return primitive
 
 
-def _copies(name, function, of_dim=None):
-    """The function `name`_copy, which copies what `function` gives. `of_dim`: its name on the tape with an argument."""
+def _copies(function, of_dim=None):
+    """Decorator of a function f_copy that gives a view, as f does: makes it public, and copy what it gives.
+
+    `of_dim`: what f is called on the tape where it has an argument.
+    """
+    name = function.__name__.removesuffix("_copy")
     plain, other = _copying(name), _copying(of_dim or name)
 
-    def copy(input, *args, out=None, **options):
-        seen = function(input, *args, **options)
-        primitive = other if args or options else plain
+    @functools.wraps(function)
+    def copy(*args, out=None, **options):
+        seen, input = function(*args, **options), args[0]
+        primitive = other if len(args) > 1 or options else plain
         if isinstance(seen, Tensor):
-            return write_out(out, primitive(seen), input)
+            return write_out(out, primitive(seen), input, level=4)
         copies = tuple([primitive(part) for part in seen])
         if out is None:
             return copies
         for each, part in zip(out, copies):
-            write_out(each, part, input)
+            write_out(each, part, input, level=4)
         return None
-
-    copy.__name__ = copy.__qualname__ = name + "_copy"
-    copy.__doc__ = f"A copy of what `{name}` gives, with the same arguments; or written to `out`."
-    return copy
+    return public()(copy)
 
 
-def _slice_of(input, dim=0, start=None, end=None, step=1):
+@_copies
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of `input`."""
+    return _alias(input, (...,))
+
+
+@_copies
+def as_strided_copy(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None,
+                    *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `as_strided` gives."""
+    return as_strided(input, size, stride, storage_offset)
+
+
+@_copies
+def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `diagonal` gives."""
+    return diagonal(input, offset, dim1, dim2)
+
+
+@_copies
+def expand_copy(input: Tensor, size: Ints, *, implicit: bool = False, out: Tensor | None = None) -> Tensor:
+    """A copy of what `Tensor.expand` gives."""
+    return expand(input, size)
+
+
+@_copies
+def permute_copy(input: Tensor, dims: Ints, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `permute` gives."""
+    return permute(input, dims)
+
+
+@_copies
+def select_copy(input: Tensor, dim: int, index: int, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `select` gives."""
+    return select(input, dim, index)
+
+
+@_copies
+def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1,
+               *, out: Tensor | None = None) -> Tensor:
+    """A copy of the slice start:end:step of dimension `dim`."""
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     if not input.array.ndim:
@@ -57,39 +104,87 @@ def _slice_of(input, dim=0, start=None, end=None, step=1):
     return _slice(input, (_ALL,) * check_dim(dim, input.array.ndim) + (slice(start, end, step), ...))
 
 
-alias_copy = _copies("alias", lambda input: _alias(input, (...,)))
-as_strided_copy = _copies("as_strided", as_strided)
-diagonal_copy = _copies("diagonal", diagonal)
-expand_copy = _copies("expand", expand)
-permute_copy = _copies("permute", permute)
-select_copy = _copies("select", select)
-slice_copy = _copies("slice", _slice_of)
-split_copy = _copies("split", split)
-split_with_sizes_copy = _copies("split_with_sizes", split_with_sizes)
-squeeze_copy = _copies("squeeze", squeeze, "squeeze.1")
-t_copy = _copies("t", t)
-transpose_copy = _copies("transpose", transpose)
-unbind_copy = _copies("unbind", unbind)
-unfold_copy = _copies("unfold", unfold)
-unsqueeze_copy = _copies("unsqueeze", unsqueeze)
-view_as_complex_copy = _copies("view_as_complex", view_as_complex)
-view_as_real_copy = _copies("view_as_real", view_as_real)
-view_copy = _copies("view", lambda input, size: (view if isinstance(size, dtype) else reshape)(input, size))
+@_copies
+def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
+    """Copies of what `split` gives; or written to those in `out`."""
+    return split(input, split_size, dim)
 
 
-@single(name="detach_copy", input=refused("detach_copy"))
+@_copies
+def split_with_sizes_copy(input: Tensor, split_sizes: Ints, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
+    """Copies of what `split_with_sizes` gives; or written to those in `out`."""
+    return split_with_sizes(input, split_sizes, dim)
+
+
+@functools.partial(_copies, of_dim="squeeze.1")
+def squeeze_copy(input: Tensor, *args: int | Ints, dim: int | Ints | None = None,
+                 out: Tensor | None = None) -> Tensor:
+    """A copy of what `squeeze` gives."""
+    return squeeze(input, *args, dim=dim)
+
+
+@_copies
+def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `t` gives."""
+    return t(input)
+
+
+@_copies
+def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `transpose` gives."""
+    return transpose(input, dim0, dim1)
+
+
+@_copies
+def unbind_copy(input: Tensor, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
+    """Copies of what `unbind` gives; or written to those in `out`."""
+    return unbind(input, dim)
+
+
+@_copies
+def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `Tensor.unfold` gives."""
+    return unfold(input, dimension, size, step)
+
+
+@_copies
+def unsqueeze_copy(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `unsqueeze` gives."""
+    return unsqueeze(input, dim)
+
+
+@_copies
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `view_as_complex` gives."""
+    return view_as_complex(input)
+
+
+@_copies
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `view_as_real` gives."""
+    return view_as_real(input)
+
+
+@_copies
+def view_copy(input: Tensor, size: Ints | dt.dtype | None = None, dtype: dt.dtype | None = None,
+              *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `Tensor.view` gives, of a tensor with gaps too."""
+    if size is None or isinstance(size, dt.dtype):
+        return view(input, dtype=size or dtype)
+    return reshape(input, size)
+
+
+@single(name="detach_copy", input=refused("detach_copy"), backward_name=REFUSED)
 def _detach_copy(input):
     return np.array(input, order="C")
 
 
-_detach_copy.op.backward_name = REFUSED
-
-
-def detach_copy(input, *, out=None):
+@public(out="")
+def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy, whose derivative is refused: RuntimeError on backward.
 
     >>> import tinytorch as torch
     >>> torch.detach_copy(torch.tensor([1., 2.]))
     tensor([1., 2.])
     """
-    return write_out(out, _detach_copy(input), input)
+    return _detach_copy(input)

@@ -1,22 +1,22 @@
 """Views of parts of a tensor: select narrow split chunk unbind diagonal unfold as_strided ..."""
+from __future__ import annotations
+
 from operator import index as as_int
 
 import numpy as np
 
 from ...arguments import int_of, ints_of
-from ...autograd import above
-from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import write_out
-from ...autograd.public import methods
-from ...autograd.views import layouts, to_base
-from ...kernels import layout
+from ...autograd.public import method, public, refuse
+from ...autograd.views import layouts
 from ...kernels.memory import overflow
-from ...tensor import Tensor, check_dim, root_of
+from ...tensor import Tensor, check_dim
+from ...types import Ints, Tensors
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
 from .shape import changes_itself
+from .strided import _as_strided, _as_strided_scatter, layout_of, unlike
 
 __all__ = ["as_strided", "as_strided_scatter", "chunk", "diagonal_scatter", "dsplit", "hsplit", "narrow",
            "narrow_copy", "select", "select_scatter", "slice_scatter", "split", "split_with_sizes", "tensor_split",
@@ -86,58 +86,8 @@ def _unfold_backward(g, shape, dim, size, step):
     return result
 
 
-@op(name="as_strided", view=True, input=lambda g, size, stride, offset, whole: to_base(
-    g, _layout(size, stride, offset, whole[3]), whole))
-def _as_strided(input, size, stride, offset, whole):
-    """`offset` counts from the first element of the memory that `input` lies in; `whole` is the layout of `input`."""
-    return layout.strided(_memory(input), size, stride, offset)
-
-
-@op(name="as_strided_backward", g=lambda g, source, target: relaid(g, target, source))
-def relaid(g, source, target):
-    """The elements of `g` carried over by place: see kernels/layout.py."""
-    return layout.relaid(g, source, target)
-
-
-@op(name="without_part", g=lambda g, part, whole: without_part(g, part, whole))
-def without_part(g, part, whole):
-    """`g`, laid out as `whole`, with zeros in the part that the layout `part` covers."""
-    return layout.split_off(g, part, whole)[0]
-
-
-def _replaced_grad(g, part, whole):
-    """torch's gradient of `input` is that of the elements replaced by `src`; its tangents are those of the others."""
-    return without_part(g, part, whole) if mode.pushing else relaid(relaid(g, whole, part), part, whole)
-
-
-@op(name="as_strided_scatter", input=lambda g, part, whole: _replaced_grad(g, part, whole),
-    src=lambda g, part, whole: relaid(g, whole, part))
-def _as_strided_scatter(input, src, part, whole):
-    memory = _memory(input).copy()
-    size, stride, offset = part[0], [s // input.itemsize for s in part[1]], part[2] // input.itemsize
-    target = layout.strided(memory, size, stride, offset)
-    if target.shape != src.shape:
-        raise _unlike(src, target)
-    target[...] = src
-    return layout.at(memory, whole)
-
-
-def _layout(size, stride, offset, dtype):
-    """The layout of a view whose strides and offset are counted in elements."""
-    return size, [n * dtype.itemsize for n in stride], offset * dtype.itemsize, dtype
-
-
-def _memory(array):
-    """All the memory that `array` is a view of, as one dimension of its dtype."""
-    root = root_of(array)
-    if not root.flags.forc:
-        count = 1 + sum((n - 1) * s for n, s in zip(root.shape, root.strides)) // root.itemsize if root.size else 0
-        return np.lib.stride_tricks.as_strided(root, (count,), (root.itemsize,))
-    flat = root.reshape(-1, order="A")
-    return flat if flat.dtype == array.dtype else flat.view(array.dtype)
-
-
-def as_strided(input, size, stride, storage_offset=None):
+@public(method=True, inplace=changes_itself)
+def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None) -> Tensor:
     """A view of the memory of `input` with any sizes and strides, counted in elements.
 
     RuntimeError if it would reach outside the memory, TypeError for what are no integers.
@@ -168,7 +118,8 @@ def _places(name, position, input, size, stride, storage_offset):
 
 
 # ------------------------------------------------------------------ one part
-def select(input, dim, index):
+@public(method=True)
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice at `index` of dimension `dim`, which disappears: a view. IndexError out of range.
 
     >>> import tinytorch as torch
@@ -184,7 +135,8 @@ def select(input, dim, index):
     return _select(input, (_ALL,) * dim + (index, ...))
 
 
-def narrow(input, dim, start, length):
+@public(method=True)
+def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
     """`length` slices of dimension `dim` from `start` (a number or 0-dim integer tensor): a view.
 
     >>> import tinytorch as torch
@@ -213,7 +165,8 @@ def _narrow_copy(input):
     return np.array(input, order="C")
 
 
-def narrow_copy(input, dim, start, length, *, out=None):
+@public(out="", method=True)
+def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Tensor | None = None) -> Tensor:
     """A copy of `narrow`.
 
     >>> import tinytorch as torch
@@ -223,10 +176,11 @@ def narrow_copy(input, dim, start, length, *, out=None):
     if 0 < input.array.ndim <= dim:            # here torch has other words than everywhere else
         raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could "
                            "this error message be improved?  If so, please report an enhancement request to PyTorch.)")
-    return write_out(out, _narrow_copy(narrow(input, dim, start, length)), input)
+    return _narrow_copy(narrow(input, dim, start, length))
 
 
-def unfold(self, dimension, size, step):
+@public(method=True)
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` along a dimension, `step` apart, as a new last dimension: a view.
 
     >>> import tinytorch as torch
@@ -247,7 +201,8 @@ def unfold(self, dimension, size, step):
 
 
 # ------------------------------------------------------------------ all parts
-def unbind(input, dim=0):
+@public(method=True)
+def unbind(input: Tensor, dim: int = 0) -> Tensors:
     """The slices along `dim` as a tuple of views.
 
     >>> import tinytorch as torch
@@ -259,16 +214,25 @@ def unbind(input, dim=0):
     return _unbind(input, check_dim(dim, input.array.ndim))
 
 
-def split(tensor, split_size_or_sections, dim=0):
+@public(python=True)
+def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> Tensors:
     """Views along `dim`: each of the given size but maybe the last (an int), or of the given sizes (a list).
 
     >>> import tinytorch as torch
-    >>> torch.arange(5).split(2)
+    >>> torch.split(torch.arange(5), 2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
-    if not isinstance(split_size_or_sections, (int, Tensor)):
-        return split_with_sizes(tensor, split_size_or_sections, dim)
-    return _in_pieces(_split, tensor, split_size_or_sections, dim)
+    return tensor.split(split_size_or_sections, dim)
+
+
+@method("split")
+def _split_method(self: Tensor, split_size: int | Ints, dim: int = 0) -> Tensors:
+    """Views along `dim`: each of the given size but maybe the last (an int), or of the given sizes (a list)."""
+    if split_size.__class__ is not int:
+        if isinstance(split_size, (tuple, list)) or isinstance(split_size, Tensor) and split_size.array.size != 1:
+            return split_with_sizes(self, split_size, dim)
+        split_size = int_of(int(split_size) if isinstance(split_size, Tensor) else split_size, "split", "split_size", 2)
+    return _in_pieces(_split, self, split_size, dim)
 
 
 def _in_pieces(primitive, tensor, size, dim):
@@ -294,7 +258,8 @@ def _length(tensor, dim, name):
     return tensor.array.shape[dim], dim
 
 
-def split_with_sizes(input, split_sizes, dim=0):
+@public(method=True)
+def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
     """Views of the given sizes along `dim`. RuntimeError unless they sum to its length.
 
     >>> import tinytorch as torch
@@ -302,7 +267,7 @@ def split_with_sizes(input, split_sizes, dim=0):
     (tensor([0]), tensor([1, 2, 3, 4]))
     """
     n, dim = _length(input, dim, "split")
-    lengths = tuple([as_int(k) for k in split_sizes])
+    lengths = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
     if any(k < 0 for k in lengths):
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got "
                            f"split_sizes={list(lengths)}")
@@ -312,14 +277,20 @@ def split_with_sizes(input, split_sizes, dim=0):
     return _split_with_sizes(input, dim, lengths)
 
 
-def chunk(input, chunks, dim=0):
+@public(hot=True, method=True)
+def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: int | None = None) -> Tensors:
     """At most `chunks` views of equal size (but maybe the last) along `dim`.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
-    return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
+    dim = dim if axis is None else axis
+    try:
+        return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
+    except (AttributeError, RuntimeError, TypeError):
+        refuse(chunk, input, chunks, dim)
+        raise
 
 
 def _in_chunks(primitive, empty, input, chunks, dim):
@@ -333,65 +304,87 @@ def _in_chunks(primitive, empty, input, chunks, dim):
     return primitive(input, dim, _lengths(n, -(-n // chunks)))
 
 
-def tensor_split(input, indices_or_sections, dim=0):
-    """Views along `dim`: a number of nearly equal parts (an int), or cut before the given indices.
+@public(method=True)
+def tensor_split(input: Tensor, sections: Tensor | int | Ints | None = None, dim: int = 0, *,
+                 indices: Ints | None = None, tensor_indices_or_sections: Tensor | None = None) -> Tensors:
+    """Views along `dim`: a number of nearly equal parts (`sections`), or cut before the given indices.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).tensor_split(3)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
+    given = _cuts("tensor_split", sections, indices, tensor_indices_or_sections)
     if not input.array.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    dim = check_dim(dim, input.array.ndim)
-    n, given = input.array.shape[dim], indices_or_sections
     if isinstance(given, Tensor):
         if given.array.dtype != np.int64 or given.array.ndim > 1:
             raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
                                "one-dimensional tensor of dtype long")
         given = given.tolist()
-    if isinstance(given, int):
+    dim = check_dim(dim, input.array.ndim)
+    n = input.array.shape[dim]
+    if not isinstance(given, (tuple, list)):
         if given <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
         cuts = [i * (n // given) + min(i, n % given) for i in range(1, given)]
     else:
-        cuts = [as_int(i) for i in given]
+        cuts = ints_of(given, "tensor_split", "indices", 2)
     spans = zip([None, *cuts], [*cuts, None])
     return tuple([_slice(input, (_ALL,) * dim + (slice(start, stop), ...)) for start, stop in spans])
 
 
-def _split_in(name, least, dim_of):
-    def function(input, indices_or_sections):
-        ndim = input.array.ndim
-        if ndim < least:
-            raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
-                               f"{ndim} dimensions!")
-        dim, n = dim_of(ndim), input.array.shape[dim_of(ndim)]
-        if isinstance(indices_or_sections, int):
-            if indices_or_sections <= 0 or n % indices_or_sections:
-                raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the "
-                                   f"dimension {n} is not divisible by the split_size {indices_or_sections}!")
-        return tensor_split(input, indices_or_sections, dim)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`tensor_split` for {'columns' if name[0] == 'h' else 'rows' if name[0] == 'v' else 'depth'}."
-    return function
+def _cuts(name, *given):
+    """The one argument that is given of those that say where to cut: TypeError for none or several."""
+    given = [x for x in given if x is not None]
+    if len(given) != 1:
+        raise TypeError(f"{name}() received an invalid combination of arguments: expected int sections or tuple of "
+                        "ints indices")
+    return given[0]
 
 
-hsplit = _split_in("hsplit", 1, lambda ndim: 0 if ndim == 1 else 1)
-vsplit = _split_in("vsplit", 2, lambda ndim: 0)
-dsplit = _split_in("dsplit", 3, lambda ndim: 2)
+def _split_evenly(name, least, dim, input, sections, indices):
+    """hsplit, vsplit and dsplit: `tensor_split` of tensors of at `least` so many dimensions along `dim`."""
+    given, shape = _cuts(name, sections, indices), input.array.shape
+    if len(shape) < least:
+        raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
+                           f"{len(shape)} dimensions!")
+    if not isinstance(given, (tuple, list)) and (given <= 0 or shape[dim] % given):
+        raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                           f"{shape[dim]} is not divisible by the split_size {given}!")
+    return tensor_split(input, given, dim)
 
 
-def unsafe_split(tensor, split_size, dim=0):
+@public(method=True)
+def hsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
+    """`tensor_split` for columns, into equal parts or before `indices`."""
+    return _split_evenly("hsplit", 1, int(input.array.ndim != 1), input, sections, indices)
+
+
+@public(method=True)
+def vsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
+    """`tensor_split` for rows, into equal parts or before `indices`."""
+    return _split_evenly("vsplit", 2, 0, input, sections, indices)
+
+
+@public(method=True)
+def dsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
+    """`tensor_split` for depth, into equal parts or before `indices`."""
+    return _split_evenly("dsplit", 3, 2, input, sections, indices)
+
+
+@public(method=True)
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Tensors:
     """`split` into tensors that share the memory but are no views: nothing keeps them from being written to.
 
     >>> import tinytorch as torch
     >>> len(torch.unsafe_split(torch.arange(4), 2))
     2
     """
-    return _in_pieces(_unsafe_split, tensor, split_size, dim)
+    return _in_pieces(_unsafe_split, input, split_size, dim)
 
 
-def unsafe_chunk(input, chunks, dim=0):
+@public(method=True)
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     """`chunk` into tensors that share the memory but are no views.
 
     >>> import tinytorch as torch
@@ -407,17 +400,13 @@ def _replaced(input, src, part):
     result = input.clone()
     target = part(result)
     if target.array.shape != src.array.shape:
-        raise _unlike(src.array, target.array)
+        raise unlike(src.array, target.array)
     target.copy_(src)
     return result
 
 
-def _unlike(src, target):
-    return RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-                        f"slice size = {list(target.shape)}")
-
-
-def select_scatter(input, src, dim, index):
+@public(method=True)
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of `input` with input.select(dim, index) replaced by `src`.
 
     >>> import tinytorch as torch
@@ -428,7 +417,9 @@ def select_scatter(input, src, dim, index):
     return _replaced(input, src, lambda x: select(x, dim, index))
 
 
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+@public(method=True)
+def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
+                  step: int = 1) -> Tensor:
     """A copy of `input` with the slice start:end:step of dimension `dim` replaced by `src`.
 
     >>> import tinytorch as torch
@@ -439,7 +430,8 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     return _replaced(input, src, lambda x: _slice(x, (_ALL,) * dim + (slice(start, end, step), ...)))
 
 
-def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+@public(method=True)
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of `input` with its diagonal replaced by `src`.
 
     >>> import tinytorch as torch
@@ -450,7 +442,9 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     return _replaced(input, src, lambda x: diagonal(x, offset, dim1, dim2))
 
 
-def as_strided_scatter(input, src, size, stride, storage_offset=None):
+@public(method=True)
+def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
+                       storage_offset: int | None = None) -> Tensor:
     """A copy of `input` with the elements of as_strided(size, stride, storage_offset) replaced by `src`.
 
     The copy has all of the memory that `input` is a view of. RuntimeError if those elements lie outside of it, or
@@ -460,13 +454,5 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
-    part = _layout(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype)
+    part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype)
     return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])
-
-
-changes_itself(as_strided)
-methods(as_strided, as_strided_scatter, chunk, diagonal_scatter, dsplit, hsplit, narrow, narrow_copy, select,
-        select_scatter, slice_scatter, split, split_with_sizes, tensor_split, unbind, unfold, unsafe_chunk,
-        unsafe_split, vsplit)
-above.relaid = relaid
-above.without_part = without_part

@@ -1,0 +1,69 @@
+"""Operations on the memory that a tensor is a view of: as_strided, and what carries gradients from layout to layout."""
+import numpy as np
+
+from ...autograd import above
+from ...autograd.grad_mode import mode
+from ...autograd.op import op
+from ...autograd.views import to_base
+from ...kernels import layout
+from ...tensor import root_of
+
+
+@op(name="as_strided", view=True, input=lambda g, size, stride, offset, whole: to_base(
+    g, layout_of(size, stride, offset, whole[3]), whole))
+def _as_strided(input, size, stride, offset, whole):
+    """`offset` counts from the first element of the memory that `input` lies in; `whole` is the layout of `input`."""
+    return layout.strided(_memory(input), size, stride, offset)
+
+
+@op(name="as_strided_backward", g=lambda g, source, target: relaid(g, target, source))
+def relaid(g, source, target):
+    """The elements of `g` carried over by place: see kernels/layout.py."""
+    return layout.relaid(g, source, target)
+
+
+@op(name="without_part", g=lambda g, part, whole: without_part(g, part, whole))
+def without_part(g, part, whole):
+    """`g`, laid out as `whole`, with zeros in the part that the layout `part` covers."""
+    return layout.split_off(g, part, whole)[0]
+
+
+def _replaced_grad(g, part, whole):
+    """torch's gradient of `input` is that of the elements replaced by `src`; its tangents are those of the others."""
+    return without_part(g, part, whole) if mode.pushing else relaid(relaid(g, whole, part), part, whole)
+
+
+@op(name="as_strided_scatter", input=lambda g, part, whole: _replaced_grad(g, part, whole),
+    src=lambda g, part, whole: relaid(g, whole, part))
+def _as_strided_scatter(input, src, part, whole):
+    memory = _memory(input).copy()
+    size, stride, offset = part[0], [s // input.itemsize for s in part[1]], part[2] // input.itemsize
+    target = layout.strided(memory, size, stride, offset)
+    if target.shape != src.shape:
+        raise unlike(src, target)
+    target[...] = src
+    return layout.at(memory, whole)
+
+
+def layout_of(size, stride, offset, dtype):
+    """The layout of a view whose strides and offset are counted in elements."""
+    return size, [n * dtype.itemsize for n in stride], offset * dtype.itemsize, dtype
+
+
+def _memory(array):
+    """All the memory that `array` is a view of, as one dimension of its dtype."""
+    root = root_of(array)
+    if not root.flags.forc:
+        count = 1 + sum((n - 1) * s for n, s in zip(root.shape, root.strides)) // root.itemsize if root.size else 0
+        return np.lib.stride_tricks.as_strided(root, (count,), (root.itemsize,))
+    flat = root.reshape(-1, order="A")
+    return flat if flat.dtype == array.dtype else flat.view(array.dtype)
+
+
+def unlike(src, target):
+    return RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
+                        f"slice size = {list(target.shape)}")
+
+
+above.relaid = relaid
+above.without_part = without_part
