@@ -41,6 +41,7 @@ from .ops.layout.index import *
 from .ops.inplace import *
 from .ops.layout.join import *
 from .ops.linalg.products import *
+from .ops.linalg.spectra import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
