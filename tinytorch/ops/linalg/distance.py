@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.promotion import EXACT, converted, promoted
-from ...autograd.public import method, public
+from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
@@ -57,8 +56,8 @@ def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
-@public()
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
+@public(python=True)
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """Distances (norms of order p) of every row of x1 (..., n, d) to every row of x2 (..., m, d): (..., n, m).
 
     >>> import tinytorch as torch
@@ -67,6 +66,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_fo
     """
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    refuse(cdist, x1, x2, p)                   # what torch does next is not in Python
     for name, x in (("X1", x1), ("X2", x2)):
         if x.array.dtype.kind not in dt.FLOATING:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")

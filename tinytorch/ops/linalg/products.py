@@ -51,16 +51,16 @@ def _dot(a, b):
     return products.dot(a, b) if a.ndim == b.ndim == 2 else a.dot(b)
 
 
-def _same_dtype(a, b):
+def _same_dtype(a, b, kernel="addmm_impl_cpu_"):
     if a.array.dtype != b.array.dtype:
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
                            f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
-    _refuse_bools(a.array)
+    _refuse_bools(a.array, kernel)
 
 
-def _refuse_bools(array):
+def _refuse_bools(array, kernel="addmm_impl_cpu_"):
     if array.dtype == bool:
-        raise not_implemented("addmm_impl_cpu_", dt.bool)
+        raise not_implemented(kernel, dt.bool)
 
 
 @binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
@@ -152,7 +152,7 @@ def _check_batches(a, b):
     for name, x in (("batch1", a), ("batch2", b)):
         if x.array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    _same_dtype(a, b)
+    _same_dtype(a, b, "bmm")
     n, _, k = a.array.shape
     if b.array.shape[:2] != (n, k):
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
@@ -233,7 +233,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     try:
         _check_batches(input, mat2)
-    except AttributeError:
+    except (AttributeError, RuntimeError):
         refuse(bmm, input, mat2)
         raise
     return write_out(out, _matmul(input, mat2), exact=EXACT)
@@ -250,7 +250,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     a, b = input.array, vec.array
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
-    _same_dtype(input, vec)
+    _same_dtype(input, vec, "addmv_impl_cpu")
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
                            f"vec ({b.shape[0]})")
