@@ -24,7 +24,8 @@ from .promotion import OPERANDS, converted, write_out
 TABLE = {}
 
 #: What NumPy calls an argument, and torch.
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
+                "from": "from_"}               # which no parameter can be called in Python
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -42,7 +43,7 @@ def _is_int(x):
 
 
 def _is_float(x):
-    return isinstance(x, (float, int)) and not isinstance(x, bool) or _is_number(x, "iuf", "biufV")
+    return isinstance(x, (float, int)) or _is_number(x, "iuf", "biufV")
 
 
 def _is_sequence(x, fits):

@@ -1,10 +1,15 @@
 """Products of tensors of any shape: inner tensordot kron cross, and the trace."""
+from __future__ import annotations
+
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, check_broadcast, converted, need_tensors, promoted, write_out
-from ...autograd.public import methods
+from ...autograd.promotion import EXACT, check_broadcast, converted, in_float32, promoted, write_out
+from ...autograd.public import public
+from ...errors import not_implemented
 from ...tensor import Tensor, check_dim
+from ...types import Ints
 from ..reduction.reductions import like, raw
 from .products import count_of, matmul
 
@@ -24,39 +29,40 @@ def _cross(dim, input, other):
     return np.cross(input, other, axis=dim)
 
 
-def inner(input, other, *, out=None):
+@public(out=_OUT_DTYPE, method=True)
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both.
 
     >>> import tinytorch as torch
     >>> torch.inner(torch.ones(2, 3), torch.ones(4, 3)).shape
     torch.Size([2, 4])
     """
-    need_tensors("inner", input=input, other=other)
     a, b = input.array.shape, other.array.shape
     if not a or not b:
-        return write_out(out, input * other, exact=_OUT_DTYPE)
+        return input * other
     if a[-1] != b[-1]:
         raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
                            f"{list(a)} and {list(b)}")
-    return write_out(out, tensordot(input, other, ([-1], [-1])), exact=_OUT_DTYPE)
+    return tensordot(input, other, ([-1], [-1]))
 
 
-def kron(input, other, *, out=None):
+@public(out="", method=True)
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product.
 
     >>> import tinytorch as torch
     >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
     tensor([ 1, 10,  2, 20])
     """
-    need_tensors("kron", input=input, other=other)
     ndim = max(input.array.ndim, other.array.ndim)
     a = (1,) * (ndim - input.array.ndim) + input.array.shape
     b = (1,) * (ndim - other.array.ndim) + other.array.shape
     product = input.reshape([n for size in a for n in (size, 1)]) * other.reshape([n for size in b for n in (1, size)])
-    return write_out(out, product.reshape([n * m for n, m in zip(a, b)]))
+    return product.reshape([n * m for n, m in zip(a, b)])
 
 
-def tensordot(a, b, dims=2, out=None):
+@public(python=True)
+def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor | None = None) -> Tensor:
     """Sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or two
     lists of dimensions.
 
@@ -64,6 +70,9 @@ def tensordot(a, b, dims=2, out=None):
     >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(4, 3), dims=([1, 2], [1, 0]))
     tensor([12., 12.])
     """
+    if not isinstance(dims, (tuple, list, Tensor, int)):
+        raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+                           f"containing two lists, but got dims={dims}")
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, (tuple, list)):
@@ -95,7 +104,8 @@ def tensordot(a, b, dims=2, out=None):
     return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)
 
 
-def trace(input):
+@public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True)
+def trace(input: Tensor) -> Tensor:
     """Sum of the diagonal of a matrix.
 
     >>> import tinytorch as torch
@@ -104,12 +114,13 @@ def trace(input):
     """
     if input.array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.array.ndim}")
-    if input.array.dtype.kind in "biu":
+    if input.array.dtype.kind in dt.INTEGER:
         input = converted(input, np.dtype(np.int64))
     return _trace(input)
 
 
-def cross(input, other, dim=None, *, out=None):
+@public(out=EXACT, method=True)
+def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """Cross product of vectors of 3 elements along `dim` (the first dimension of that size if None).
 
     >>> import tinytorch as torch
@@ -128,7 +139,8 @@ def cross(input, other, dim=None, *, out=None):
     if a[dim] != 3 or b[dim] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[dim]} and {b[dim]}")
     check_broadcast(a, b)
-    return write_out(out, _cross(dim, input, other), exact=EXACT)
-
-
-methods(inner, kron, trace, cross)
+    if input.array.dtype.kind in dt.BOOL:
+        raise not_implemented("cross", dt.bool)
+    if input.array.dtype.kind in dt.WIDENED:   # here: of two operands one may be float32, and the result too
+        return in_float32(lambda a, b: _cross(dim, a, b), input, other)
+    return _cross(dim, input, other)

@@ -1,17 +1,20 @@
-"""Linear algebra on (batches of) matrices: inv det solve cholesky qr svd eigh and what is built on them."""
+"""Linear algebra on (batches of) matrices: inv det solve cholesky qr."""
+from __future__ import annotations
+
 import numpy as np
 
-from ... import return_types
+from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, converted, write_out
-from ...autograd.public import methods
-from ...errors import type_name
+from ...autograd.promotion import EXACT
+from ...autograd.public import public
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
-from ..reduction.reductions import check_tensor, like, raw, to_outs
+from ...types import Tensors
+from ..reduction.reductions import like, raw
 from .products import _matmul, mT
 
-__all__ = ["cholesky", "det", "inverse", "logdet", "qr", "slogdet", "svd"]
+__all__ = ["cholesky", "det", "inverse", "logdet", "qr", "slogdet"]
 
 
 class LinAlgError(RuntimeError):
@@ -19,19 +22,22 @@ class LinAlgError(RuntimeError):
 
 
 # ------------------------------------------------------------------ checks
-def _check(name, A, square=True, argument="A"):
-    """RuntimeError in torch's words unless A is floating point matrices (square ones)."""
-    check_tensor(name.replace(".", "_"), A)
+def _check(name, A, square=True, argument="A", kernel=None, by_kernel=dt.FLOATING, narrow=False):
+    """RuntimeError in torch's words unless A is floating point matrices (square ones). `kernel`: the routine that
+    refuses the kinds `by_kernel` with NotImplementedError. `narrow`: float16 will do."""
     array = A.array
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
     if square and array.shape[-1] != array.shape[-2]:
         raise RuntimeError(f"{name}: {argument} must be batches of square matrices, "
                            f"but they are {array.shape[-2]} by {array.shape[-1]} matrices")
-    if array.dtype.kind not in "fc":
+    if array.dtype.char in "fdFD" or narrow and array.dtype.char == "e":
+        return
+    if kernel and array.dtype.kind in by_kernel:
+        raise not_implemented(kernel, A)
+    if array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {type_name(A)}")
-    if array.dtype == np.float16:
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
+    raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {type_name(A)}")
 
 
 def _where(failed):
@@ -75,7 +81,8 @@ def _zero_pivot(matrices, failed):
     return next((k for k in range(1, n + 1) if np.linalg.matrix_rank(matrix[:, :k]) < k), n)
 
 
-def inv(A, *, out=None):
+@public("linalg_inv", out=EXACT)
+def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of (..., n, n) matrices. LinAlgError (a RuntimeError) for a singular one.
 
     >>> import tinytorch as torch
@@ -84,17 +91,18 @@ def inv(A, *, out=None):
             [0.0000, 0.2500]])
     """
     _check("linalg.inv", A)
-    return write_out(out, _inv(A), exact=EXACT)
+    return _inv(A)
 
 
-def inverse(input, *, out=None):
+@public(out=EXACT, method=True)
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`torch.linalg.inv`.
 
     >>> import tinytorch as torch
     >>> torch.inverse(torch.tensor([[2.]]))
     tensor([[0.5000]])
     """
-    return inv(input, out=out)
+    return inv(input)
 
 
 def _cofactors(array):
@@ -117,15 +125,22 @@ def _det(input):
     return np.linalg.det(input)
 
 
-def det(A, *, out=None):
+@public(out=EXACT)
+def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinant of (..., n, n) matrices.
 
     >>> import tinytorch as torch
-    >>> torch.det(torch.tensor([[2., 0.], [0., 4.]]))
+    >>> torch.linalg.det(torch.tensor([[2., 0.], [0., 4.]]))
     tensor(8.)
     """
-    _check("linalg.det", A)
-    return write_out(out, _det(A), exact=EXACT)
+    _check("linalg.det", A, kernel="lu_cpu")
+    return _det(A)
+
+
+@public(method=True)
+def det(input: Tensor) -> Tensor:
+    """`torch.linalg.det`."""
+    return linalg_det(input)
 
 
 def _slogdet_grad(g, wanted, input, ans):
@@ -133,7 +148,7 @@ def _slogdet_grad(g, wanted, input, ans):
     total = input * 0
     if size is not None:
         total = _scalars(size) * mT(_inv(input))
-    if sign is not None and raw(input).dtype.kind == "c":
+    if sign is not None and raw(input).dtype.kind in dt.COMPLEX:
         s = ans[0]
         turned = (sign.conjugate() * s).imag   # only the angle of the determinant moves its sign
         total = total + _scalars(turned * -1j) * mT(_inv(input))
@@ -145,7 +160,8 @@ def _slogdet(input):
     return tuple(np.linalg.slogdet(input))
 
 
-def linalg_slogdet(A, *, out=None):
+@public(out=EXACT)
+def linalg_slogdet(A: Tensor, *, out: Tensors | None = None) -> return_types.linalg_slogdet:
     """Sign and logarithm of the absolute value of the determinant, as (sign, logabsdet).
 
     >>> import tinytorch as torch
@@ -155,23 +171,26 @@ def linalg_slogdet(A, *, out=None):
     logabsdet=tensor(0.))
     """
     _check("linalg.slogdet", A)
-    return to_outs(return_types.linalg_slogdet, _slogdet(A), out)
+    return return_types.linalg_slogdet(*_slogdet(A))
 
 
-def slogdet(input, *, out=None):
+@public(out=EXACT, method=True)
+def slogdet(input: Tensor, *, out: Tensors | None = None) -> return_types.slogdet:
     """`torch.linalg.slogdet`."""
-    return return_types.slogdet(*linalg_slogdet(input, out=out))
+    return return_types.slogdet(*linalg_slogdet(input))
 
 
-def logdet(input):
+@public(method=True)
+def logdet(input: Tensor) -> Tensor:
     """Logarithm of the determinant; NaN if that is negative.
 
     >>> import tinytorch as torch
     >>> torch.logdet(torch.eye(2))
     tensor(0.)
     """
-    sign, size = linalg_slogdet(input)
-    if input.array.dtype.kind == "c":
+    _check("logdet", input)
+    sign, size = _slogdet(input)
+    if input.array.dtype.kind in dt.COMPLEX:
         return size + sign.log()
     return size + wrap(np.where(sign.array < 0, np.nan, 0).astype(size.array.dtype))
 
@@ -199,7 +218,8 @@ def _solve_grad(g, wanted, A, X, vectors):
     return _solve_other(A, back, X, vectors) if wanted[0] else None, back
 
 
-def solve(A, B, *, left=True, out=None):
+@public("linalg_solve", out=EXACT)
+def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
     """X with A @ X = B (X @ A = B if not `left`), for (..., n, n) A and (..., n, k) or (..., n) B.
 
     LinAlgError (a RuntimeError) for a singular A.
@@ -208,19 +228,18 @@ def solve(A, B, *, left=True, out=None):
     >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
     tensor([1.0000, 0.5000])
     """
-    _check("linalg.solve", A)
+    _check("linalg.solve", A, kernel="lu_cpu")
     if A.array.dtype != B.array.dtype:
         raise RuntimeError(f"linalg.solve: Expected A and B to have the same dtype, but found A of type "
                            f"{type_name(A)} and B of type {type_name(B)} instead")
     a, b = A.array.shape, B.array.shape
     vectors = len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
     if not left:
-        return write_out(out, solve(A.transpose(-1, -2), B if vectors else B.transpose(-1, -2)).transpose(-1, -2),
-                         exact=EXACT)
+        return solve(A.transpose(-1, -2), B if vectors else B.transpose(-1, -2)).transpose(-1, -2)
     if b[-1 if vectors else -2] != a[-1]:
         raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B "
                            f"({a[-2]}x{a[-1]} and {b[-2] if len(b) > 1 else b[-1]}x{b[-1] if len(b) > 1 else 1})")
-    return write_out(out, _solve(vectors, A, B), exact=EXACT)
+    return _solve(vectors, A, B)
 
 
 # ------------------------------------------------------------------ cholesky, qr
@@ -256,7 +275,8 @@ def _bad_minor(matrices):
     return matrices.shape[-1]
 
 
-def cholesky(input, upper=False, *, out=None):
+@public(out=EXACT)
+def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """L, lower triangular, with L @ L^H = input, which is positive-definite (or `upper`: U with U^H @ U).
 
     >>> import tinytorch as torch
@@ -264,9 +284,16 @@ def cholesky(input, upper=False, *, out=None):
     tensor([[2., 0.],
             [0., 3.]])
     """
-    _check("linalg.cholesky", input)
+    _check("linalg.cholesky", input, kernel="cholesky_cpu")
     L = _cholesky(input)
-    return write_out(out, mT(L) if upper else L, exact=EXACT)
+    return mT(L) if upper else L
+
+
+@public(out="", method=True)
+def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """`torch.linalg.cholesky` by its older name."""
+    _check("linalg.cholesky", input, kernel="cholesky_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
+    return linalg_cholesky(input, upper=upper)
 
 
 def _qr_grad(g, wanted, input, ans):
@@ -322,7 +349,8 @@ def _qr(input, mode):
     return tuple(np.linalg.qr(input, mode))
 
 
-def linalg_qr(A, mode="reduced", *, out=None):
+@public(out=EXACT)
+def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -> return_types.linalg_qr:
     """A = Q @ R with orthonormal columns of Q and upper triangular R. mode: reduced, complete, r (no Q).
 
     >>> import tinytorch as torch
@@ -330,161 +358,17 @@ def linalg_qr(A, mode="reduced", *, out=None):
     tensor([[1., 0.],
             [0., 1.]])
     """
-    _check("linalg.qr", A, square=False)
+    _check("linalg.qr", A, square=False, kernel="geqrf_cpu")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
                            "'complete'")
     if mode == "r":
         R = _qr(A.detach(), "reduced")[1]
-        return to_outs(return_types.linalg_qr, (wrap(np.empty(0, A.array.dtype)), R), out)
-    return to_outs(return_types.linalg_qr, _qr(A, mode), out)
+        return return_types.linalg_qr(wrap(np.empty(0, A.array.dtype)), R)
+    return return_types.linalg_qr(*_qr(A, mode))
 
 
-def qr(input, some=True, *, out=None):
+@public(out=EXACT, method=True)
+def qr(input: Tensor, some: bool = True, *, out: Tensors | None = None) -> return_types.qr:
     """`torch.linalg.qr`, reduced if `some` and complete otherwise."""
-    return return_types.qr(*linalg_qr(input, "reduced" if some else "complete", out=out))
-
-
-# ------------------------------------------------------------------ svd, eigh
-def _as(x, other):
-    """`x`, which may be real, in the dtype of `other`: products of matrices take no two dtypes."""
-    dtype = raw(other).dtype
-    return converted(x, dtype) if isinstance(x, Tensor) else x.astype(dtype, copy=False)
-
-
-def _gaps(values, sign):
-    """1 / (v_j - v_i), or 1 / (v_j + v_i), with zeros on the diagonal."""
-    n = values.shape[-1]
-    eye = like(values, np.eye(n, dtype=raw(values).dtype))
-    difference = _rowwise(values) + _column(values) * sign
-    return 1 / (difference * (1 - eye) + eye) * (1 - eye)
-
-
-def _svd_grad(g, wanted, input, ans):
-    """Townsend, "Differentiating the singular value decomposition", 2016."""
-    U, S, Vh = ans
-    gU, gS, gVh = g
-    k = S.shape[-1]
-    U, Vh = U[..., :k], Vh[..., :k, :]         # of full matrices, the rest is not determined by the input
-    gU = None if gU is None else gU[..., :k]
-    gVh = None if gVh is None else gVh[..., :k, :]
-    middle = 0 if gS is None else _rowwise(gS) * _eye(gS, k)
-    # Phases may turn in U or in Vh: backward takes U, torch's forward mode half of each.
-    phases = raw(input).dtype.kind == "c" and (0.25 if mode.pushing else 0.5)
-    if gU is not None or gVh is not None:
-        E = _gaps(S, -1) * _gaps(S, 1)         # 1 / (s_j^2 - s_i^2)
-        if gU is not None:
-            P = _matmul(mT(U), gU)
-            middle = middle + (P - mT(P)) * E * _rowwise(S)
-            if phases:
-                middle = middle + (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
-        if gVh is not None:
-            P = _matmul(Vh, mT(gVh))
-            middle = middle + _column(S) * ((P - mT(P)) * E)
-            if phases and mode.pushing:
-                middle = middle - (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
-    total = _matmul(_matmul(U, _as(middle, U)), Vh)
-    m, n = input.shape[-2:]
-    if gU is not None and m > k:
-        scaled = gU / _rowwise(S)
-        total = total + _matmul(scaled - _matmul(U, _matmul(mT(U), scaled)), Vh)
-    if gVh is not None and n > k:
-        scaled = gVh / _column(S)
-        total = total + _matmul(U, scaled - _matmul(_matmul(scaled, mT(Vh)), Vh))
-    return total,
-
-
-@op(name="linalg_svd", multi=True, inputs=1, joint=_svd_grad)
-def _svd(input, full):
-    try:
-        return tuple(np.linalg.svd(input, full_matrices=full))
-    except np.linalg.LinAlgError:
-        raise LinAlgError(_no_convergence("linalg.svd", input)) from None
-
-
-def _no_convergence(name, array):
-    failed = ~np.isfinite(array).all((-1, -2))
-    what = "contained non-finite values." if failed.any() else "is ill-conditioned or has too many repeated values."
-    where = _where(failed) if failed.any() else ""
-    return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
-
-
-def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
-    """A = U @ diag(S) @ Vh, with the singular values S falling: the named tuple (U, S, Vh).
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
-    tensor([4., 3.])
-    """
-    _check("linalg.svd", A, square=False)
-    return to_outs(return_types.linalg_svd, _svd(A, full_matrices), out)
-
-
-def svdvals(A, *, driver=None, out=None):
-    """The singular values, falling.
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.svdvals(torch.tensor([[3., 0.], [0., 4.]]))
-    tensor([4., 3.])
-    """
-    _check("linalg.svdvals", A, square=False)
-    return write_out(out, _svd(A, False)[1], exact=EXACT)
-
-
-def svd(input, some=True, compute_uv=True, *, out=None):
-    """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: reduced."""
-    _check("linalg.svd", input, square=False)
-    U, S, Vh = _svd(input, compute_uv and not some)
-    if not compute_uv:
-        batch, m, n = input.array.shape[:-2], *input.array.shape[-2:]
-        U, V = (wrap(np.zeros((*batch, size, size), input.array.dtype)) for size in (m, n))
-        return to_outs(return_types.svd, (U, S, V), out)
-    return to_outs(return_types.svd, (U, S, mT(Vh)), out)
-
-
-def _eigh_grad(g, wanted, ans):
-    L, V = ans
-    gL, gV = g
-    n = V.shape[-1]
-    middle = 0 if gL is None else _rowwise(gL) * _eye(gL, n)
-    if gV is not None:
-        P = _matmul(mT(V), gV)
-        middle = middle + P * _gaps(L, -1)
-    middle = _as(middle, V)
-    if not mode.pushing:
-        middle = (middle + mT(middle)) * 0.5   # Hermitian, as the input is taken to be
-    return _matmul(_matmul(V, middle), mT(V)),
-
-
-@op(name="linalg_eigh", multi=True, inputs=1, joint=_eigh_grad)
-def _eigh(input, UPLO):
-    try:
-        return tuple(np.linalg.eigh(input, UPLO))
-    except np.linalg.LinAlgError:
-        raise LinAlgError(_no_convergence("linalg.eigh", input)) from None
-
-
-def eigh(A, UPLO="L", *, out=None):
-    """Eigenvalues (rising) and eigenvectors of Hermitian matrices, of which one triangle is read.
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
-    tensor([1., 2.])
-    """
-    _check("linalg.eigh", A)
-    if UPLO.upper() not in ("L", "U"):
-        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return to_outs(return_types.linalg_eigh, _eigh(A, UPLO.upper()), out)
-
-
-def eigvalsh(A, UPLO="L", *, out=None):
-    """The eigenvalues of `eigh`.
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.eigvalsh(torch.tensor([[2., 0.], [0., 1.]]))
-    tensor([1., 2.])
-    """
-    return write_out(out, eigh(A, UPLO)[0], exact=EXACT)
-
-
-methods(inverse, det, slogdet, logdet, qr, svd, cholesky)
+    return return_types.qr(*linalg_qr(input, "reduced" if some else "complete"))

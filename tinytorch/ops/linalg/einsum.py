@@ -1,16 +1,22 @@
 """einsum: sums of products named by their subscripts, done by permutations and batched matrix products."""
+from __future__ import annotations
+
 import string
 from functools import lru_cache
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.promotion import converted, promoted
+from ...autograd.public import public
+from ...tensor import Tensor
 from .products import count_of, matmul
 
 __all__ = ["einsum"]
 
 
-def einsum(*args):
+@public(python=True)
+def einsum(*args) -> Tensor:
     """einsum("ij,jk->ik", a, b): products of the operands' elements, summed over the subscripts that the
     output lacks. Without "->", the output has the subscripts that occur once, in alphabetical order. "..."
     stands for dimensions that broadcast. Also einsum(a, [0, 1], b, [1, 2], [0, 2]).
@@ -116,7 +122,7 @@ def _contract(operands, labels, output):
         wanted = set(output).union(*[later for _, later in terms[i + 1:]])
         result, names = _pair(result, names, x, theirs, wanted)
     result, names = _sum_out(result, names, set(output))
-    if len(operands) == 1 and result.array.dtype.kind in "biu" and set(labels[0]) - set(output):
+    if len(operands) == 1 and result.array.dtype.kind in dt.INTEGRAL and set(labels[0]) - set(output):
         result = converted(result, np.dtype(np.int64))     # a sum, though over a size of 1
     present = [name for name in output if name in names]
     result = _permuted(result, [names.index(name) for name in present])

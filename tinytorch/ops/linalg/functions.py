@@ -1,23 +1,29 @@
 """Functions of matrices: norms, rank, condition, powers, exponential, pseudo-inverse, least squares."""
+from __future__ import annotations
+
 import numpy as np
 
-from ... import return_types
+from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, converted, write_out
-from ...autograd.public import methods
-from ...errors import type_name
+from ...autograd.promotion import EXACT, write_out
+from ...autograd.public import public
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
-from ..reduction.reductions import check_tensor, masked, raw, to_outs
+from ...types import Ints, Number, Tensors
+from ..reduction.reductions import masked, raw
 from .contractions import cross as cross_of
-from .decompositions import LinAlgError, _check, _eye, _gaps, _inv, _rowwise, eigvalsh, inv, solve, svdvals
+from .decompositions import LinAlgError, _check, inv, solve
 from .norms import matrix_norm, vector_norm
 from .products import _matmul, matmul, mT
+from .spectra import eigvalsh, svdvals
 
 __all__ = ["chain_matmul", "cholesky_inverse", "cholesky_solve", "matrix_exp", "matrix_power", "pinverse"]
 
 
 # ------------------------------------------------------------------ norms, rank, condition
-def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+@public("linalg_norm", out="linalg.norm expected out tensor dtype {Want} but got: {Have}")
+def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None = None, keepdim: bool = False, *,
+         out: Tensor | None = None, dtype: dt.dtype | None = None) -> Tensor:
     """Vector norm or matrix norm, by `ord` and how many dimensions `dim` names (by default: all, and
     those of the tensor if `ord` is given).
 
@@ -25,33 +31,36 @@ def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     >>> torch.linalg.norm(torch.tensor([[3., 0.], [0., 4.]]))
     tensor(5.)
     """
-    check_tensor("linalg_norm", A)
     dims = (dim,) if isinstance(dim, int) else dim
     if dims is not None and ord is not None and len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if dims is None and ord is not None:
-        if A.array.ndim not in (1, 2):
+        ndim = input.array.ndim
+        if ndim not in (1, 2):
             raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-                               f"{A.array.ndim}D.")
-        dims = tuple(range(A.array.ndim))
+                               f"{ndim}D.")
+        dims = tuple(range(ndim))
     if ord is None or len(dims) == 1:
         if isinstance(ord, str):
             raise RuntimeError(f"linalg.norm: Order {ord} not supported.")
-        return vector_norm(A, 2 if ord is None else ord, dim if ord is None else dims, keepdim, dtype=dtype, out=out)
-    return matrix_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
+        return vector_norm(input, 2 if ord is None else ord, dim if ord is None else dims, keepdim, dtype=dtype)
+    return matrix_norm(input, ord, dims, keepdim, dtype=dtype)
 
 
-def matrix_rank(A, *, atol=None, rtol=None, hermitian=False, tol=None, out=None):
+@public("linalg_matrix_rank", out="")
+def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = False, *,
+                atol: float | Tensor | None = None, rtol: float | Tensor | None = None,
+                out: Tensor | None = None) -> Tensor:
     """The number of singular values above max(atol, rtol * the largest one).
 
     >>> import tinytorch as torch
     >>> torch.linalg.matrix_rank(torch.ones(2, 2))
     tensor(1)
     """
-    _check("linalg.matrix_rank", A, square=hermitian)
-    s = abs(eigvalsh(A).array) if hermitian else svdvals(A.detach()).array
-    limit = _limit(A.array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)
-    return write_out(out, wrap(np.asarray((s > limit).sum(-1, dtype=np.int64))))
+    _check("linalg.matrix_rank", input, square=hermitian)
+    s = abs(eigvalsh(input).array) if hermitian else svdvals(input.detach()).array
+    limit = _limit(input.array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)
+    return wrap(np.asarray((s > limit).sum(-1, dtype=np.int64)))
 
 
 def _limit(array, s, atol, rtol):
@@ -63,28 +72,31 @@ def _limit(array, s, atol, rtol):
     return np.maximum(0.0 if atol is None else atol, rtol * s.max(-1, keepdims=True, initial=0))
 
 
-def cond(A, p=None, *, out=None):
+@public("linalg_cond", out="")
+def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The condition number in the norm p (2 if None): norm(A) * norm(inverse of A); inf if singular.
 
     >>> import tinytorch as torch
     >>> torch.linalg.cond(torch.tensor([[2., 0.], [0., 1.]]))
     tensor(2.)
     """
-    _check("linalg.cond" if p is None else f"linalg.cond(ord={p})", A, square=p not in (None, 2, -2))
+    _check("linalg.cond" if p is None else f"linalg.cond(ord={p})", input, square=p not in (None, 2, -2),
+           kernel="linalg_svd_cpu" if p in (None, 2, -2, "nuc") else None)
     if p in (None, 2, -2):
-        s = svdvals(A)
-        return write_out(out, s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0])
+        s = svdvals(input)
+        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
     try:
-        return write_out(out, matrix_norm(A, p) * matrix_norm(inv(A), p))
+        return matrix_norm(input, p) * matrix_norm(inv(input), p)
     except LinAlgError:
-        singular = np.linalg.matrix_rank(A.array) < A.array.shape[-1]
+        singular = np.linalg.matrix_rank(input.array) < input.array.shape[-1]
         if singular.ndim:
             raise NotImplementedError("linalg.cond of a batch with singular matrices is not supported") from None
-        return write_out(out, wrap(np.asarray(np.inf, A.array.real.dtype)))
+        return wrap(np.asarray(np.inf, input.array.real.dtype))
 
 
 # ------------------------------------------------------------------ powers and products
-def matrix_power(input, n, *, out=None):
+@public(out="", method=True)
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """The n-th power of square matrices; the inverse's for negative n.
 
     >>> import tinytorch as torch
@@ -92,7 +104,6 @@ def matrix_power(input, n, *, out=None):
     tensor([[1., 3.],
             [0., 1.]])
     """
-    check_tensor("matrix_power", input)
     shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
@@ -101,7 +112,7 @@ def matrix_power(input, n, *, out=None):
                            f"but they are {shape[-2]} by {shape[-1]} matrices")
     if n == 0:
         one = wrap(np.broadcast_to(np.eye(shape[-1], dtype=input.array.dtype), shape).copy())
-        return write_out(out, masked(input, False) + one)        # a constant, but on the tape as in torch
+        return masked(input, False) + one      # a constant, but on the tape as in torch
     if n < 0:
         input, n = inv(input), -n
     result = None
@@ -111,10 +122,17 @@ def matrix_power(input, n, *, out=None):
         n //= 2
         if n:
             input = matmul(input, input)
-    return write_out(out, result.clone() if result is input else result, exact=EXACT)
+    return result.clone() if result is input else result
 
 
-def multi_dot(tensors, *, out=None):
+@public(out=EXACT)
+def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+    """`torch.matrix_power`."""
+    return matrix_power(input, n)
+
+
+@public("linalg_multi_dot", out="multi_dot(): expected out tensor to have dtype {want} but got {have}")
+def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """Product of two or more matrices (the first and the last may be vectors), in the cheapest order.
 
     >>> import tinytorch as torch
@@ -139,8 +157,7 @@ def multi_dot(tensors, *, out=None):
         return tensors[i] if i == j else matmul(product(i, split[i, j]), product(split[i, j] + 1, j))
     result = product(0, len(tensors) - 1)
     result = result.squeeze(0) if first else result
-    return write_out(out, result.squeeze(-1) if last else result,
-                     exact="multi_dot(): expected out tensor to have dtype {want} but got {have}")
+    return result.squeeze(-1) if last else result
 
 
 def _cheapest(sizes):
@@ -155,7 +172,8 @@ def _cheapest(sizes):
     return split
 
 
-def chain_matmul(*matrices, out=None):
+@public(python=True)
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Product of several matrices, in the cheapest order: `torch.linalg.multi_dot`.
 
     >>> import tinytorch as torch
@@ -163,6 +181,9 @@ def chain_matmul(*matrices, out=None):
     tensor([[3.],
             [3.]])
     """
+    for i, x in enumerate(matrices):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
     return write_out(out, matrices[0].clone()) if len(matrices) == 1 else multi_dot(matrices, out=out)
 
 
@@ -197,61 +218,28 @@ def _blocks(A, corner):
     return np.concatenate([np.concatenate([A, corner], -1), np.concatenate([A * 0, A], -1)], -2)
 
 
-def matrix_exp(input):
+@public(widen=True)
+def linalg_matrix_exp(A: Tensor) -> Tensor:
     """The matrix exponential of (..., n, n) matrices.
 
     >>> import tinytorch as torch
-    >>> torch.matrix_exp(torch.zeros(2, 2))
+    >>> torch.linalg.matrix_exp(torch.zeros(2, 2))
     tensor([[1., 0.],
             [0., 1.]])
     """
-    _check("linalg.matrix_exp", input)
-    return _matrix_exp(input)
+    _check("linalg.matrix_exp", A, narrow=True)
+    return _matrix_exp(A)
 
 
-# ------------------------------------------------------------------ eigenvalues of any square matrix
-def _eig_grad(g, wanted, ans):
-    """Magnus, "On differentiating eigenvalues and eigenvectors", 1985, for eigenvectors of length 1."""
-    (L, V), (gL, gV) = ans, g
-    Vh, eye = mT(V), _eye(V, V.shape[-1])
-    middle = 0 if gL is None else _rowwise(gL) * eye
-    if gV is not None:
-        P = _matmul(Vh, gV)
-        real = (P + P.conjugate()) * eye * 0.5
-        middle = middle + (P - _matmul(_matmul(Vh, V), real)) * _gaps(L, -1).conjugate()
-    return _matmul(_matmul(_inv(Vh), middle), Vh),
+@public(method=True)
+def matrix_exp(input: Tensor) -> Tensor:
+    """`torch.linalg.matrix_exp`."""
+    return linalg_matrix_exp(input)
 
 
-@op(name="linalg_eig", multi=True, inputs=1, joint=_eig_grad)
-def _eig(input, real):
-    L, V = np.linalg.eig(input.real if real else input)
-    return L.astype(input.dtype), V.astype(input.dtype)
-
-
-def eig(A, *, out=None):
-    """Eigenvalues and eigenvectors (the columns, of length 1) of square matrices, always complex.
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.eig(torch.tensor([[0., 1.], [-1., 0.]])).eigenvalues
-    tensor([0.+1.j, 0.-1.j])
-    """
-    _check("linalg.eig", A)
-    real = A.array.dtype.kind == "f"
-    complex_type = np.result_type(A.array.dtype, np.complex64)
-    return to_outs(return_types.linalg_eig, _eig(converted(A, complex_type), real), out)
-
-
-def eigvals(A, *, out=None):
-    """The eigenvalues of `eig`.
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.eigvals(torch.tensor([[2., 0.], [0., 1.]]))
-    tensor([2.+0.j, 1.+0.j])
-    """
-    return write_out(out, eig(A)[0])
-
-
-def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+# ------------------------------------------------------------------ diagonals
+@public("linalg_diagonal")
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of matrices: `torch.diagonal` of the last two dimensions."""
     return A.diagonal(offset, dim1, dim2)
 
@@ -277,44 +265,49 @@ def _pinv(input, atol, rtol, hermitian):
     return np.matmul(mT(vh) * inverse[..., None, :], mT(u))
 
 
-def pinv(A, *, atol=None, rtol=None, hermitian=False, rcond=None, out=None):
+@public("linalg_pinv", out="")
+def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *, atol: float | Tensor | None = None,
+         rtol: float | Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """The pseudo-inverse; singular values up to max(atol, rtol * the largest) count as zero.
 
     >>> import tinytorch as torch
     >>> torch.linalg.pinv(torch.tensor([[2.], [0.]]))
     tensor([[0.5000, 0.0000]])
     """
-    _check("linalg.pinv", A, square=hermitian)
+    _check("linalg.pinv", input, square=hermitian)
     atol, rtol = (t.array[..., None] if isinstance(t, Tensor) else t for t in (atol, rcond if rtol is None else rtol))
-    return write_out(out, _pinv(A, atol, rtol, hermitian))
+    return _pinv(input, atol, rtol, hermitian)
 
 
-def pinverse(input, rcond=1e-15):
+@public(method=True)
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """`torch.linalg.pinv` by its older name."""
     return pinv(input, rtol=rcond)
 
 
-def lstsq(A, B, rcond=None, *, driver=None):
-    """X that minimises the norm of A @ X - B: the named tuple (solution, residuals, rank, singular_values).
+@public("linalg_lstsq")
+def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
+          driver: str | None = None) -> return_types.linalg_lstsq:
+    """X that minimises the norm of input @ X - b: the named tuple (solution, residuals, rank, singular_values).
 
     residuals are the squared norms (for the drivers gels, gelsd and gelss; full rank; more rows than columns);
     singular_values are given for the drivers gelsd and gelss.
     """
-    _check("torch.linalg.lstsq", A, square=False, argument="input")
+    _check("torch.linalg.lstsq", input, square=False, argument="input")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if A.array.dtype != B.array.dtype:
+    if input.array.dtype != b.array.dtype:
         raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
-                           f"{type_name(A)} and other's dtype {type_name(B)}")
-    vectors = B.array.ndim == A.array.ndim - 1
-    rows, columns = A.array.shape[-2:]
-    other = B.unsqueeze(-1) if vectors else B
-    X = matmul(pinv(A, rtol=rcond), other)
-    s = np.linalg.svd(A.array, compute_uv=False)
-    rank = np.asarray((s > _limit(A.array, s, None, rcond)).sum(-1, dtype=np.int64))
+                           f"{type_name(input)} and other's dtype {type_name(b)}")
+    vectors = b.array.ndim == input.array.ndim - 1
+    rows, columns = input.array.shape[-2:]
+    other = b.unsqueeze(-1) if vectors else b
+    X = matmul(pinv(input, rtol=rcond), other)
+    s = np.linalg.svd(input.array, compute_uv=False)
+    rank = np.asarray((s > _limit(input.array, s, None, rcond)).sum(-1, dtype=np.int64))
     residuals = X.reshape(-1)[:0].abs()        # nothing, but on the tape as in torch
     if driver not in (None, "gelsy") and rows > columns and (rank == columns).all():
-        residuals = (matmul(A, X) - other).abs().square().sum(-2)
+        residuals = (matmul(input, X) - other).abs().square().sum(-2)
         residuals = residuals.squeeze(-1) if vectors else residuals
     nothing = wrap(np.empty(0, s.dtype))
     return return_types.linalg_lstsq(
@@ -322,24 +315,26 @@ def lstsq(A, B, rcond=None, *, driver=None):
         wrap(s) if driver in ("gelsd", "gelss") else nothing)
 
 
-def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
-    """X with A @ X = B (X @ A = B if not `left`) for triangular A, of which the other triangle is not read.
+@public("linalg_solve_triangular", out="expected scalar type {Want} but found {Have}")
+def solve_triangular(input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False,
+                     out: Tensor | None = None) -> Tensor:
+    """X with A @ X = B (X @ A = B if not `left`) for A = `input`, triangular, of which the other triangle is not read.
 
     >>> import tinytorch as torch
     >>> torch.linalg.solve_triangular(torch.tensor([[2., 9.], [0., 4.]]), torch.ones(2, 1), upper=False)
     tensor([[0.5000],
             [0.2500]])
     """
-    _check("linalg.solve_triangular", A)
-    triangle = (np.triu if upper else np.tril)(np.ones(A.array.shape[-2:]), (1 if upper else -1) * unitriangular)
-    A = A * wrap(triangle.astype(A.array.real.dtype))
+    _check("linalg.solve_triangular", input, kernel="triangular_solve_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
+    array = input.array
+    triangle = (np.triu if upper else np.tril)(np.ones(array.shape[-2:]), (1 if upper else -1) * unitriangular)
+    A = input * wrap(triangle.astype(array.real.dtype))
     if unitriangular:
-        A = A + wrap(np.eye(A.array.shape[-1], dtype=A.array.dtype))
+        A = A + wrap(np.eye(array.shape[-1], dtype=array.dtype))
     if B.array.ndim < 2:
         raise RuntimeError("linalg.solve_triangular: The input tensor B must have at least 2 dimensions.")
-    wide = np.broadcast_shapes(A.array.shape[:-2], B.array.shape[:-2])
-    return write_out(out, solve(A, B.expand(wide + B.array.shape[-2:]), left=left),
-                     exact="expected scalar type {Want} but found {Have}")
+    wide = np.broadcast_shapes(array.shape[:-2], B.array.shape[:-2])
+    return solve(A, B.expand(wide + B.array.shape[-2:]), left=left)
 
 
 @op(name="gram", input=lambda g, input: _matmul(g + mT(g), input))
@@ -348,30 +343,52 @@ def _gram(input):
     return np.matmul(L, mT(L))
 
 
-def cholesky_solve(B, L, upper=False, *, out=None):
-    """X with (L @ L^H) @ X = B; with `upper`, L is the other factor, U in U^H @ U."""
-    return write_out(out, solve(_gram(mT(L) if upper else L), B))
+def _refuse(name, input):
+    """NotImplementedError for what no triangular system is solved in."""
+    if input.array.dtype.char not in "fdFD":
+        raise not_implemented(name, input)
 
 
-def cholesky_inverse(L, upper=False, *, out=None):
-    """The inverse of L @ L^H (of U^H @ U with `upper`)."""
-    return cholesky_solve(wrap(np.eye(L.array.shape[-1], dtype=L.array.dtype)), L, upper, out=out)
+@public(out="", method=True)
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """X with (L @ L^H) @ X = input for L = input2; with `upper`, that is the other factor, U in U^H @ U."""
+    for name, x in (("b", input), ("u", input2)):
+        if x.array.ndim < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.array.ndim} dimensions instead")
+    rows, columns = input2.array.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
+    _refuse("cholesky_solve_cpu", input)
+    return solve(_gram(mT(input2) if upper else input2), input)
 
 
-def cross(input, other, *, dim=-1, out=None):
+@public(out="", method=True)
+def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of L @ L^H for L = input (of U^H @ U with `upper`)."""
+    shape = input.array.shape
+    if len(shape) < 2:
+        raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
+    if shape[-1] != shape[-2]:
+        raise RuntimeError("cholesky_inverse: A must be batches of square matrices, but they are "
+                           f"{shape[-2]} by {shape[-1]} matrices")
+    _refuse("cholesky_inverse_out_cpu", input)
+    return cholesky_solve(wrap(np.eye(shape[-1], dtype=input.array.dtype)), input, upper)
+
+
+@public("linalg_cross", out=EXACT)
+def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Cross product along `dim`, the last by default."""
-    return cross_of(input, other, dim, out=out)
+    return cross_of(input, other, dim)
 
 
-def vecdot(x, y, *, dim=-1, out=None):
+@public("linalg_vecdot", out="linalg.vecdot: Expected out of dtype{Want} but found {Have}")
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Dot products along `dim`, with the first vector conjugated.
 
     >>> import tinytorch as torch
     >>> torch.linalg.vecdot(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    return write_out(out, (x.conjugate() * y).sum(dim),
-                     exact="linalg.vecdot: Expected out of dtype{Want} but found {Have}")
-
-
-methods(matrix_power, matrix_exp, pinverse, cholesky_solve, cholesky_inverse)
+    if x.array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {type_name(x)}")
+    return (x.conjugate() * y).sum(dim)

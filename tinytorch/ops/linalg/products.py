@@ -1,17 +1,22 @@
 """Matrix products: matmul mm bmm mv dot outer addmm ... and the linear layer."""
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, renamed
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, in_float32, need_tensors, write_out
-from ...autograd.public import methods
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, in_float32, write_out
+from ...autograd.public import method, public, refuse
 from ...autograd.views import resized
-from ...errors import not_implemented, type_name
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor, check_dim, wrap
+from ...types import Number
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
+
+_UNUSUAL = dt.BOOL + dt.WIDENED                # what BLAS has no routine for
 
 
 # ------------------------------------------------------------------ primitives
@@ -34,26 +39,28 @@ def count_of(shape):
 
 def _half(function, a, b):
     """A product of float16 arrays, added up in float32."""
+    if a.dtype.kind in dt.WIDENED:
+        raise TypeError("bfloat16 is multiplied in float32")   # by the wrapper of an op of two operands
     return function(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
 
 
 def _dot(a, b):
     # ndarray.dot has a third of np.matmul's overhead, and BLAS behind it for matrices and vectors alone
-    if a.dtype.char == "e":
+    if a.dtype.char in "eV":
         return _half(np.dot, a, b)
     return products.dot(a, b) if a.ndim == b.ndim == 2 else a.dot(b)
 
 
-def _same_dtype(a, b):
+def _same_dtype(a, b, kernel="addmm_impl_cpu_"):
     if a.array.dtype != b.array.dtype:
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
                            f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
-    _refuse_bools(a.array)
+    _refuse_bools(a.array, kernel)
 
 
-def _refuse_bools(array):
+def _refuse_bools(array, kernel="addmm_impl_cpu_"):
     if array.dtype == bool:
-        raise not_implemented("addmm_impl_cpu_", dt.bool)
+        raise not_implemented(kernel, dt.bool)
 
 
 @binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
@@ -65,9 +72,9 @@ def _mm(input, mat2):
             if input.size * mat2.size < HEAVY:     # not less than the number of multiplications, and quickly found
                 return input.dot(mat2)
             return products.dot(input, mat2)
-        if char in "?V":
+        if char == "?":
+            _check_matrices(rows(input), mat2)
             _refuse_bools(input)
-            raise TypeError("bfloat16 is multiplied in float32")
         return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
     except ValueError:
         _check_matrices(rows(input), mat2)
@@ -77,10 +84,11 @@ def _mm(input, mat2):
 @binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
-    return products.matmul(input, other) if input.dtype.char != "e" else _half(np.matmul, input, other)
+    return products.matmul(input, other) if input.dtype.char not in "eV" else _half(np.matmul, input, other)
 
 
-@op(name="mv", input=lambda g, vec: _outer(g, vec.conjugate()), vec=lambda g, input: _mv(mT(input), g))
+@binary(name="mv", method=False, inplace=False, input=lambda g, vec: _outer(g, vec.conjugate()),
+        vec=lambda g, input: _mv(mT(input), g))
 def _mv(input, vec):
     return _dot(input, vec)
 
@@ -90,7 +98,8 @@ def _outer(input, vec2):
     return np.multiply(input[:, None], vec2)
 
 
-@op(name="dot", input=lambda g, tensor: g * tensor.conjugate(), tensor=lambda g, input: g * input.conjugate())
+@binary(name="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),
+        tensor=lambda g, input: g * input.conjugate())
 def _inner(input, tensor):
     return _dot(input, tensor)
 
@@ -143,7 +152,7 @@ def _check_batches(a, b):
     for name, x in (("batch1", a), ("batch2", b)):
         if x.array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    _same_dtype(a, b)
+    _same_dtype(a, b, "bmm")
     n, _, k = a.array.shape
     if b.array.shape[:2] != (n, k):
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
@@ -151,7 +160,8 @@ def _check_batches(a, b):
 
 
 # ------------------------------------------------------------------ products
-def matmul(input, other, *, out=None):
+@public(hot=True, method=True)
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Matrix product by torch's rules: vectors, matrices, batches of matrices with broadcasting.
 
     RuntimeError if the sizes do not fit or the dtypes differ.
@@ -160,14 +170,14 @@ def matmul(input, other, *, out=None):
     >>> torch.matmul(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
-        need_tensors("matmul", input=input, other=other)
-    a, b = input.array, other.array
+    try:
+        a, b = input.array, other.array
+    except AttributeError:
+        refuse(matmul, input, other)
+        raise
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
-    if a.dtype is not b.dtype or a.dtype.kind in "bV":
-        if a.dtype == dt.BFLOAT16 and b.dtype == dt.BFLOAT16:
-            return write_out(out, in_float32(matmul, input, other), exact=EXACT)
+    if a.dtype is not b.dtype or a.dtype.kind in _UNUSUAL:
         if a.ndim == b.ndim == 1:
             return dot(input, other, out=out)
         _same_dtype(input, other)
@@ -192,7 +202,8 @@ def matmul(input, other, *, out=None):
     return write_out(out, _matmul(input, other), exact=EXACT)
 
 
-def mm(input, mat2, *, out=None):
+@public(hot=True, method=True)
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, (n, k) and (k, m).
 
     >>> import tinytorch as torch
@@ -200,77 +211,83 @@ def mm(input, mat2, *, out=None):
     tensor([[3., 3.],
             [3., 3.]])
     """
-    need_tensors("mm", input=input, mat2=mat2)
-    if input.array.ndim != 2:
+    try:
+        a, b = input.array, mat2.array
+    except AttributeError:
+        refuse(mm, input, mat2)
+        raise
+    if a.ndim != 2:
         raise RuntimeError("self must be a matrix")
-    if mat2.array.ndim != 2:
+    if b.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
     return matmul(input, mat2, out=out)
 
 
-def bmm(input, mat2, *, out=None):
+@public(hot=True, method=True)
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of n pairs of matrices, (n, i, k) and (n, k, j), without broadcasting.
 
     >>> import tinytorch as torch
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
     tensor([3., 3.])
     """
-    need_tensors("bmm", input=input, mat2=mat2)
-    if input.array.dtype == dt.BFLOAT16:
-        return write_out(out, in_float32(bmm, input, mat2), exact=EXACT)
-    _check_batches(input, mat2)
+    try:
+        _check_batches(input, mat2)
+    except (AttributeError, RuntimeError):
+        refuse(bmm, input, mat2)
+        raise
     return write_out(out, _matmul(input, mat2), exact=EXACT)
 
 
-def mv(input, vec, *, out=None):
+@public(out="", method=True)
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of a matrix (n, k) and a vector (k).
 
     >>> import tinytorch as torch
     >>> torch.mv(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    need_tensors("mv", input=input, vec=vec)
     a, b = input.array, vec.array
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
-    if a.dtype == dt.BFLOAT16:
-        return write_out(out, in_float32(mv, input, vec))
-    _same_dtype(input, vec)
+    _same_dtype(input, vec, "addmv_impl_cpu")
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
                            f"vec ({b.shape[0]})")
-    return write_out(out, _mv(input, vec))
+    return _mv(input, vec)
 
 
-def dot(input, tensor, *, out=None):
+@public(hot=True, method=True)
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the products of two vectors.
 
     >>> import tinytorch as torch
     >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
     """
-    need_tensors("dot", input=input, tensor=tensor)
-    _check_vectors(input, tensor)
-    if input.array.dtype == dt.BFLOAT16:
-        return write_out(out, in_float32(dot, input, tensor),
-                         exact="result dtype {Have} does not match input dtype {Want}")
+    try:
+        _check_vectors(input, tensor)
+    except AttributeError:
+        refuse(dot, input, tensor)
+        raise
     if input.array.dtype == bool:
         raise not_implemented("dot", dt.bool)
     return write_out(out, _inner(input, tensor), exact="result dtype {Have} does not match input dtype {Want}")
 
 
-def vdot(input, other, *, out=None):
+@public(method=True)
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`dot` with the first vector conjugated.
 
     >>> import tinytorch as torch
     >>> torch.vdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    need_tensors("vdot", input=input, other=other)
     return dot(input.conjugate(), other, out=out)
 
 
-def outer(input, vec2, *, out=None):
+@public(out="", method=True)
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every product of an element of `input` (n) and one of `vec2` (m): (n, m).
 
     >>> import tinytorch as torch
@@ -278,21 +295,22 @@ def outer(input, vec2, *, out=None):
     tensor([[3, 4],
             [6, 8]])
     """
-    need_tensors("outer", input=input, vec2=vec2)
     for name, x in (("self", input), ("vec2", vec2)):
         if x.array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.array.ndim}-D")
     if input.array.dtype == dt.BFLOAT16 or input.array.dtype != vec2.array.dtype:
-        return write_out(out, input.unsqueeze(1) * vec2)
-    return write_out(out, _outer(input, vec2))
+        return input.unsqueeze(1) * vec2
+    return _outer(input, vec2)
 
 
-def ger(input, vec2, *, out=None):
+@public(out="", method=True)
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`outer` by its older name."""
-    return outer(input, vec2, out=out)
+    return outer(input, vec2)
 
 
-def linear(input, weight, bias=None):
+@public(hot=True)
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, as one step of the tape; `input` may have any leading dimensions.
 
     weight: (out, in), or (in) for a single output; bias: (out).
@@ -304,15 +322,15 @@ def linear(input, weight, bias=None):
     try:
         x, w = input.array, weight.array
     except AttributeError:
-        need_tensors("linear", input=input, weight=weight)
+        refuse(linear, input, weight, bias)
         raise
     if not x.ndim:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
-    if x.dtype is not w.dtype or x.dtype.kind in "bV":
-        if x.dtype == dt.BFLOAT16 and w.dtype == dt.BFLOAT16:
+    if x.dtype is not w.dtype or x.dtype.kind in _UNUSUAL:
+        if x.dtype == dt.BFLOAT16 and w.dtype == dt.BFLOAT16:      # here, as this is hot
             return in_float32(linear, input, weight, bias)
         if bias is not None:
             _check_bias(bias, x, w)
@@ -330,6 +348,8 @@ def linear(input, weight, bias=None):
 
 
 def _check_bias(bias, x, w):
+    if not isinstance(bias, Tensor):
+        raise not_a_tensor("linear", "bias", 3, bias)
     b = bias.array
     if b.dtype is not w.dtype and b.dtype != w.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(bias)} and "
@@ -362,43 +382,52 @@ def _combined(input, product, beta, alpha):
 
 def _factors(input, beta, alpha):
     """The factors as torch takes them for `input`: cut to integers for integers."""
-    return (int(beta), int(alpha)) if input.array.dtype.kind in "iu" else (beta, alpha)
+    return (int(beta), int(alpha)) if input.array.dtype.kind in dt.INTEGER else (beta, alpha)
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+@public(hot=True, method=True, inplace=True)
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+          out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2); `input` is broadcast to (n, m).
 
     >>> import tinytorch as torch
     >>> torch.addmm(torch.ones(2), torch.ones(1, 3), torch.ones(3, 2), beta=2)
     tensor([[5., 5.]])
     """
-    need_tensors("addmm", input=input, mat1=mat1, mat2=mat2)
-    a, b = mat1.array, mat2.array
+    try:
+        own, a, b = input.array, mat1.array, mat2.array
+    except AttributeError:
+        refuse(addmm, input, mat1, mat2)
+        raise
     for name, x in (("mat1", a), ("mat2", b)):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     if a.dtype == dt.BFLOAT16:
         return write_out(out, _combined(input, mm(mat1, mat2), beta, alpha), exact=EXACT)
-    if not input.array.dtype == a.dtype == b.dtype:
+    if not own.dtype == a.dtype == b.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and {type_name(mat2)}")
-    _same_dtype(mat1, mat2)
     _check_matrices(a, b)
+    _refuse_bools(a)
     beta, alpha = _factors(input, beta, alpha)
-    _check_expand(input.array.shape, (a.shape[0], b.shape[1]))
+    _check_expand(own.shape, (a.shape[0], b.shape[1]))
     return write_out(out, _addmm(beta, alpha, input, mat1, mat2), exact=EXACT)
 
 
-def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
+@public(out=EXACT, method=True, inplace=True)
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1,
+          out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat @ vec).
 
     >>> import tinytorch as torch
     >>> torch.addmv(torch.ones(2), torch.ones(2, 3), torch.ones(3))
     tensor([4., 4.])
     """
-    return write_out(out, _combined(input, mv(mat, vec), beta, alpha), exact=EXACT)
+    return _combined(input, mv(mat, vec), beta, alpha)
 
 
-def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
+@public(out="", method=True, inplace=True)
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+         out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * outer(vec1, vec2).
 
     >>> import tinytorch as torch
@@ -407,49 +436,58 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             [2.]])
     """
     for name, value in (("beta", beta), ("alpha", alpha)):
-        if input.array.dtype.kind in "biu" and isinstance(value, float):
+        if input.array.dtype.kind in dt.INTEGRAL and isinstance(value, float):
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     product = outer(vec1, vec2)
     if input.array.dtype == product.array.dtype == bool:
         _check_expand(input.array.shape, product.array.shape)
-        return write_out(out, wrap(input.array & bool(beta) | product.array & bool(alpha)))
-    return write_out(out, _combined(input, product, beta, alpha))
+        return wrap(input.array & bool(beta) | product.array & bool(alpha))
+    return _combined(input, product, beta, alpha)
 
 
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+def _batched(batch1, batch2):
+    """bmm(batch1, batch2); IndexError first for one that has no dimension whose size is needed."""
+    check_dim(1, batch1.array.ndim)
+    check_dim(2, batch2.array.ndim)
+    return bmm(batch1, batch2)
+
+
+@public(out=EXACT, method=True, inplace=True)
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+            out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2).
 
     >>> import tinytorch as torch
     >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 2), torch.ones(1, 2, 1))
     tensor([[[3.]]])
     """
-    return write_out(out, _combined(input, bmm(batch1, batch2), beta, alpha), exact=EXACT)
+    return _combined(input, _batched(batch1, batch2), beta, alpha)
 
 
-def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+@public(method=True, inplace=True)
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+           out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2).sum(0).
 
     >>> import tinytorch as torch
     >>> torch.addbmm(torch.ones(1), torch.ones(3, 1, 2), torch.ones(3, 2, 1))
     tensor([[7.]])
     """
-    result = _combined(input, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
+    result = _combined(input, _batched(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
     if out is not None and out.array.shape != result.array.shape:
         out.array = resized(out.array, result.array)           # here torch does so without a warning
     return write_out(out, result, exact="self and mat2 must have the same dtype, but got {Have} and {Want}")
 
 
+@method()
 def __matmul__(self, other):
     if not isinstance(other, Tensor):
         return NotImplemented
     return _mm(self, other) if self.array.ndim == 2 == other.array.ndim else matmul(self, other)
 
 
+@method()
 def __rmatmul__(self, other):
     if isinstance(other, np.ndarray):
         other = wrap(other)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
-
-
-methods(matmul, mm, bmm, mv, dot, vdot, outer, ger, __matmul__, __rmatmul__,
-        inplace=(addmm, addmv, addr, baddbmm, addbmm))

@@ -3,6 +3,8 @@
 All of them continue PyTorch's own CPU stream (see tinytorch/random.py): the same seed gives the same numbers.
 `generator=None` means the default generator.
 """
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -10,15 +12,17 @@ from ...arguments import size_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, check_written, refill, write_out
-from ...autograd.public import methods
+from ...autograd.public import public
 from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import resized
-from ...device import check_device
+from ...device import check_device, device as Device
 from ...errors import type_name
 from ...kernels.memory import empty
 from ...kernels.random import rejection, samplers
-from ...random import stream_of
+from ...memory_format import layout as Layout, memory_format as MemoryFormat
+from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
+from ...types import Ints
 from ..creation.factories import as_dtype
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like
 
@@ -57,8 +61,10 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     return out
 
 
-def rand(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-         pin_memory=False):
+@public()
+def rand(*sizes: int, size: Ints = None, generator: Generator | None = None, out: Tensor | None = None,
+         dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
+         requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """Numbers drawn evenly from [0, 1), in the default or a given floating or complex dtype.
 
     >>> import tinytorch as torch
@@ -70,8 +76,10 @@ def rand(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, d
                 requires_grad)
 
 
-def randn(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-          pin_memory=False):
+@public()
+def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, out: Tensor | None = None,
+          dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
+          requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """Standard normal numbers.
 
     >>> import tinytorch as torch
@@ -83,8 +91,11 @@ def randn(*sizes, size=None, generator=None, out=None, dtype=None, layout=None, 
                 requires_grad)
 
 
-def randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
-            requires_grad=False, pin_memory=False):
+@public()
+def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generator: Generator | None = None,
+            out: Tensor | None = None, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+            device: Device | str | None = None, requires_grad: bool | None = False,
+            pin_memory: bool | None = False) -> Tensor:
     """Integers from `low` (default 0) to `high` - 1: randint(high, size) or randint(low, high, size). int64.
 
     RuntimeError if there is no integer in the range or the dtype does not hold it.
@@ -100,7 +111,7 @@ def randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None
         low, high = 0, low
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
-    bounds = as_integer("randint", "low", low), as_integer("randint", "high", high)
+    bounds = int(low), as_integer("randint", "high", high)
     return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device,
                 requires_grad)
 
@@ -109,7 +120,7 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, memor
     """As _new, for the shape, dtype and memory order of `input`."""
     check_device(device)
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
-    d = dt.of(input.array) if dtype is None else dtype
+    d = as_dtype(dtype, "rand_like") or dt.of(input.array)
     if layout == "torch.preserve_format":
         array = empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype))
     elif layout == "torch.contiguous_format":
@@ -125,8 +136,10 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, memor
     return result
 
 
-def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
-              memory_format=None):
+@public()
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.dtype | type | None = None,
+              layout: Layout | None = None, device: Device | str | None = None, pin_memory: bool | None = False,
+              requires_grad: bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """`rand` of the shape and dtype of `input`, drawn in its memory order.
 
     >>> import tinytorch as torch
@@ -137,8 +150,10 @@ def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, pi
     return _like(fill_uniform, (0.0, 1.0), input, generator, dtype, device, requires_grad, memory_format)
 
 
-def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
-               memory_format=None):
+@public()
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.dtype | type | None = None,
+               layout: Layout | None = None, device: Device | str | None = None, pin_memory: bool | None = False,
+               requires_grad: bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """`randn` of the shape and dtype of `input`, drawn in its memory order.
 
     >>> import tinytorch as torch
@@ -149,8 +164,11 @@ def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, p
     return _like(fill_normal, (0.0, 1.0), input, generator, dtype, device, requires_grad, memory_format)
 
 
-def randint_like(input, low=0, high=None, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False,
-                 requires_grad=False, memory_format=None):
+@public()
+def randint_like(input: Tensor, low: int | Tensor = None, high: int = None, *, generator: Generator | None = None,
+                 dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+                 device: Device | str | None = None, pin_memory: bool | None = False,
+                 requires_grad: bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """`randint` of the shape and dtype of `input`: randint_like(x, high) or randint_like(x, low, high).
 
     >>> import tinytorch as torch
@@ -159,13 +177,19 @@ def randint_like(input, low=0, high=None, *, generator=None, dtype=None, layout=
     tensor([4., 4.])
     """
     if high is None:
+        if low is None:
+            raise TypeError("randint_like() missing 1 required positional arguments: \"high\"")
         low, high = 0, low
-    bounds = as_integer("randint_like", "low", low), as_integer("randint_like", "high", high)
+    if isinstance(high, Tensor) and high.array.ndim:
+        raise RuntimeError("high must be a scalar tensor and on CPU")
+    bounds = 0 if low is None else int(low), int(high)
     return _like(fill_integers, bounds, input, generator, dtype, device, requires_grad, memory_format)
 
 
-def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-             pin_memory=False):
+@public()
+def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None = None,
+             dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
+             requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """The integers 0 .. n-1 in random order, as int64 or a given dtype.
 
     >>> import tinytorch as torch
@@ -173,7 +197,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     >>> torch.randperm(4)
     tensor([0, 1, 3, 2])
     """
-    n = as_integer("randperm", "n", n)
+    n = int(n)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     return _new(_permutation, (n,), (n,), generator, out, dtype, dt.int64, device, requires_grad)
@@ -202,14 +226,14 @@ def zeros_of(g, shape):
 @op(name="normal", first=1, mean=zeros_of, std=zeros_of)
 def _normal_of(stream, mean, std):
     if isinstance(std, np.ndarray):
-        if std.dtype.kind == "c":
+        if std.dtype.kind in dt.COMPLEX:
             raise RuntimeError("normal expects standard deviation to be non-complex")
-        if std.dtype.kind == "f" and not (std >= 0).all():
+        if std.dtype.kind in dt.NATIVE and not (std >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
         check_broadcast(np.shape(mean), std.shape)
     source = mean if isinstance(mean, np.ndarray) else std
     if source.dtype == dt.BFLOAT16:
-        raise NotImplementedError("normal() of bfloat16 tensors")
+        return _normal_of_bfloat16(stream, mean, std)
     result = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), source.dtype)
     if isinstance(std, np.ndarray):
         fill_normal(result, 0.0, 1.0, stream)
@@ -220,8 +244,23 @@ def _normal_of(stream, mean, std):
     return result
 
 
-def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
-           requires_grad=False, pin_memory=False):
+def _normal_of_bfloat16(stream, mean, std):
+    """Each step rounded, as in torch."""
+    mean, std = (dt.from_bfloat16(x) if getattr(x, "dtype", None) == dt.BFLOAT16 else x for x in (mean, std))
+    result = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), dt.BFLOAT16)
+    if isinstance(std, np.ndarray):
+        fill_normal(result, 0.0, 1.0, stream)
+        result = dt.to_bfloat16(dt.from_bfloat16(result) * std)
+    else:
+        fill_normal(result, 0.0, std, stream)
+    return dt.to_bfloat16(dt.from_bfloat16(result) + mean)
+
+
+@public()
+def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *, generator: Generator | None = None,
+           out: Tensor | None = None, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+           device: Device | str | None = None, requires_grad: bool | None = False,
+           pin_memory: bool | None = False) -> Tensor:
     """Normal numbers of given mean and standard deviation.
 
     Either of them or both are tensors, which broadcast; or both are numbers and `size` is the shape.
@@ -232,11 +271,16 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     >>> torch.normal(torch.tensor([0., 10.]), 1.), torch.normal(0., 1., (2,))
     (tensor([1.5410, 9.7066]), tensor([-2.1788,  0.5684]))
     """
-    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+    if size is not None:
+        for x in (mean, std):
+            if isinstance(x, Tensor) and x.array.ndim:
+                raise TypeError("normal() received an invalid combination of arguments - got "
+                                f"({', '.join(type(v).__name__ for v in (mean, std, size))})")
+    elif isinstance(mean, Tensor) or isinstance(std, Tensor):
         with stream_of(generator) as stream:
             result = _normal_of(stream, mean, std)
         return write_out(out, result, mean, std)
-    if size is None:
+    else:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
     return _new(fill_normal, (mean, std), _shape("normal", (), size), generator, out, dtype, None, device,
@@ -248,7 +292,9 @@ def _bernoulli_of(stream, p):
     return fill_bernoulli(np.empty(p.shape, p.dtype), p, stream)
 
 
-def bernoulli(input, p=None, *, generator=None, out=None):
+@public(method=True)
+def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator | None = None,
+              out: Tensor | None = None) -> Tensor:
     """1 with the probability that `input` holds for each element, else 0; or with probability `p` everywhere.
 
     NotImplementedError for probabilities of an integer dtype, RuntimeError for ones outside [0, 1].
@@ -270,7 +316,9 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     return write_out(out, wrap(result))
 
 
-def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+@public(method=True)
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None,
+                out: Tensor | None = None) -> Tensor:
     """Category numbers (int64) drawn by weight: `input` holds non-negative weights, (categories,) or (rows,
     categories); the result has `num_samples` in place of the categories.
 
@@ -285,11 +333,11 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     weights = input.array
     if out is not None and out.array.dtype != np.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {type_name(out)}")
-    if weights.dtype.kind not in "fV":
+    if weights.dtype.kind not in dt.FLOATING:
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {type_name(input)}")
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    count = as_integer("multinomial", "num_samples", num_samples)
+    count = int(num_samples)
     if count <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and count > weights.shape[-1]:
@@ -312,14 +360,17 @@ def _check_weights(weights, replaced):
 
 @op(name="poisson", first=1, input=zeros_like)
 def _poisson(stream, input):
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in dt.FLOATING:
         refuse("poisson_cpu", input)
+    if input.dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(_poisson(stream, dt.from_bfloat16(input)))
     if not (input >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return rejection.poisson(input, stream)
 
 
-def poisson(input, generator=None):
+@public()
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson-distributed counts of the rates in `input`, in its dtype. RuntimeError for a negative rate.
 
     >>> import tinytorch as torch
@@ -334,7 +385,7 @@ def poisson(input, generator=None):
 @op(name="binomial", first=1, count=zeros_of, prob=zeros_of)
 def _binomial(stream, count, prob):
     for name, array in (("count", count), ("prob", prob)):
-        if array.dtype.kind not in "fV":
+        if array.dtype.kind not in dt.FLOATING:
             raise ValueError("binomial only supports floating-point dtypes for "
                              f"{name}, got: {dt.of(array).type_name}")
         if array.dtype not in (np.float32, np.float64):
@@ -346,7 +397,8 @@ def _binomial(stream, count, prob):
     return rejection.binomial(count, prob, stream)
 
 
-def binomial(count, prob, generator=None):
+@public()
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """How many of `count` trials of probability `prob` succeed; the two broadcast and have one floating dtype.
 
     >>> import tinytorch as torch
@@ -358,14 +410,16 @@ def binomial(count, prob, generator=None):
         return _binomial(stream, count, prob)
 
 
-def _standard_gamma(input, generator=None):
+@public()
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Gamma numbers of rate 1 and the shapes in `input`. Their derivative by the shape is not supported."""
     _check_gamma(input, "gamma_cpu")
     with stream_of(generator) as stream:
         return wrap(rejection.standard_gamma(input.array, stream))
 
 
-def _sample_dirichlet(input, generator=None):
+@public()
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Dirichlet-distributed rows of the concentrations in `input`. Their derivative is not supported."""
     _check_gamma(input, "dirichlet")
     with stream_of(generator) as stream:
@@ -373,10 +427,7 @@ def _sample_dirichlet(input, generator=None):
 
 
 def _check_gamma(input, kernel):
-    if input.array.dtype.kind != "f":
+    if input.array.dtype.char not in "fd":
         refuse(kernel, input.array)
     if input.requires_grad and mode.grad:
         raise NotImplementedError("tinytorch has no derivative of gamma random numbers: detach the parameter")
-
-
-methods(bernoulli, multinomial)

@@ -3,6 +3,8 @@
 Each fills a tensor from PyTorch's own CPU stream (see tinytorch/random.py); `generator=None` means the default
 generator. The checked samplers of arrays behind them serve ops/random/factories.py too.
 """
+from __future__ import annotations
+
 import warnings
 
 import numpy as np
@@ -10,11 +12,11 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.public import methods
+from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
 from ...errors import not_implemented
 from ...kernels.random import normal as normals, samplers
-from ...random import stream_of
+from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 
 _C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", dt.int16: "short int",
@@ -31,11 +33,11 @@ def refuse(kernel, array):
 
 
 def fill_uniform(array, low, high, stream):
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         parts = np.empty((*array.shape, 2), dt.of(array).to_real().numpy)
         array[...] = fill_uniform(parts, low, high, stream).view(array.dtype)[..., 0]
         return array
-    if array.dtype.kind not in "fV":
+    if array.dtype.kind not in dt.FLOATING:
         refuse("check_uniform_bounds", array)
     if not (low == 0 and high == 1):
         d = dt.of(array)
@@ -55,7 +57,7 @@ def fill_uniform(array, low, high, stream):
 def fill_normal(array, mean, std, stream):
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if array.dtype.kind not in "fVc":
+    if array.dtype.kind not in dt.FLOATING + dt.COMPLEX:
         refuse("normal_kernel_cpu", array)
     return normals.normal(array, float(mean), float(std), stream)
 
@@ -85,7 +87,7 @@ def fill_integers(array, low, high, stream):
     """Integers in [low, high), or from `low` to the largest of the dtype if `high` is None."""
     if high is not None and low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    if array.dtype.kind == "c":
+    if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     d = dt.of(array)
     if high is None and low == -(1 << 63):
@@ -101,7 +103,7 @@ def fill_integers(array, low, high, stream):
 
 
 def fill_whole_range(array, stream):
-    if array.dtype.kind == "c" or array.dtype in _BARE:
+    if array.dtype.kind in dt.COMPLEX or array.dtype in _BARE:
         refuse("random_kernel_cpu", array)
     return samplers.whole_range(array, stream)
 
@@ -109,7 +111,7 @@ def fill_whole_range(array, stream):
 def check_probability(p):
     """`p` as an array of floats. RuntimeError if any is not in [0, 1]."""
     values = dt.from_bfloat16(p) if p.dtype == dt.BFLOAT16 else p
-    if values.dtype.kind != "f":
+    if values.dtype.kind not in dt.NATIVE:
         refuse("bernoulli_tensor_cpu_p_", p)
     if values.size and not ((values >= 0) & (values <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
@@ -123,13 +125,13 @@ def fill_bernoulli(array, p, stream):
         return samplers.bernoulli_each(array, check_probability(p), stream)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    if array.dtype.kind == "c" or array.dtype in _BARE:
+    if array.dtype.kind in dt.COMPLEX or array.dtype in _BARE:
         refuse("bernoulli_scalar_cpu_", array)
     return samplers.bernoulli(array, float(p), stream)
 
 
 def fill_exponential(array, lambd, stream):
-    if array.dtype.kind not in "fV":
+    if array.dtype.kind not in dt.FLOATING:
         raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a "
                            f"floating point but you specified {dt.of(array).type_name}")
     if not lambd > 0:
@@ -140,13 +142,13 @@ def fill_exponential(array, lambd, stream):
 def fill_geometric(array, p, stream):
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if array.dtype.kind in "bc":
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         refuse("geometric_cpu", array)
     return samplers.geometric(array, float(p), stream)
 
 
 def fill_cauchy(array, median, sigma, stream):
-    if array.dtype.kind not in "fV":
+    if array.dtype.kind not in dt.FLOATING:
         raise RuntimeError("Cauchy distribution is a continuous probability distribution. dtype must be a floating "
                            f"point but you specified {_C_NAMES[dt.of(array)]}")
     if not sigma > 0:
@@ -157,7 +159,7 @@ def fill_cauchy(array, median, sigma, stream):
 def fill_log_normal(array, mean, std, stream):
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    if array.dtype.kind not in "fV":
+    if array.dtype.kind not in dt.FLOATING:
         refuse("log_normal_cpu", array)
     return normals.log_normal(array, float(mean), float(std), stream)
 
@@ -203,7 +205,8 @@ def _fill(self, fill, *arguments, generator):
     return self
 
 
-def uniform_(self, from_=0.0, to=1.0, *, generator=None):
+@public(method=True)
+def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers drawn evenly from [from, to). RuntimeError if from > to.
 
     >>> import tinytorch as torch
@@ -214,7 +217,8 @@ def uniform_(self, from_=0.0, to=1.0, *, generator=None):
     return _fill(self, fill_uniform, from_, to, generator=generator)
 
 
-def normal_(self, mean=0.0, std=1.0, *, generator=None):
+@public(method=True)
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with normal numbers. RuntimeError for a negative std.
 
     >>> import tinytorch as torch
@@ -228,7 +232,9 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
 _ABSENT = object()
 
 
-def random_(self, from_=None, to=_ABSENT, *, generator=None):
+@public(method=True)
+def random_(self: Tensor, from_: int = _ABSENT, to: int | None = _ABSENT, *,
+            generator: Generator | None = None) -> Tensor:
     """Fill with integers: random_() from 0 to the largest the dtype holds exactly, random_(to) below `to`,
     random_(from, to) from `from` to `to` - 1 (to the largest if `to` is None).
 
@@ -238,14 +244,15 @@ def random_(self, from_=None, to=_ABSENT, *, generator=None):
     tensor([9., 9., 8.])
     """
     if to is _ABSENT:
-        if from_ is None:
+        if from_ is _ABSENT:
             return _fill(self, fill_whole_range, generator=generator)
         from_, to = 0, from_
-    low = 0 if from_ is None else as_integer("random_", "from", from_)
-    return _fill(self, fill_integers, low, None if to is None else as_integer("random_", "to", to), generator=generator)
+    low = 0 if from_ is _ABSENT else int(from_)
+    return _fill(self, fill_integers, low, None if to is None else int(to), generator=generator)
 
 
-def bernoulli_(self, p=0.5, *, generator=None):
+@public(method=True)
+def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with 1 with probability `p` (a number, or a tensor that broadcasts to self), else 0.
 
     >>> import tinytorch as torch
@@ -263,7 +270,8 @@ def bernoulli_(self, p=0.5, *, generator=None):
     return _fill(self, fill_bernoulli, p, generator=generator)
 
 
-def exponential_(self, lambd=1.0, *, generator=None):
+@public(method=True)
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with exponentially distributed numbers of rate `lambd`.
 
     >>> import tinytorch as torch
@@ -274,7 +282,8 @@ def exponential_(self, lambd=1.0, *, generator=None):
     return _fill(self, fill_exponential, lambd, generator=generator)
 
 
-def geometric_(self, p, *, generator=None):
+@public(method=True)
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers of trials until the first success of probability p, in (0, 1).
 
     >>> import tinytorch as torch
@@ -285,7 +294,8 @@ def geometric_(self, p, *, generator=None):
     return _fill(self, fill_geometric, p, generator=generator)
 
 
-def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+@public(method=True)
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers of the Cauchy distribution.
 
     >>> import tinytorch as torch
@@ -296,7 +306,8 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     return _fill(self, fill_cauchy, median, sigma, generator=generator)
 
 
-def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+@public(method=True)
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with exp of normal numbers of mean `mean` and deviation `std`.
 
     >>> import tinytorch as torch
@@ -305,6 +316,3 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     tensor([59.2634,  1.5116])
     """
     return _fill(self, fill_log_normal, mean, std, generator=generator)
-
-
-methods(uniform_, normal_, random_, bernoulli_, exponential_, geometric_, cauchy_, log_normal_)

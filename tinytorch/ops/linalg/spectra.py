@@ -1,0 +1,210 @@
+"""Singular values and eigenvalues of (batches of) matrices: svd eigh eig."""
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes as dt, return_types
+from ...autograd.grad_mode import mode
+from ...autograd.op import op
+from ...autograd.promotion import EXACT, converted
+from ...autograd.public import public
+from ...tensor import Tensor, wrap
+from ...types import Tensors
+from ..reduction.reductions import like, raw
+from .decompositions import LinAlgError, _check, _column, _eye, _inv, _rowwise, _where
+from .products import _matmul, mT
+
+__all__ = ["svd"]
+
+
+# ------------------------------------------------------------------ singular values
+def _as(x, other):
+    """`x`, which may be real, in the dtype of `other`: products of matrices take no two dtypes."""
+    dtype = raw(other).dtype
+    return converted(x, dtype) if isinstance(x, Tensor) else x.astype(dtype, copy=False)
+
+
+def _gaps(values, sign):
+    """1 / (v_j - v_i), or 1 / (v_j + v_i), with zeros on the diagonal."""
+    n = values.shape[-1]
+    eye = like(values, np.eye(n, dtype=raw(values).dtype))
+    difference = _rowwise(values) + _column(values) * sign
+    return 1 / (difference * (1 - eye) + eye) * (1 - eye)
+
+
+def _svd_grad(g, wanted, input, ans):
+    """Townsend, "Differentiating the singular value decomposition", 2016."""
+    U, S, Vh = ans
+    gU, gS, gVh = g
+    k = S.shape[-1]
+    U, Vh = U[..., :k], Vh[..., :k, :]         # of full matrices, the rest is not determined by the input
+    gU = None if gU is None else gU[..., :k]
+    gVh = None if gVh is None else gVh[..., :k, :]
+    middle = 0 if gS is None else _rowwise(gS) * _eye(gS, k)
+    # Phases may turn in U or in Vh: backward takes U, torch's forward mode half of each.
+    phases = raw(input).dtype.kind in dt.COMPLEX and (0.25 if mode.pushing else 0.5)
+    if gU is not None or gVh is not None:
+        E = _gaps(S, -1) * _gaps(S, 1)         # 1 / (s_j^2 - s_i^2)
+        if gU is not None:
+            P = _matmul(mT(U), gU)
+            middle = middle + (P - mT(P)) * E * _rowwise(S)
+            if phases:
+                middle = middle + (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
+        if gVh is not None:
+            P = _matmul(Vh, mT(gVh))
+            middle = middle + _column(S) * ((P - mT(P)) * E)
+            if phases and mode.pushing:
+                middle = middle - (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
+    total = _matmul(_matmul(U, _as(middle, U)), Vh)
+    m, n = input.shape[-2:]
+    if gU is not None and m > k:
+        scaled = gU / _rowwise(S)
+        total = total + _matmul(scaled - _matmul(U, _matmul(mT(U), scaled)), Vh)
+    if gVh is not None and n > k:
+        scaled = gVh / _column(S)
+        total = total + _matmul(U, scaled - _matmul(_matmul(scaled, mT(Vh)), Vh))
+    return total,
+
+
+@op(name="linalg_svd", multi=True, inputs=1, joint=_svd_grad)
+def _svd(input, full):
+    try:
+        return tuple(np.linalg.svd(input, full_matrices=full))
+    except np.linalg.LinAlgError:
+        raise LinAlgError(_no_convergence("linalg.svd", input)) from None
+
+
+def _no_convergence(name, array):
+    failed = ~np.isfinite(array).all((-1, -2))
+    what = "contained non-finite values." if failed.any() else "is ill-conditioned or has too many repeated values."
+    where = _where(failed) if failed.any() else ""
+    return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
+
+
+@public(out=EXACT)
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None,
+               out: Tensors | None = None) -> return_types.linalg_svd:
+    """A = U @ diag(S) @ Vh, with the singular values S falling: the named tuple (U, S, Vh).
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
+    tensor([4., 3.])
+    """
+    _check("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
+    return return_types.linalg_svd(*_svd(A, full_matrices))
+
+
+@public("linalg_svdvals", out=EXACT)
+def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
+    """The singular values, falling.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.svdvals(torch.tensor([[3., 0.], [0., 4.]]))
+    tensor([4., 3.])
+    """
+    _check("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
+    return _svd(A, False)[1]
+
+
+@public(out=EXACT, method=True)
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tensors | None = None) -> return_types.svd:
+    """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: reduced."""
+    _check("linalg.svd", input, square=False, kernel="linalg_svd_cpu")
+    U, S, Vh = _svd(input, compute_uv and not some)
+    if not compute_uv:
+        batch, m, n = input.array.shape[:-2], *input.array.shape[-2:]
+        U, V = (wrap(np.zeros((*batch, size, size), input.array.dtype)) for size in (m, n))
+        return return_types.svd(U, S, V)
+    return return_types.svd(U, S, mT(Vh))
+
+
+# ------------------------------------------------------------------ eigenvalues of Hermitian matrices
+def _eigh_grad(g, wanted, ans):
+    L, V = ans
+    gL, gV = g
+    n = V.shape[-1]
+    middle = 0 if gL is None else _rowwise(gL) * _eye(gL, n)
+    if gV is not None:
+        P = _matmul(mT(V), gV)
+        middle = middle + P * _gaps(L, -1)
+    middle = _as(middle, V)
+    if not mode.pushing:
+        middle = (middle + mT(middle)) * 0.5   # Hermitian, as the input is taken to be
+    return _matmul(_matmul(V, middle), mT(V)),
+
+
+@op(name="linalg_eigh", multi=True, inputs=1, joint=_eigh_grad)
+def _eigh(input, UPLO):
+    try:
+        return tuple(np.linalg.eigh(input, UPLO))
+    except np.linalg.LinAlgError:
+        raise LinAlgError(_no_convergence("linalg.eigh", input)) from None
+
+
+@public("linalg_eigh", out=EXACT)
+def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> return_types.linalg_eigh:
+    """Eigenvalues (rising) and eigenvectors of Hermitian matrices, of which one triangle is read.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
+    tensor([1., 2.])
+    """
+    _check("linalg.eigh", input, kernel="linalg_eigh_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return return_types.linalg_eigh(*_eigh(input, UPLO.upper()))
+
+
+@public("linalg_eigvalsh", out=EXACT)
+def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
+    """The eigenvalues of `eigh`.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.eigvalsh(torch.tensor([[2., 0.], [0., 1.]]))
+    tensor([1., 2.])
+    """
+    return eigh(input, UPLO)[0]
+
+
+# ------------------------------------------------------------------ eigenvalues of any square matrix
+def _eig_grad(g, wanted, ans):
+    """Magnus, "On differentiating eigenvalues and eigenvectors", 1985, for eigenvectors of length 1."""
+    (L, V), (gL, gV) = ans, g
+    Vh, eye = mT(V), _eye(V, V.shape[-1])
+    middle = 0 if gL is None else _rowwise(gL) * eye
+    if gV is not None:
+        P = _matmul(Vh, gV)
+        real = (P + P.conjugate()) * eye * 0.5
+        middle = middle + (P - _matmul(_matmul(Vh, V), real)) * _gaps(L, -1).conjugate()
+    return _matmul(_matmul(_inv(Vh), middle), Vh),
+
+
+@op(name="linalg_eig", multi=True, inputs=1, joint=_eig_grad)
+def _eig(input, real):
+    L, V = np.linalg.eig(input.real if real else input)
+    return L.astype(input.dtype), V.astype(input.dtype)
+
+
+@public("linalg_eig", out="")
+def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig:
+    """Eigenvalues and eigenvectors (the columns, of length 1) of square matrices, always complex.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.eig(torch.tensor([[0., 1.], [-1., 0.]])).eigenvalues
+    tensor([0.+1.j, 0.-1.j])
+    """
+    _check("linalg.eig", input, kernel="linalg_eig_out_cpu")
+    real = input.array.dtype.kind in dt.NATIVE
+    complex_type = np.result_type(input.array.dtype, np.complex64)
+    return return_types.linalg_eig(*_eig(converted(input, complex_type), real))
+
+
+@public("linalg_eigvals", out="")
+def eigvals(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The eigenvalues of `eig`.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.eigvals(torch.tensor([[2., 0.], [0., 1.]]))
+    tensor([2.+0.j, 1.+0.j])
+    """
+    return eig(input)[0]
