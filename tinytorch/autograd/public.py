@@ -85,7 +85,9 @@ def _read(annotation):
     kinds = [KINDS.get(name.strip()) for name in (annotation or "").split("|")]
     if None in kinds:
         return _ANY, (), ""
-    return frozenset([c for kind in kinds for c in kind[0]]), [kind[1] for kind in kinds], kinds[0][2]
+    words = [kind[2] for kind in kinds]
+    word = "tuple of ints" if "tuple of ints" in words else words[0]       # which is what torch calls int | Ints
+    return frozenset([c for kind in kinds for c in kind[0]]), [kind[1] for kind in kinds], word
 
 
 # ------------------------------------------------------------------ the table
@@ -137,7 +139,10 @@ class Public:
             if word == "Tensor":
                 raise not_a_tensor(self.name, name, position, value)
             where = "" if position is None else f" (position {position})"
-            raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, not {type(value).__name__}")
+            given = f"not {type(value).__name__}"
+            if word == "tuple of ints" and isinstance(value, (tuple, list)):
+                given = f"but found element of type {type(value[0]).__name__} at pos 0"
+            raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
 
     def keywords(self, args, kwargs):
         """The arguments with torch's names for NumPy's, those by keyword checked, the first one by position."""

@@ -1,17 +1,24 @@
 """Pooling to a given size (adaptive_max_pool, adaptive_avg_pool), lp_pool and max_unpool, of 1 to 3 axes."""
+from __future__ import annotations
+
 import math
 import operator
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
-from ...dtypes import BFLOAT16
+from ...autograd.public import public, refuse
 from ...errors import type_name
 from ...kernels import pool as kernels
+from ...tensor import Tensor
+from ...types import Ints
 from ..reduction.reductions import masked, raw
-from .pool import _avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, back, check_dtype, check_tensor, images, window
+from . import pool
+from .pool import _avg_pool, back, check_dtype, images, widened
 
 __all__ = ["adaptive_avg_pool1d"]
 
@@ -78,26 +85,34 @@ _adaptive_avg_3d = renamed(_adaptive_avg, "adaptive_avg_pool3d")
 
 
 # ------------------------------------------------------------------ pooling to a given size
+def _sizes(output_size, shape):
+    """`output_size` with the sizes of the input for None: one int, or several."""
+    if isinstance(output_size, int):
+        return output_size
+    if len(shape) <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    return [m if v is None else v for v, m in zip(output_size, shape[-len(output_size):])]
+
+
 def _target(function, n, input, output_size):
     """The output's spatial size, None filled in; errors for a bad one or a bad input."""
-    check_tensor(function, input)
     shape = list(input.array.shape)
-    several = isinstance(output_size, (tuple, list))
     if n == 1:
+        several = isinstance(output_size, (tuple, list))
         if several and len(output_size) != 1:
             raise RuntimeError(f"{function}() argument 'output_size' should contain one int (got {len(output_size)})")
-    elif several and len(shape) <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    else:
+        output_size = _sizes(output_size, shape)
+        several = isinstance(output_size, list)
+    out = tuple([_size(function, m) for m in (output_size if several else (output_size,) * n)])
     if len(shape) not in (n + 1, n + 2):
         if n == 1:
             raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
                                f"'self' (while checking arguments for {function})")
         colon = ":" if "max" in function else ""
         raise RuntimeError(f"{function}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {shape}")
-    out = tuple(output_size) if several else (output_size,) * n
     if len(out) != n:
         raise RuntimeError(f"{function}: output_size must be {n}")
-    out = tuple([size if m is None else operator.index(m) for m, size in zip(out, shape[-n:])])
     if min(out) < 0:
         raise RuntimeError(f"{function}: elements of output_size must be greater than or equal to 0 but received "
                            f"{{{', '.join(map(str, out))}}}")
@@ -105,22 +120,31 @@ def _target(function, n, input, output_size):
         if shape[i] == 0:
             raise RuntimeError(f"{function}(): Expected input to have non-zero size for non-batch dimensions, but "
                                f"input has sizes {shape} with dimension {i} being empty")
-    check_dtype("adaptive_" + function[9:12] + f"_pool{max(n, 2)}d", input, "fV")
+    check_dtype("adaptive_" + function[9:12] + f"_pool{max(n, 2)}d", input, dt.FLOATING)
     return out
+
+
+def _size(function, m):
+    if isinstance(m, bool):
+        raise TypeError(f"{function}(): argument 'output_size' (position 2) must be tuple of ints, not bool")
+    return operator.index(m)
 
 
 def _adaptive_average(function, n, input, output_size):
     out = _target(function, n, input, output_size)
     size = input.array.shape[-n:]
-    if input.array.dtype == BFLOAT16:
-        return in_float32(lambda x: _adaptive_average(function, n, x, out), input)
     if min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
         kernel = tuple([n // m for n, m in zip(size, out)])
-        return (_even_3d if n == 3 else _even_2d)(out, kernel, kernel, (0,) * n, True, None, input)
-    return (_adaptive_avg_3d if n == 3 else _adaptive_avg)(out, input)
+        primitive, settings = _even_3d if n == 3 else _even_2d, (out, kernel, kernel, (0,) * n, True, None)
+    else:
+        primitive, settings = _adaptive_avg_3d if n == 3 else _adaptive_avg, (out,)
+    if input.array.dtype == dt.BFLOAT16:
+        return widened(primitive, settings, input)
+    return primitive(*settings, input)
 
 
-def adaptive_avg_pool1d(input, output_size):
+@public()
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Ints) -> Tensor:
     """Mean of each of `output_size` windows that divide the input. input (N, C, L) or (C, L).
 
     >>> import tinytorch as torch
@@ -130,7 +154,8 @@ def adaptive_avg_pool1d(input, output_size):
     return _adaptive_average("adaptive_avg_pool1d", 1, input, output_size)
 
 
-def adaptive_avg_pool2d(input, output_size):
+@public(python=True)
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Ints) -> Tensor:
     """Mean of each of the windows that divide the input into `output_size` (an int or two; None keeps a size).
 
     >>> import tinytorch as torch
@@ -140,7 +165,8 @@ def adaptive_avg_pool2d(input, output_size):
     return _adaptive_average("adaptive_avg_pool2d", 2, input, output_size)
 
 
-def adaptive_avg_pool3d(input, output_size):
+@public(python=True)
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Ints) -> Tensor:
     """Mean of each of the windows that divide the input into `output_size`; see `adaptive_avg_pool2d`.
 
     >>> import tinytorch as torch
@@ -150,15 +176,17 @@ def adaptive_avg_pool3d(input, output_size):
     return _adaptive_average("adaptive_avg_pool3d", 3, input, output_size)
 
 
-def _adaptive_maximum(function, n, input, output_size, return_indices):
+def _adaptive_maximum(function, n, input, output_size):
     out = _target(function, n, input, output_size)
-    if input.array.dtype == BFLOAT16 and not return_indices:
-        return in_float32(lambda x: _adaptive_max(out, x)[0], input)
-    result, indices = (_adaptive_max_3d if n == 3 else _adaptive_max)(out, input)
-    return (result, indices) if return_indices else result
+    primitive = _adaptive_max_3d if n == 3 else _adaptive_max
+    if input.array.dtype == dt.BFLOAT16:
+        return widened(primitive, (out,), input)
+    return primitive(out, input)
 
 
-def adaptive_max_pool1d(input, output_size, return_indices=False):
+@public(python=True)
+def adaptive_max_pool1d(input: Tensor, output_size: int | Ints,
+                        return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each of `output_size` windows that divide the input; with `return_indices` its place too.
     (`torch.adaptive_max_pool1d` gives both.)
 
@@ -166,115 +194,171 @@ def adaptive_max_pool1d(input, output_size, return_indices=False):
     >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[3., 2.]])
     """
-    return _adaptive_maximum("adaptive_max_pool1d", 1, input, output_size, return_indices)
+    result = adaptive_max_pool1d_with_indices(input, output_size)
+    return result if return_indices else result[0]
 
 
-def adaptive_max_pool2d(input, output_size, return_indices=False):
+@public(python=True)
+def adaptive_max_pool2d(input: Tensor, output_size: int | Ints,
+                        return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each of the windows that divide the input into `output_size` (an int or two).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(16.).view(1, 4, 4), (1, 2))
     tensor([[[13., 15.]]])
     """
-    return _adaptive_maximum("adaptive_max_pool2d", 2, input, output_size, return_indices)
+    result = adaptive_max_pool2d_with_indices(input, output_size)
+    return result if return_indices else result[0]
 
 
-def adaptive_max_pool3d(input, output_size, return_indices=False):
+@public(python=True)
+def adaptive_max_pool3d(input: Tensor, output_size: int | Ints,
+                        return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each of the windows that divide the input into `output_size`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
     tensor([[[[7.]]]])
     """
-    return _adaptive_maximum("adaptive_max_pool3d", 3, input, output_size, return_indices)
+    result = adaptive_max_pool3d_with_indices(input, output_size)
+    return result if return_indices else result[0]
 
 
-def adaptive_max_pool1d_with_indices(input, output_size, return_indices=True):
+@public("adaptive_max_pool1d")
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: int | Ints,
+                                     return_indices: Any = True) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool1d` and the positions of the maxima (int64)."""
-    return _adaptive_maximum("adaptive_max_pool1d", 1, input, output_size, True)
+    return _adaptive_maximum("adaptive_max_pool1d", 1, input, output_size)
 
 
-def adaptive_max_pool2d_with_indices(input, output_size, return_indices=True):
+@public(python=True)
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: int | Ints,
+                                     return_indices: bool = True) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool2d` and the flat positions of the maxima (int64)."""
-    return _adaptive_maximum("adaptive_max_pool2d", 2, input, output_size, True)
+    return _adaptive_maximum("adaptive_max_pool2d", 2, input, output_size)
 
 
-def adaptive_max_pool3d_with_indices(input, output_size, return_indices=True):
+@public(python=True)
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: int | Ints,
+                                     return_indices: bool = True) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool3d` and the flat positions of the maxima (int64)."""
-    return _adaptive_maximum("adaptive_max_pool3d", 3, input, output_size, True)
+    return _adaptive_maximum("adaptive_max_pool3d", 3, input, output_size)
 
 
 # ------------------------------------------------------------------ power averages and unpooling
-def _power(average, n, input, norm_type, kernel_size, stride, ceil_mode):
-    kernel = kernel_size if isinstance(kernel_size, (tuple, list)) else (kernel_size,) * n
+def _repeated(value, n):
+    """As many as `value` has, or itself `n` times."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * n
+
+
+def _power(average, largest, input, norm_type, kernel_size, kernel, stride, ceil_mode):
+    if isinstance(norm_type, (int, float)) and math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        top = largest(sign * input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+        return top if sign > 0 else -top
     mean = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    return ((mean.sign() * mean.abs()) * math.prod(kernel)).pow(1.0 / norm_type)
+    return (mean.sign() * mean.abs()).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 
-def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+@public(python=True)
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int | Ints, stride: int | Ints | None = None,
+              ceil_mode: bool = False) -> Tensor:
     """(sum of x ** norm_type) ** (1 / norm_type) over each window. input (N, C, L) or (C, L).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.lp_pool1d(torch.tensor([[3., 4.]]), 2, 2)
     tensor([[5.]])
     """
-    return _power(avg_pool1d, 1, input, norm_type, kernel_size, stride, ceil_mode)
+    return _power(pool.avg_pool1d, pool.max_pool1d, input, norm_type, kernel_size, (kernel_size,), stride, ceil_mode)
 
 
-def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+@public(python=True)
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: int | Ints, stride: int | Ints | None = None,
+              ceil_mode: bool = False) -> Tensor:
     """`lp_pool1d` over windows of (N, C, H, W) or (C, H, W).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.lp_pool2d(torch.ones(1, 2, 2), 2, 2)
     tensor([[[2.]]])
     """
-    return _power(avg_pool2d, 2, input, norm_type, kernel_size, stride, ceil_mode)
+    h, w = _repeated(kernel_size, 2)
+    return _power(pool.avg_pool2d, pool.max_pool2d, input, norm_type, kernel_size, (h, w), stride, ceil_mode)
 
 
-def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+@public(python=True)
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: int | Ints, stride: int | Ints | None = None,
+              ceil_mode: bool = False) -> Tensor:
     """`lp_pool1d` over windows of (N, C, D, H, W) or (C, D, H, W)."""
-    return _power(avg_pool3d, 3, input, norm_type, kernel_size, stride, ceil_mode)
+    d, h, w = _repeated(kernel_size, 3)
+    return _power(pool.avg_pool3d, pool.max_pool3d, input, norm_type, kernel_size, (d, h, w), stride, ceil_mode)
 
 
 def _unpool(function, n, input, indices, kernel_size, stride, padding, output_size):
-    kernel, stride, padding, _ = window(function, n, kernel_size, stride, padding, 1)
-    shape = input.array.shape
-    size = tuple([(m - 1) * s + k - 2 * p for m, s, k, p in zip(shape[-n:], stride, kernel, padding)])
-    if output_size is not None:
-        size = _unpool_size(size, tuple(output_size), stride, n)
-    if indices.array.dtype != np.int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {type_name(indices)}")
-    if len(shape) not in (n + 1, n + 2):
-        raise RuntimeError(f"Input to max_unpooling{max(n, 2)}d should be a {n + 1}d or {n + 2}d Tensor, but got a "
-                           f"tensor with {len(shape)} dimensions.")
-    if indices.array.shape != shape:
-        raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(shape)}) but got "
-                           f"indices tensor with shape: {list(indices.array.shape)}")
-    bad = (indices.array < 0) | (indices.array >= math.prod(size))
-    if bad.any():
-        volume = "x".join(map(str, (1,) * (n == 1) + size))
-        raise RuntimeError(f"Found an invalid max index: {indices.array[bad][0]} (output volumes are of size {volume})")
+    kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
+    size = _unpool_size(input, kernel, kernel if stride is None else _repeated(stride, n), padding, output_size)
+    try:
+        _check_unpool(n, input, indices, size)
+    except AttributeError:
+        if n > 1:                              # of one axis torch takes as images itself, before anything is checked
+            refuse(function, input, indices)
+        raise
     return (_put_3d if n == 3 else _put)(size, indices, input)
 
 
-def _unpool_size(default, wanted, stride, n):
-    if len(wanted) == n + 2:
-        wanted = wanted[2:]
-    if len(wanted) != n:
-        raise ValueError(f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of "
-                         f"'{len(wanted)}'")
-    for d, (size, m, s) in enumerate(zip(wanted, default, stride)):
-        if not m - s < size < m + s:
-            raise ValueError(f'invalid output_size "{wanted}" (dim {d} must be between {m - s} and {m + s})')
-    return wanted
+def _check_unpool(n, input, indices, size):
+    shape, flat = input.array.shape, n == 1
+    if len(size) != n:
+        names = ("depth", "height", "width")[-n:]
+        raise RuntimeError(f"There should be exactly {('two', 'three')[n - 2]} elements ({', '.join(names)}) in "
+                           f"output_size, but got {len(size)} elements.")
+    if indices.array.dtype != np.int64:
+        raise RuntimeError(f"elements in indices should be type int64 but got: {type_name(indices)}")
+    if len(shape) not in (n + 1, n + 2):
+        raise RuntimeError(f"Input to max_unpooling{n + flat}d should be a {n + flat + 1}d or {n + flat + 2}d Tensor, "
+                           f"but got a tensor with {len(shape) + flat} dimensions.")
+    if indices.array.shape != shape:
+        raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(shape)}) but got "
+                           f"indices tensor with shape: {list(indices.array.shape)}")
+    check_dtype(f"max_unpool{n + flat}d", input, dt.FLOATING)
+    bad = (indices.array < 0) | (indices.array >= math.prod(size))
+    if bad.any():
+        volume = "x".join(map(str, size + (1,) * flat))
+        raise RuntimeError(f"Found an invalid max index: {indices.array[bad][0]} (output volumes are of size {volume})")
 
 
-def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+def _unpool_size(input, kernel, stride, padding, wanted):
+    """The output's spatial size: `wanted`, if that is within a stride of what pooling may have had."""
+    shape, n = input.array.shape, len(kernel)
+    size = [(shape[d - n] - 1) * stride[d] + kernel[d] - 2 * padding[d] for d in range(n)]
+    if wanted is not None:
+        if len(wanted) == n + 2:
+            wanted = wanted[2:]
+        if len(wanted) != n:
+            raise ValueError(f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a "
+                             f"length of '{len(wanted)}'")
+        for d, (m, default, s) in enumerate(zip(wanted, size, stride)):
+            if not default - s < m < default + s:
+                raise ValueError(f'invalid output_size "{wanted}" (dim {d} must be between {default - s} and '
+                                 f"{default + s})")
+        size = wanted
+    size = tuple([operator.index(m) for m in size])
+    for d, m in enumerate(size):
+        if m < 0:
+            raise ValueError("max_unpooling: output_size must contain non-negative spatial dimensions, but got "
+                             f"output_size[{d}]={m}")
+    return size
+
+
+@public(python=True)
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
+                 padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool1d(..., return_indices=True)` gave."""
-    return _unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
+    return _unpool(max_unpool1d, 1, input, indices, kernel_size, stride, padding, output_size)
 
 
-def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+@public(python=True)
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
+                 padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool2d(..., return_indices=True)` gave.
 
     >>> import tinytorch as torch
@@ -282,9 +366,11 @@ def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_siz
     tensor([[[0., 5.],
              [0., 0.]]])
     """
-    return _unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
+    return _unpool(max_unpool2d, 2, input, indices, kernel_size, stride, padding, output_size)
 
 
-def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+@public(python=True)
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
+                 padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool3d(..., return_indices=True)` gave."""
-    return _unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)
+    return _unpool(max_unpool3d, 3, input, indices, kernel_size, stride, padding, output_size)

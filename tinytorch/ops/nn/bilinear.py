@@ -1,10 +1,15 @@
 """The bilinear form of two inputs."""
+from __future__ import annotations
+
+from ...autograd.public import public
 from ...errors import type_name
+from ...tensor import Tensor, check_dim
 
 __all__ = ["bilinear"]
 
 
-def bilinear(input1, input2, weight, bias=None):
+@public()
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """out[..., k] = input1[...] @ weight[k] @ input2[...] + bias[k].
 
     input1 (*, in1), input2 (*, in2), weight (out, in1, in2), bias (out) or None; the result is (*, out).
@@ -37,9 +42,10 @@ def _check(input1, input2, weight, bias):
     if not input1.dim():
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     for i, x in enumerate((input1, input2), 1):
-        if weight.dim() <= i or x.shape[-1] != weight.shape[i]:
+        size = weight.shape[check_dim(i, weight.dim())]
+        if x.shape[-1] != size:
             raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {x.shape[-1]} but expected "
-                               f"{weight.shape[i] if weight.dim() > i else 'a weight of 3 dimensions'}")
+                               f"{size}")
     if bias is not None and (bias.dim() != 1 or bias.shape[0] != weight.shape[0]):
         size = bias.shape[0] if bias.dim() else 1
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {size} but expected "

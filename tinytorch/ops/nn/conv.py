@@ -7,6 +7,8 @@ higher derivatives need nothing more. `padding` is a (before, after) pair for ea
 that the weight's gradient may be asked for; `columns` are the windows of the input, where the forward has
 kept them for it (real dtypes only; see kernels/conv/columns.py).
 """
+from __future__ import annotations
+
 import operator
 import warnings
 
@@ -15,11 +17,12 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import C_NAMES, in_float32
-from ...dtypes import BFLOAT16
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...autograd.public import public, refuse
+from ...errors import not_implemented, type_name
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import channels_last
-from ...tensor import Tensor
+from ...tensor import Tensor, check_dim
+from ...types import Ints
 from ..layout.shape import squeeze, unsqueeze
 from ..plan import planned
 from ..reduction.reductions import _sum
@@ -45,7 +48,7 @@ def _wide(x):
     bias=_all_but_channels)
 def _conv(channels_last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
     result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
-                                      keep and learns and input.dtype.kind == "f")
+                                      keep and learns and input.dtype.kind == dt.NATIVE)
     return result if result.dtype == input.dtype else result.astype(input.dtype), columns
 
 
@@ -84,14 +87,15 @@ def _col2im(size, kernel, stride, padding, dilation, input):
 
 
 # ------------------------------------------------------------------ checks
-def _numbers(value, name, n, dims, function):
+def _int(value, name):
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be int, not bool")
+    return operator.index(value)
+
+
+def _numbers(value, name, n, dims):
     """`value` (an int or several) as `dims` ints. RuntimeError for another count of them."""
-    try:
-        value = (operator.index(value),) * n if not isinstance(value, (tuple, list)) \
-            else tuple([operator.index(v) for v in value])
-    except TypeError:
-        raise TypeError(f"{function}() received an invalid combination of arguments - {name} must be int or tuple of "
-                        f"ints, got {type(value).__name__}") from None
+    value = tuple([_int(v, name) for v in value]) if isinstance(value, (tuple, list)) else (_int(value, name),) * n
     if len(value) == 1:
         value *= dims
     if len(value) != dims:
@@ -100,21 +104,23 @@ def _numbers(value, name, n, dims, function):
     return value
 
 
-def _check_tensors(function, n, input, weight, bias):
-    if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
-        for position, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias)), 1):
-            if not isinstance(value, Tensor):
-                raise not_a_tensor(function, name, position, value)
-    if weight.array.ndim < 3:
+def _check_dims(function, n, input, weight):
+    if weight.ndim < 3:
         raise RuntimeError("weight should have at least three dimensions")
-    if input.array.ndim not in (n + 1, n + 2):
-        raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {function}, but got input of "
-                           f"size: {list(input.array.shape)}")
+    if input.ndim not in (n + 1, n + 2):
+        raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {function.__name__}, but got "
+                           f"input of size: {list(input.shape)}")
+
+
+def _refuse(function, *args):
+    """TypeError if the error that came up is that of an argument of the wrong kind."""
+    if function is not convolution:            # whose arguments were checked
+        refuse(function, *args)
 
 
 def _check_dtypes(input, weight, bias, transposed=False):
     dtype = input.array.dtype
-    if dtype is weight.array.dtype and (bias is None or bias.array.dtype is dtype) and dtype.kind != "b":
+    if dtype is weight.array.dtype and (bias is None or bias.array.dtype is dtype) and dtype.kind not in dt.BOOL:
         return
     have, want = type_name(input), type_name(weight)
     if bias is not None and type_name(bias) != have and (have == want or not transposed):
@@ -168,28 +174,32 @@ def _by(sizes):
 
 # ------------------------------------------------------------------ public
 def _forward(function, n, input, weight, bias, stride, padding, dilation, groups):
-    _check_tensors(function, n, input, weight, bias)
-    if input.array.ndim == n + 1:
-        return squeeze(_forward(function, n, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
-    _check_dtypes(input, weight, bias)
-    settings = _settings(function, n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
-                         stride, padding, dilation, groups)
-    if input.array.dtype == BFLOAT16:
+    try:
+        _check_dims(function, n, input.array, weight.array)
+        if input.array.ndim == n + 1:
+            return squeeze(_forward(function, n, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups),
+                           0)
+        _check_dtypes(input, weight, bias)
+        settings = _settings(n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
+                             stride, padding, dilation, groups)
+    except (AttributeError, RuntimeError, TypeError):
+        _refuse(function, input, weight, bias, stride, padding, dilation, groups)
+        raise
+    if input.array.dtype == dt.BFLOAT16:       # here, since hot functions are not wrapped to be widened
         return in_float32(lambda *operands: _conv(False, weight._requires_grad, *settings, *operands), input, weight,
                           bias)
     return _conv(channels_last(input.array), weight._requires_grad, *settings, input, weight, bias)
 
 
 @planned
-def _settings(function, n, shape, weight, bias, stride, padding, dilation, groups):
+def _settings(n, shape, weight, bias, stride, padding, dilation, groups):
     """(output size, stride, padding pairs, dilation, groups) for the shapes of input, weight and bias."""
-    dims, size, kernel = len(weight) - 2, shape[2:], weight[2:]
-    stride = _numbers(stride, "stride", n, dims, function)
-    dilation = _numbers(dilation, "dilation", n, dims, function)
+    dims, size, kernel, groups = len(weight) - 2, shape[2:], weight[2:], _int(groups, "groups")
+    stride, dilation = _numbers(stride, "stride", n, dims), _numbers(dilation, "dilation", n, dims)
     if isinstance(padding, str):
         pairs = _named_padding(padding, kernel, stride, dilation)
     else:
-        pairs = tuple([(p, p) for p in _numbers(padding, "padding", n, dims, function)])
+        pairs = tuple([(p, p) for p in _numbers(padding, "padding", n, dims)])
     if len(shape) != len(weight):
         raise RuntimeError(f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight "
                            f"{list(weight)}, but got {len(shape)}-dimensional input of size {list(shape)} instead")
@@ -232,18 +242,31 @@ def _named_padding(padding, kernel, stride, dilation):
 
 
 def _transposed(function, n, input, weight, bias, stride, padding, output_padding, groups, dilation):
-    _check_tensors(function, n, input, weight, bias)
-    if input.array.ndim == n + 1:
-        return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
-                                   groups, dilation), 0)
-    _check_dtypes(input, weight, bias, True)
-    dims = weight.array.ndim - 2
-    stride = _numbers(stride, "stride", n, dims, function)
-    dilation = _numbers(dilation, "dilation", n, dims, function)
-    padding = _numbers(padding, "padding", n, dims, function)
-    extra = _numbers(output_padding, "output_padding", n, dims, function)
+    try:
+        _check_dims(function, n, input.array, weight.array)
+        if input.array.ndim == n + 1:
+            return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
+                                       groups, dilation), 0)
+        _check_dtypes(input, weight, bias, True)
+        settings = _transposed_settings(n, input.array.shape, weight.array.shape,
+                                        bias if bias is None else bias.array.shape, stride, padding, output_padding,
+                                        groups, dilation)
+    except (AttributeError, RuntimeError, TypeError):
+        _refuse(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
+        raise
+    if input.array.dtype == dt.BFLOAT16:       # as above
+        return in_float32(lambda *operands: _conv_input_grad(False, *settings, *operands), input, weight, bias)
+    return _conv_input_grad(False, *settings, input, weight, bias)
+
+
+@planned
+def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding, groups, dilation):
+    """`_settings` of the transposed convolution."""
+    dims, groups = len(weight) - 2, _int(groups, "groups")
+    stride, dilation = _numbers(stride, "stride", n, dims), _numbers(dilation, "dilation", n, dims)
+    padding, extra = _numbers(padding, "padding", n, dims), _numbers(output_padding, "output_padding", n, dims)
     _check_settings(stride, padding, dilation, groups, extra)
-    _check_shapes(input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape, groups, True)
+    _check_shapes(shape, weight, bias, groups, True)
     if any([e >= s and e >= d for e, s, d in zip(extra, stride, dilation)]):
         axes = ("depth", "height", "width")[-max(n, 2):]
         words = [f"{name}_{axis}: {value}" for name, values in
@@ -251,19 +274,17 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
                  for axis, value in zip(axes, (0 if name == "output_padding" else 1,) * (len(axes) - n) + values)]
         raise RuntimeError("output padding must be smaller than either stride or dilation, but got " + " ".join(words))
     size = tuple([(m - 1) * s - 2 * p + d * (k - 1) + 1 + e for m, s, p, d, k, e in
-                  zip(input.array.shape[2:], stride, padding, dilation, weight.array.shape[2:], extra)])
+                  zip(shape[2:], stride, padding, dilation, weight[2:], extra)])
     if min(size) <= 0:
-        raise RuntimeError(f"Given input size per channel: {_by(input.array.shape[2:])}. Calculated output size per "
+        raise RuntimeError(f"Given input size per channel: {_by(shape[2:])}. Calculated output size per "
                            f"channel: {_by(size)}. Output size is too small")
-    _check_filled(input.array.shape)
-    pairs = tuple([(p, p) for p in padding])
-    if input.array.dtype == BFLOAT16:
-        return in_float32(lambda *operands: _conv_input_grad(False, size, stride, pairs, dilation, groups, *operands),
-                          input, weight, bias)
-    return _conv_input_grad(False, size, stride, pairs, dilation, groups, input, weight, bias)
+    _check_filled(shape)
+    return size, stride, tuple([(p, p) for p in padding]), dilation, groups
 
 
-def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+@public(hot=True)
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
+           padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
     """1-D convolution (cross-correlation).
 
     input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O): output (N, O, L_out) with
@@ -274,10 +295,12 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     >>> torch.conv1d(torch.tensor([[[1., 2., 4.]]]), torch.tensor([[[1., 1.]]]))
     tensor([[[3., 6.]]])
     """
-    return _forward("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    return _forward(conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+@public(hot=True)
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
+           padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
     """2-D convolution (cross-correlation); see `conv1d`.
 
     input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW): output (N, O, H_out, W_out).
@@ -288,10 +311,12 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
               [4., 4., 2.],
               [2., 2., 1.]]]])
     """
-    return _forward("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    return _forward(conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+@public(hot=True)
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
+           padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
     """3-D convolution (cross-correlation); see `conv1d`.
 
     input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW).
@@ -300,10 +325,13 @@ def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     >>> torch.conv3d(torch.ones(1, 2, 4, 4, 4), torch.ones(3, 2, 2, 2, 2), stride=2).shape
     torch.Size([1, 3, 2, 2, 2])
     """
-    return _forward("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+    return _forward(conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+@public(hot=True)
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
+                     padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
+                     dilation: int | Ints = 1) -> Tensor:
     """Transposed 1-D convolution: what the input of a convolution receives from its output's gradient.
 
     input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O): output (N, O, L_out) with
@@ -313,30 +341,38 @@ def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_paddi
     >>> torch.conv_transpose1d(torch.tensor([[[1., 2.]]]), torch.tensor([[[1., 1.]]]), stride=2)
     tensor([[[1., 1., 2., 2.]]])
     """
-    return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _transposed(conv_transpose1d, 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+@public(hot=True)
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
+                     padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
+                     dilation: int | Ints = 1) -> Tensor:
     """Transposed 2-D convolution; see `conv_transpose1d`. weight (C, O / groups, kH, kW).
 
     >>> import tinytorch as torch
     >>> torch.conv_transpose2d(torch.ones(1, 3, 4, 4), torch.ones(3, 2, 3, 3), stride=2, output_padding=1).shape
     torch.Size([1, 2, 10, 10])
     """
-    return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _transposed(conv_transpose2d, 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+@public(hot=True)
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
+                     padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
+                     dilation: int | Ints = 1) -> Tensor:
     """Transposed 3-D convolution; see `conv_transpose1d`. weight (C, O / groups, kD, kH, kW).
 
     >>> import tinytorch as torch
     >>> torch.conv_transpose3d(torch.ones(1, 3, 2, 2, 2), torch.ones(3, 2, 2, 2, 2)).shape
     torch.Size([1, 2, 3, 3, 3])
     """
-    return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _transposed(conv_transpose3d, 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+@public()
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints,
+                transposed: bool, output_padding: Ints, groups: int) -> Tensor:
     """The convolution of as many axes as `weight` has beyond two, or its transpose; see `conv1d`.
 
     >>> import tinytorch as torch
@@ -346,8 +382,8 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     """
     n = weight.array.ndim - 2
     if transposed:
-        return _transposed("convolution", n, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    return _forward("convolution", n, input, weight, bias, stride, padding, dilation, groups)
+        return _transposed(convolution, n, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _forward(convolution, n, input, weight, bias, stride, padding, dilation, groups)
 
 
 # ------------------------------------------------------------------ unfold and fold
@@ -356,7 +392,7 @@ def _pair(value, name):
     value = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
     if len(value) not in (1, 2):
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
-    value = tuple([operator.index(v) for v in value])
+    value = tuple([_int(v, name) for v in value])
     return value if len(value) == 2 else value * 2
 
 
@@ -379,13 +415,13 @@ def _sliding(kernel_size, dilation, padding, stride):
 
 
 def _check_floating(name, input):
-    if input.array.dtype.kind in "biu":
-        if input.array.dtype == bool:          # torch sorts and fills these, but never adds them up
-            return
+    if input.array.dtype.kind in dt.INTEGER:   # bools torch sorts and fills, but never adds up
         raise not_implemented(f"{name}_out_cpu", input)
 
 
-def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+@public("im2col")
+def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, padding: int | Ints = 0,
+           stride: int | Ints = 1) -> Tensor:
     """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
 
     An input (C, H, W) gives a result without N. RuntimeError if no block fits.
@@ -399,6 +435,8 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """
     kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
     shape = input.array.shape
+    for dim in (1, 2):                         # both are looked at before they are counted: IndexError
+        check_dim(dim, len(shape))
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
                            f"dimensions for input, but got: {list(shape)}")
@@ -414,7 +452,9 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     return _im2col(kernel, stride, pairs, dilation, input)
 
 
-def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+@public("col2im")
+def fold(input: Tensor, output_size: int | Ints, kernel_size: int | Ints, dilation: int | Ints = 1,
+         padding: int | Ints = 0, stride: int | Ints = 1) -> Tensor:
     """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.
 
     input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the number of

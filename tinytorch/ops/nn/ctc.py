@@ -1,11 +1,16 @@
 """Connectionist temporal classification loss."""
+from __future__ import annotations
+
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
+from ...autograd.public import public, refuse
+from ...errors import not_implemented
 from ...kernels import ctc as kernels
 from ...tensor import Tensor
-from .activation import floating
+from ...types import Ints
 from .cross_entropy import reduction_of
 
 
@@ -35,11 +40,16 @@ def _ctc_loss(log_probs, labels, frames, lengths, blank, zero_infinity):
     return np.where(np.isinf(loss), 0, loss).astype(loss.dtype) if zero_infinity else loss, saved
 
 
-def _lengths(values):
-    return np.atleast_1d(values.array if isinstance(values, Tensor) else np.array(values)).astype(np.int64)
+def _lengths(name, values):
+    values = values.array if isinstance(values, Tensor) else np.array(values, np.int64)
+    if values.dtype.kind not in dt.INTEGER:
+        raise RuntimeError(f"{name} must be integral")
+    return np.atleast_1d(values).astype(np.int64)
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+@public(python=True)
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, target_lengths: Tensor | Ints,
+             blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> Tensor:
     """-log of the probability that the frames spell the labels, repeats and blanks removed.
 
     `log_probs` (T, N, C), or (T, C): from log_softmax. `targets` (N, S), or all labels one after the other (1-D).
@@ -52,11 +62,17 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     tensor(1.6864)
     """
     reduction = reduction_of(reduction)
+    refuse(ctc_loss, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    if isinstance(input_lengths, Tensor) != isinstance(target_lengths, Tensor):
+        raise TypeError("ctc_loss() received an invalid combination of arguments - input_lengths and target_lengths "
+                        "must both be Tensors or both be tuples of ints")
+    frames, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
+    if log_probs.array.dtype.kind not in dt.NATIVE or log_probs.array.itemsize == 2:
+        raise not_implemented("ctc_loss_cpu", log_probs)
     single = log_probs.array.ndim == 2
     if single:
         log_probs = log_probs.unsqueeze(1)
     steps, batch, classes = log_probs.array.shape
-    frames, lengths = _lengths(input_lengths), _lengths(target_lengths)
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     for name, values in (("input_lengths", frames), ("target_lengths", lengths)):
@@ -82,7 +98,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
                                f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
                                "ctc_loss_cpu)")
         padded = np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)
-    loss = floating("ctc_loss_cpu", _ctc_loss, log_probs, padded, frames, lengths, blank, zero_infinity)
+    loss = _ctc_loss(log_probs, padded, frames, lengths, blank, zero_infinity)
     if reduction == "mean":
         return (loss / Tensor(np.maximum(lengths, 1)).to(loss.dtype)).mean()
     if reduction == "sum":

@@ -1,10 +1,14 @@
 """Embeddings: rows of a table by number; one_hot."""
+from __future__ import annotations
+
 import numpy as np
 
+from ... import dtypes as dt
+from ...arguments import int_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import need_tensors
-from ...errors import not_a_tensor
+from ...autograd.public import public, refuse
+from ...errors import not_a_tensor, not_implemented
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
 from ...tensor import Tensor, wrap
@@ -34,7 +38,7 @@ def _padding_row(padding_idx, weight):
     count = weight.array.shape[0]
     if not -count <= padding_idx < count:
         raise AssertionError("Padding_idx must be within num_embeddings")
-    return padding_idx % count
+    return int_of(padding_idx, "embedding", "padding_idx", 3) % count
 
 
 def _check_lookup(input, weight, sparse):
@@ -42,10 +46,8 @@ def _check_lookup(input, weight, sparse):
         raise NotImplementedError("tinytorch has no sparse gradients: use sparse=False")
     if weight.array.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if not isinstance(input, Tensor):
-        raise not_a_tensor("embedding", "indices", 2, input)
     if input.array.dtype.char not in "ilq":
-        found = "CPUBoolType" if input.array.dtype.kind == "b" else f"torch.{input.dtype.tensor_type}"
+        found = "CPUBoolType" if input.array.dtype.kind in dt.BOOL else f"torch.{input.dtype.tensor_type}"
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
                            f"Int; but got {found} instead (while checking arguments for embedding)")
 
@@ -55,7 +57,9 @@ def _renorm(weight, input, max_norm, norm_type):
     weight.version[0] += 1
 
 
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+@public(hot=True)
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """The rows of `weight` (V, D) that `input` (*, int64 or int32) numbers: (*, D).
 
     The row `padding_idx` gets no gradient. `max_norm` first scales longer rows down, in place. `scale_grad_by_freq`
@@ -67,14 +71,24 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
             [1., 2.]])
     """
     padding = _padding_row(padding_idx, weight)
-    _check_lookup(input, weight, sparse)
-    if max_norm is not None:
-        _renorm(weight, input, max_norm, norm_type)
+    try:
+        _check_lookup(input, weight, sparse)
+        if max_norm is not None:
+            _renorm(weight, input, max_norm, norm_type)
+    except (AttributeError, RuntimeError, TypeError):
+        for i, (name, x) in enumerate((("weight", weight), ("indices", input)), 1):    # torch's function has them so
+            if not isinstance(x, Tensor):
+                raise not_a_tensor("embedding", name, i, x) from None
+        refuse(embedding, input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+        raise
     return _embedding(weight, input, padding, scale_grad_by_freq)
 
 
-def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean",
-                  sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
+@public(python=True)
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
+                  norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                  per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+                  padding_idx: int | None = None) -> Tensor:
     """The sum, mean or maximum of the rows of `weight` in each bag: (B, D).
 
     `input` (B, N): each row is a bag; or (N), and bag i starts at offsets[i]. An empty bag gives 0.
@@ -86,21 +100,29 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     tensor([[4., 6.],
             [3., 4.]])
     """
+    if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
+        raise ValueError(f"embedding_bag: If per_sample_weights ({list(per_sample_weights.array.shape)}) is not None, "
+                         f"then it must have the same shape as the input ({list(input.array.shape)})")
+    if weight.array.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.array.ndim}")
+    starts, bags = _bags(input.array, offsets, include_last_offset)
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    _check_lookup(input, weight, sparse)
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   f"supported for mode='sum' (got mode='{mode}'). "
                                   "Please open a feature request on GitHub.")
-    if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
-        raise ValueError(f"embedding_bag: If per_sample_weights ({list(per_sample_weights.array.shape)}) is not None, "
-                         f"then it must have the same shape as the input ({list(input.array.shape)})")
-    starts, bags = _bags(input.array, offsets, include_last_offset)
-    _check_lookup(input, weight, sparse)
-    if max_norm is not None:
-        _renorm(weight, input, max_norm, norm_type)
+    if weight.array.dtype.kind not in dt.FLOATING:
+        raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
+                           f"BFloat16, Float, Double; but got torch.{weight.dtype.tensor_type} instead (while "
+                           "checking arguments for embedding_bag)")
     flat = input.reshape(-1)
     padding = _padding_row(padding_idx, weight)
     rows = _embedding(weight, flat, padding, scale_grad_by_freq)
@@ -127,6 +149,8 @@ def _bags(input, offsets, include_last):
         if offsets is not None:
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
                              "fixed length sequences. However, found offsets of type <class 'torch.Tensor'>")
+        if input.dtype.kind in dt.BOOL + dt.COMPLEX:   # in torch the places of the bags have the dtype of the input
+            raise not_implemented("arange_cpu", input)
         return np.arange(0, input.size, input.shape[1] or 1), len(input)
     if input.ndim != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
@@ -142,8 +166,9 @@ def _bags(input, offsets, include_last):
     return (starts[:-1], len(starts) - 1) if include_last else (starts, len(starts))
 
 
-def one_hot(tensor, num_classes=-1):
-    """int64 (*, num_classes): 1 at each class of `tensor` (*, int64), 0 elsewhere.
+@public()
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """int64 (*, num_classes): 1 at each class of `input` (*, int64), 0 elsewhere.
 
     num_classes -1: one more than the largest class. RuntimeError for classes outside of it.
 
@@ -152,8 +177,7 @@ def one_hot(tensor, num_classes=-1):
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    need_tensors("one_hot", input=tensor)
-    index = tensor.array
+    index = input.array
     if index.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if not index.size:

@@ -1,17 +1,24 @@
 """Normalisation over batches, layers, groups and channels."""
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import ints_of
 from ...autograd.op import op
-from ...autograd.promotion import need_tensors
+from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
-from ...tensor import Size
+from ...tensor import Size, Tensor
+from ...types import Ints
 from .pad import pad
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
+
+#: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
+_WRONG = AttributeError, RuntimeError, TypeError
 
 
 # ------------------------------------------------------------------ batch norm
@@ -68,7 +75,9 @@ def _scale_shift(input, weight, bias, mean, var, eps):
     return kernels.scale_shift(input, weight, bias, mean, rate).astype(input.dtype, copy=False), (mean.copy(), rate)
 
 
-def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+@public(hot=True)
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+               bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias by channel (dimension 1) of `input` (N, C, *).
 
     training: mean and (biased) variance are those of the batch, and the running ones, if given, move towards them by
@@ -86,7 +95,11 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     elif eps < 0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
-    return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    try:
+        return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    except _WRONG:
+        refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
+        raise
 
 
 def _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps):
@@ -101,7 +114,7 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
                         ("bias", bias)):
         if value is not None and value.array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
-    if input.array.dtype.kind not in "fV":
+    if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("batch_norm", input)
     _check_types(input, weight, bias, running_mean, running_var)
     if input.array.itemsize == 2:
@@ -121,12 +134,12 @@ def _check_types(input, *parameters):
     dtype = input.array.dtype
     if all([p.array.dtype is dtype or p.array.dtype == dtype for p in given]):
         return
-    if given[0].array.dtype == dtype and dtype.kind in "fV":
+    if given[0].array.dtype == dtype and dtype.kind in dt.FLOATING:
         other = next(p for p in given if p.array.dtype != dtype)
         raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
     if given[0].array.dtype != dtype and any(p.array.dtype != np.float32 for p in given):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-    if given[0].array.dtype != dtype and (dtype.itemsize != 2 or dtype.kind not in "fV"):
+    if given[0].array.dtype != dtype and (dtype.itemsize != 2 or dtype.kind not in dt.FLOATING):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
@@ -142,8 +155,10 @@ def _check_batch(size):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {Size(size)}")
 
 
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
-                  momentum=0.1, eps=1e-5):
+@public(hot=True)
+def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+                  weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+                  momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
     """batch_norm of each example by itself. The running statistics move towards the mean over the examples.
 
     ValueError if there is one value per channel. Ulyanov et al. 2016.
@@ -152,9 +167,18 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
     >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]))
     tensor([[[-1.0000,  1.0000]]])
     """
+    if use_input_stats and math.prod(input.array.shape[2:]) == 1:
+        raise ValueError("Expected more than 1 spatial element when training, got input size "
+                         f"{Size(input.array.shape)}")
+    try:
+        return _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    except _WRONG:
+        refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+        raise
+
+
+def _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps):
     shape = input.array.shape
-    if use_input_stats and math.prod(shape[2:]) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {Size(shape)}")
     if not use_input_stats:
         return _by_batch(input, running_mean, running_var, weight, bias, False, momentum, eps)
     batch = shape[0]
@@ -185,10 +209,9 @@ def _layer_norm(input, weight, bias, size, eps, center):
 
 
 def _check_normalized(input, normalized_shape, weight, bias, star):
-    if isinstance(normalized_shape, int):
-        name = "layer_norm" if star == "*, " else "rms_norm"
-        raise TypeError(f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
-    shape, have = tuple(normalized_shape), input.array.shape
+    shape, have = normalized_shape, input.array.shape
+    if shape.__class__ is not tuple:
+        shape = ints_of(shape, "layer_norm" if star == "*, " else "rms_norm", "normalized_shape", 2)
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
                            "element, but got normalized_shape = []")
@@ -202,7 +225,9 @@ def _check_normalized(input, normalized_shape, weight, bias, star):
     return shape
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+@public(hot=True)
+def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which must be `normalized_shape`.
 
     RuntimeError if they are not. Ba, Kiros and Hinton 2016.
@@ -211,17 +236,21 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.]]), (2,))
     tensor([[-1.0000,  1.0000]])
     """
-    need_tensors("layer_norm", input=input)
-    shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
-    _check_types(input, weight, bias)
-    if input.array.dtype.kind not in "fV":
-        raise not_implemented("LayerNormKernelImpl", input)
-    if input.array.itemsize == 2:
-        return _in_float32(layer_norm, input, shape, weight, bias, eps)
-    return _layer_norm(input, weight, bias, shape, eps, True)
+    try:
+        shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
+        _check_types(input, weight, bias)
+        if input.array.dtype.kind not in dt.FLOATING:
+            raise not_implemented("LayerNormKernelImpl", input)
+        if input.array.itemsize == 2:
+            return _in_float32(layer_norm, input, shape, weight, bias, eps)
+        return _layer_norm(input, weight, bias, shape, eps, True)
+    except _WRONG:
+        refuse(layer_norm, input, normalized_shape, weight, bias, eps)
+        raise
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None):
+@public(hot=True)
+def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, which must be `normalized_shape`.
 
     `eps` None: that of the dtype. RuntimeError for other shapes. Zhang and Sennrich 2019.
@@ -230,18 +259,27 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     >>> torch.nn.functional.rms_norm(torch.tensor([[3., 4.]]), (2,))
     tensor([[0.8485, 1.1314]])
     """
-    shape = _check_normalized(input, normalized_shape, weight, None, "*")
-    if input.array.dtype.kind == "c":
+    try:
+        return _rms_norm(input, _check_normalized(input, normalized_shape, weight, None, "*"), weight, eps)
+    except _WRONG:
+        refuse(rms_norm, input, normalized_shape, weight, eps)
+        raise
+
+
+def _rms_norm(input, shape, weight, eps):
+    if input.array.dtype.kind in dt.COMPLEX:
         squares = (input * input).mean(tuple(range(-len(shape), 0)), keepdim=True)
         return _affine(input * (squares + (dt.finfo(input.dtype).eps if eps is None else eps)) ** -0.5, weight, None)
-    if input.array.dtype.kind not in "fV":
+    if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("rms_norm", input)
     if input.array.itemsize == 2:
-        return _in_float32(rms_norm, input, shape, weight, eps)
+        return _in_float32(_rms_norm, input, shape, weight, eps)
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
 
 
-def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+@public(hot=True)
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5) -> Tensor:
     """layer_norm over each of `num_groups` groups of channels of `input` (N, C, *); weight and bias by channel.
 
     RuntimeError if the groups do not divide C, ValueError for one value per group. Wu and He 2018.
@@ -250,6 +288,14 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     >>> torch.nn.functional.group_norm(torch.tensor([[1., 3., 5., 7.]]), 2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
+    try:
+        return _by_group(input, num_groups, weight, bias, eps)
+    except _WRONG:
+        refuse(group_norm, input, num_groups, weight, bias, eps)
+        raise
+
+
+def _by_group(input, num_groups, weight, bias, eps):
     shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
@@ -264,16 +310,17 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
             raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but "
                                f"got {name} of shape {list(value.array.shape)} and input of shape {list(shape)}")
     _check_types(input, weight, bias)
-    if input.array.dtype.kind not in "fV":
+    if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("GroupNormKernelImpl", input)
     if input.array.itemsize == 2:
-        return _in_float32(group_norm, input, num_groups, weight, bias, eps)
+        return _in_float32(_by_group, input, num_groups, weight, bias, eps)
     width = math.prod(shape[1:]) // num_groups
     rows = _layer_norm(input.reshape(shape[0] * num_groups, width), None, None, (width,), eps, True)
     return _affine(rows.reshape(shape), *(v if v is None else _spread(v, input) for v in (weight, bias)))
 
 
-def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+@public(python=True)
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError below 3 dimensions.
 
     Krizhevsky et al. 2012.

@@ -3,11 +3,18 @@
 A packed batch holds the first step of all sequences, then the second step of those that have one,
 and so on; the sequences stand in the order of falling length.
 """
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, converted
+from ...autograd.public import public
+from ...errors import type_name
 from ...tensor import Tensor, wrap
+from ...types import Number
 from ..layout.join import cat
 
 __all__ = ["_pack_padded_sequence", "_pad_packed_sequence"]
@@ -32,14 +39,16 @@ def _unpack(data, shape, at, value):
     return out
 
 
-def _pack_padded_sequence(input, lengths, batch_first):
+@public()
+def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> tuple[Tensor, Tensor]:
     """(packed rows, batch sizes) of a padded batch (steps, batch, *) whose lengths fall.
 
     RuntimeError if a length is not positive, longer than the batch or longer than the one before it.
     """
     n = lengths.array
-    if n.ndim != 1:
-        raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {n.ndim}D cpu Long tensor")
+    if n.ndim != 1 or n.dtype != np.int64:
+        raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {n.ndim}D cpu "
+                           f"{type_name(lengths)} tensor")
     if input.numel() == 0:
         raise RuntimeError("Cannot pack empty tensors.")
     steps, batch = input.shape[:2][::-1] if batch_first else input.shape[:2]
@@ -58,15 +67,24 @@ def _pack_padded_sequence(input, lengths, batch_first):
     return _pack(input, places(sizes, batch_first)), wrap(sizes)
 
 
-def _pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length):
-    """(padded batch, lengths) of packed rows; `total_length` steps."""
+@public()
+def _pad_packed_sequence(data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: Number,
+                         total_length: int) -> tuple[Tensor, Tensor]:
+    """(padded batch, lengths) of packed rows; `total_length` steps, as many as there are if it is not positive."""
     sizes = batch_sizes.array
     lengths = (sizes[:, None] > np.arange(sizes[0])).sum(axis=0)
+    if total_length <= 0:
+        total_length = len(sizes)
+    elif total_length < len(sizes):
+        raise RuntimeError("Expected total_length to be at least the length of the longest sequence in input, but got "
+                           f"total_length={total_length} and max sequence length being {len(sizes)}")
     padded = _unpack(data, (total_length, int(sizes[0])) + data.array.shape[1:], places(sizes, False), padding_value)
     return padded.transpose(0, 1) if batch_first else padded, wrap(lengths)
 
 
-def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
+@public()
+def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0,
+                 padding_side: str = "right") -> Tensor:
     """Tensors (length, *) stacked into (longest, batch, *), or (batch, longest, *), and padded.
 
     The trailing dimensions must broadcast to those of the first; the dtype is the first one's.

@@ -1,8 +1,15 @@
 """F.pad: constant, reflect, replicate and circular borders."""
+from __future__ import annotations
+
 import numpy as np
 
+from ... import dtypes as dt
+from ...arguments import ints_of
 from ...autograd.op import op
-from ...autograd.promotion import need_tensors
+from ...autograd.promotion import stored_as
+from ...autograd.public import public
+from ...tensor import Tensor
+from ...types import Ints, Number
 
 __all__ = ["constant_pad_nd"]
 
@@ -34,18 +41,21 @@ def _by_index(input, axis, index):
 
 def _widths(pad, ndim):
     """torch's list (last dimension first) as a pair for each dimension."""
-    pairs = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
+    pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     return ((0, 0),) * (ndim - len(pairs)) + tuple(reversed(pairs))
 
 
-def constant_pad_nd(input, pad, value=0):
+@public()
+def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0) -> Tensor:
     """`input` with borders of `value`; `pad` as in `torch.nn.functional.pad`. Negative widths cut off.
 
     >>> import tinytorch as torch
     >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2), 7)
     tensor([7, 1, 2, 7, 7])
     """
-    shape = input.array.shape
+    shape, pad = input.array.shape, ints_of(pad, "constant_pad_nd", "pad", 2)
+    if isinstance(value, complex) and input.array.dtype.kind not in dt.COMPLEX:
+        value = stored_as(value, input.array.dtype)
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * len(shape):
@@ -61,7 +71,8 @@ def constant_pad_nd(input, pad, value=0):
     return _constant(input, widths, value)
 
 
-def pad(input, pad, mode="constant", value=None):
+@public()
+def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = None) -> Tensor:
     """`input` with borders: `pad` = (left, right) of the last dimension, then of the one before, and so on.
 
     Modes: "constant" (`value`, default 0), "reflect" (mirrored, without the edge), "replicate" (the edge), "circular"
@@ -72,12 +83,7 @@ def pad(input, pad, mode="constant", value=None):
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (2, 1), mode="reflect")
     tensor([[3, 2, 1, 2, 3, 2]])
     """
-    need_tensors("pad", input=input)
-    if not isinstance(pad, (tuple, list)):
-        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
-    if len(pad) and isinstance(pad[0], (float, str)):
-        raise TypeError("pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
-                        f"{type(pad[0]).__name__} at pos 0")
+    pad = ints_of(pad, "pad", "pad", 2)
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     ndim = input.array.ndim

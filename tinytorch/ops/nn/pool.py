@@ -3,17 +3,21 @@
 Like convolution, each primitive has its adjoint as another, whose adjoint is the first again: higher
 derivatives need nothing more.
 """
+from __future__ import annotations
+
 import math
-import operator
 
 import numpy as np
 
+from ... import dtypes as dt
+from ...arguments import int_of
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
-from ...dtypes import BFLOAT16
-from ...errors import not_a_tensor, not_implemented
+from ...autograd.promotion import converted
+from ...autograd.public import public, refuse
+from ...errors import not_implemented
 from ...kernels import pool as kernels
 from ...tensor import Tensor, check_dim
+from ...types import Ints
 from ..plan import planned
 
 __all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"]
@@ -75,7 +79,7 @@ def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
     n = len(out)
     result = kernels.sum_pool(_wide(images(input, n)), out, kernel, stride, padding)
     divisor = divisor or kernels.counts(input.shape[-n:], out, kernel, stride, padding, include_pad)
-    if result.dtype.kind == "f":
+    if result.dtype.kind in dt.NATIVE:
         result /= divisor
     else:
         result = np.trunc(result / divisor)
@@ -108,12 +112,8 @@ def _numbers(value, function, name, n, optional=""):
             raise RuntimeError(f"{function}() {name} must be an int, list of ints or tuple of ints of size 1 but got "
                                f"size {len(value)}")
         raise RuntimeError(f"{function}: {name} must either be {optional}a single int, or a tuple of {_HOW_MANY[n]}")
-    try:
-        value = tuple([operator.index(v) for v in value])
-    except TypeError:
-        position = 2 + ("kernel_size", "stride", "padding", "dilation").index(name)
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be tuple of ints, "
-                        f"not {type(value[0]).__name__}") from None
+    position = 2 + ("kernel_size", "stride", "padding", "dilation").index(name)
+    value = tuple([int_of(v, function, name, position) for v in value])
     return value * n if len(value) == 1 else value
 
 
@@ -124,9 +124,9 @@ def window(function, n, kernel_size, stride, padding, dilation):
     return (kernel, stride, _numbers(padding, function, "padding", n), _numbers(dilation, function, "dilation", n))
 
 
-def check_tensor(function, input):
-    if not isinstance(input, Tensor):
-        raise not_a_tensor(function, "input", 1, input)
+def _check_flag(function, name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{function}(): argument '{name}' must be bool, not {type(value).__name__}")
 
 
 def _check_dims(function, n, shape):
@@ -211,18 +211,41 @@ def check_dtype(name, input, kinds):
         raise not_implemented(name, input)
 
 
+def widened(primitive, settings, input):
+    """`primitive` of a bfloat16 input, computed in float32: hot functions are not wrapped to do this."""
+    result = primitive(*settings, converted(input, np.dtype(np.float32)))
+    if isinstance(result, tuple):
+        return converted(result[0], dt.BFLOAT16), result[1]
+    return converted(result, dt.BFLOAT16)
+
+
+#: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
+_WRONG = AttributeError, IndexError, RuntimeError, TypeError
+
+
 # ------------------------------------------------------------------ max pooling
+_MAX = {n: f"max_pool{n}d" for n in (1, 2, 3)}
+_INTEGER_TOO = dt.FLOATING + dt.INTEGER
+
+
 def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
-    check_tensor(function, input)
     in_a_row = n == 1 and not return_indices   # with indices torch takes it as pooling of images of one row
     find = _max_settings if in_a_row or n > 1 else _max_settings_of_row
-    settings = find(function, n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
-    check_dtype("max_pool1d_impl" if in_a_row else f"max_pool{max(n, 2)}d", input, "fV" if in_a_row else "fViu")
+    try:
+        settings = find(_MAX[n], n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
+        if in_a_row:
+            check_dtype("max_pool1d_impl", input, dt.FLOATING)
+        else:
+            check_dtype(_MAX[max(n, 2)], input, _INTEGER_TOO)
+    except _WRONG:
+        refuse(function, input, kernel_size, stride, padding, dilation, ceil_mode)
+        raise
     if return_indices:
-        return (_max_pool_indices_3d if n == 3 else _max_pool_indices)(*settings, input)
-    primitive = _max_pool_3d if n == 3 else _max_pool
-    if input.array.dtype == BFLOAT16:
-        return in_float32(lambda x: primitive(*settings, x), input)
+        primitive = _max_pool_indices_3d if n == 3 else _max_pool_indices
+    else:
+        primitive = _max_pool_3d if n == 3 else _max_pool
+    if input.array.dtype == dt.BFLOAT16:
+        return widened(primitive, settings, input)
     return primitive(*settings, input)
 
 
@@ -230,6 +253,7 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
 def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
     """(output size, kernel, stride, padding, dilation) for an input of `shape`."""
     settings = window(function, n, kernel_size, stride, padding, dilation)
+    _check_flag(function, "ceil_mode", ceil_mode)
     _check_dims(function, n, shape)
     (_check_window_1d if n == 1 else _check_window)(*settings)
     out = _output_size(shape[-n:], *settings, ceil_mode)
@@ -249,7 +273,10 @@ def _max_settings_of_row(function, n, shape, kernel_size, stride, padding, dilat
     return tuple([value[1:] for value in settings])
 
 
-def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+@public(hot=True)
+def max_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
+               dilation: int | Ints = 1, ceil_mode: bool = False,
+               return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each window. input (N, C, L) or (C, L); `stride` defaults to `kernel_size`.
 
     With `return_indices`, also where in the input each was (int64). RuntimeError where the window does not fit.
@@ -258,10 +285,13 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[3., 2.]])
     """
-    return _max("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return _max(max_pool1d, 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+@public(hot=True)
+def max_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
+               dilation: int | Ints = 1, ceil_mode: bool = False,
+               return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each window. input (N, C, H, W) or (C, H, W); see `max_pool1d`. The indices are flat
     positions in H * W.
 
@@ -270,62 +300,78 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     tensor([[[[ 5.,  7.],
               [13., 15.]]]])
     """
-    return _max("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return _max(max_pool2d, 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+@public(hot=True)
+def max_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
+               dilation: int | Ints = 1, ceil_mode: bool = False,
+               return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each window. input (N, C, D, H, W) or (C, D, H, W); see `max_pool1d`.
 
     >>> import tinytorch as torch
     >>> torch.max_pool3d(torch.arange(8.).view(1, 1, 2, 2, 2), 2)
     tensor([[[[[7.]]]]])
     """
-    return _max("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return _max(max_pool3d, 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
-                            return_indices=True):
+@public(hot=True)
+def max_pool1d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
+                            padding: int | Ints = 0, dilation: int | Ints = 1, ceil_mode: bool = False,
+                            return_indices: bool = True) -> tuple[Tensor, Tensor]:
     """`max_pool1d` and the positions of the maxima (int64).
 
     >>> import tinytorch as torch
     >>> torch.max_pool1d_with_indices(torch.tensor([[1., 3., 2., 0.]]), 2)[1]
     tensor([[1, 2]])
     """
-    return _max("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return _max(max_pool1d_with_indices, 1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
-                            return_indices=True):
+@public(hot=True)
+def max_pool2d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
+                            padding: int | Ints = 0, dilation: int | Ints = 1, ceil_mode: bool = False,
+                            return_indices: bool = True) -> tuple[Tensor, Tensor]:
     """`max_pool2d` and the flat positions of the maxima (int64).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.max_pool2d_with_indices(torch.ones(1, 2, 2), 2)[1]
     tensor([[[0]]])
     """
-    return _max("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return _max(max_pool2d_with_indices, 2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
-                            return_indices=True):
+@public(hot=True)
+def max_pool3d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
+                            padding: int | Ints = 0, dilation: int | Ints = 1, ceil_mode: bool = False,
+                            return_indices: bool = True) -> tuple[Tensor, Tensor]:
     """`max_pool3d` and the flat positions of the maxima (int64).
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.max_pool3d_with_indices(torch.ones(1, 2, 2, 2), 2)[1]
     tensor([[[[0]]]])
     """
-    return _max("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return _max(max_pool3d_with_indices, 3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 # ------------------------------------------------------------------ average pooling
+_AVERAGE = {n: f"avg_pool{n}d" for n in (1, 2, 3)}
+
+
 def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    check_tensor(function, input)
-    settings = _average_settings(function, n, input.array.shape, kernel_size, stride, padding, ceil_mode,
-                                 count_include_pad, divisor_override)
-    if input.array.dtype != np.int64:
-        check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, "fV")
+    try:
+        settings = _average_settings(_AVERAGE[n], n, input.array.shape, kernel_size, stride, padding, ceil_mode,
+                                     count_include_pad, divisor_override)
+        if input.array.dtype != np.int64:
+            check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, dt.FLOATING)
+    except _WRONG:
+        refuse(function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+               *() if n == 1 else (divisor_override,))
+        raise
     primitive = _avg_pool_3d if n == 3 else _avg_pool
-    if input.array.dtype == BFLOAT16:
-        return in_float32(lambda x: primitive(*settings, x), input)
+    if input.array.dtype == dt.BFLOAT16:
+        return widened(primitive, settings, input)
     return primitive(*settings, input)
 
 
@@ -333,6 +379,10 @@ def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_
 def _average_settings(function, n, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """(output size, kernel, stride, padding, count_include_pad, divisor) for an input of `shape`."""
     kernel, stride, padding, dilation = window(function, n, kernel_size, stride, padding, 1)
+    _check_flag(function, "ceil_mode", ceil_mode)
+    _check_flag(function, "count_include_pad", count_include_pad)
+    if divisor_override is not None:
+        divisor_override = int_of(divisor_override, function, "divisor_override", 7)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     _check_dims(function, n, shape)
@@ -342,7 +392,9 @@ def _average_settings(function, n, shape, kernel_size, stride, padding, ceil_mod
     return out, kernel, stride, padding, count_include_pad, divisor_override
 
 
-def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+@public(hot=True)
+def avg_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
+               ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
     """Mean of each window. input (N, C, L) or (C, L); `stride` defaults to `kernel_size`. Padding counts as zeros
     unless `count_include_pad` is False. RuntimeError where the window does not fit.
 
@@ -350,11 +402,12 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     >>> torch.avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[2., 1.]])
     """
-    return _average("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+    return _average(avg_pool1d, 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-               divisor_override=None):
+@public(hot=True)
+def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """Mean of each window. input (N, C, H, W) or (C, H, W); see `avg_pool1d`. `divisor_override` is divided by
     instead of the window's size.
 
@@ -363,17 +416,18 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
-    return _average("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    return _average(avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                     divisor_override)
 
 
-def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-               divisor_override=None):
+@public(hot=True)
+def avg_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """Mean of each window. input (N, C, D, H, W) or (C, D, H, W); see `avg_pool2d`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2)
     tensor([[[[3.5000]]]])
     """
-    return _average("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    return _average(avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                     divisor_override)

@@ -2,11 +2,16 @@
 
 One direction of one layer over the whole batch of sequences is one op; so is one step of a cell.
 """
+from __future__ import annotations
+
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.op import op
+from ...autograd.public import Public, public, refuse
 from ...errors import type_name
 from ...kernels.rnn import cell as cells
 from ...kernels.rnn.elman import rnn_backward, rnn_forward
@@ -15,6 +20,7 @@ from ...kernels.rnn.lstm import lstm_backward, lstm_forward
 from ...kernels.rnn.shared import spans
 from ...kernels.rnn.split import run_backward, run_forward
 from ...tensor import Tensor, wrap
+from ...types import Tensors
 from ..elementwise.math import tanh
 from ..elementwise.special import sigmoid
 from ..layout.join import cat
@@ -258,8 +264,10 @@ def _beside(outputs, batch_first):
 
 
 def _check_dtypes(input, states, params):
+    if not params:
+        raise RuntimeError("Expected more weights in stacked_rnn")
     weight = params[0].array.dtype
-    if weight.kind not in "fV":
+    if weight.kind not in dt.FLOATING:
         raise NotImplementedError(f"recurrent layers of dtype {params[0].dtype} are not supported, only floating ones")
     for x in (input, *states):
         if x is not None and x.array.dtype != weight:
@@ -273,29 +281,52 @@ LAYERS = {
     "LSTM": lambda *args: _lstm(*args, None) if len(args) == 10 else _lstm(*args),
     "GRU": _gru}
 
-_PADDED = ("input", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional", "batch_first")
-_PACKED = ("data", "batch_sizes", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
+#: Errors that may come of arguments of the wrong kind.
+_WRONG = AttributeError, IndexError, RuntimeError, TypeError, ValueError
 
 
-def _called(name, args, kwargs):
-    """Arguments of a layer function by name, whichever of its two signatures was used."""
+def _padded(input: Tensor, hx: Tensor | Tensors, params: Tensors, has_biases: bool, num_layers: int, dropout: float,
+            train: bool, bidirectional: bool, batch_first: bool):
+    """One signature of the layer functions."""
+
+
+def _packed(data: Tensor, batch_sizes: Tensor, hx: Tensor | Tensors, params: Tensors, has_biases: bool, num_layers: int,
+            dropout: float, train: bool, bidirectional: bool):
+    """The other one."""
+
+
+_NAMES = {signature: Public(signature).parameters()[0] for signature in (_padded, _packed)}
+
+
+def _run(name, args, kwargs):
+    """A layer function called by either of its signatures."""
     packed = "batch_sizes" in kwargs or len(args) > 3 and isinstance(args[3], (tuple, list))
-    names = _PACKED if packed else _PADDED
+    signature = _packed if packed else _padded
+    names = _NAMES[signature]
     given = dict(zip(names, args), **kwargs)
-    if len(args) > len(names) or set(given) != set(names):
-        raise TypeError(f"{name}() received an invalid combination of arguments; expected ({', '.join(_PADDED)}) "
-                        f"or ({', '.join(_PACKED)})")
-    sizes = given.pop("batch_sizes", None)
-    given["sizes"] = None if sizes is None else sizes.tolist()
-    given["input"] = given.pop("data") if packed else given["input"]
-    hx = given.pop("hx")
-    given["states"] = (hx,) if isinstance(hx, Tensor) else tuple(hx)
-    if name == "lstm" and len(given["states"]) != 2:
-        raise RuntimeError("lstm expects two hidden states")
-    return given
+    if len(args) > len(names) or len(given) != len(args) + len(kwargs) or set(given) != set(names):
+        raise TypeError(f"{name}() received an invalid combination of arguments; expected "
+                        f"({', '.join(_NAMES[_padded])}) or ({', '.join(_NAMES[_packed])})")
+    given = [given[argument] for argument in names]
+    try:
+        input, sizes, hx, *rest = given if packed else (given[0], None, *given[1:])
+        several = not isinstance(hx, Tensor)
+        if several != (name == "lstm"):
+            word = "Tensor" if several else "tuple of Tensors"
+            raise TypeError(f"{name}(): argument 'hx' (position {2 + packed}) must be {word}, not {type(hx).__name__}")
+        if several and len(hx) != 2:
+            raise RuntimeError("lstm expects two hidden states")
+        return run_layers(LAYERS[name.upper()], input, sizes.tolist() if packed else None, hx if several else (hx,),
+                          *rest)
+    except _WRONG:
+        record = Public(signature, name)
+        record.read()
+        record.check(given)
+        raise
 
 
-def rnn_tanh(*args, **kwargs):
+@public(hot=True)
+def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """A stack of plain recurrent layers, h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
 
     Arguments (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
@@ -309,10 +340,11 @@ def rnn_tanh(*args, **kwargs):
     >>> out.shape, h.shape
     (torch.Size([5, 1, 3]), torch.Size([1, 1, 3]))
     """
-    return run_layers(LAYERS["RNN_TANH"], **_called("rnn_tanh", args, kwargs))
+    return _run("rnn_tanh", args, kwargs)
 
 
-def rnn_relu(*args, **kwargs):
+@public(hot=True)
+def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """`rnn_tanh` with relu for tanh.
 
     >>> import tinytorch as torch
@@ -320,10 +352,11 @@ def rnn_relu(*args, **kwargs):
     >>> torch.rnn_relu(torch.ones(3, 1, 1), torch.zeros(1, 1, 1), weights, False, 1, 0.0, False, False, False)[1]
     tensor([[[3.]]])
     """
-    return run_layers(LAYERS["RNN_RELU"], **_called("rnn_relu", args, kwargs))
+    return _run("rnn_relu", args, kwargs)
 
 
-def lstm(*args, **kwargs):
+@public(hot=True)
+def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """A stack of LSTM layers; arguments as of `rnn_tanh`, with `hx` = (states, cells).
 
     Weights have 4 * hidden rows: input, forget, cell and output gate. A fifth weight of each layer and
@@ -335,10 +368,11 @@ def lstm(*args, **kwargs):
     >>> torch.lstm(torch.ones(2, 1, 2), hx, weights, False, 1, 0.0, False, False, False)[2]
     tensor([[[0.2500, 0.2500, 0.2500]]])
     """
-    return run_layers(LAYERS["LSTM"], **_called("lstm", args, kwargs))
+    return _run("lstm", args, kwargs)
 
 
-def gru(*args, **kwargs):
+@public(hot=True)
+def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """A stack of GRU layers; arguments as of `rnn_tanh`. Weights have 3 * hidden rows: reset, update
     and new gate.
 
@@ -347,14 +381,40 @@ def gru(*args, **kwargs):
     >>> torch.gru(torch.ones(2, 1, 2), torch.ones(1, 1, 3), weights, False, 1, 0.0, False, False, False)[1]
     tensor([[[0.2500, 0.2500, 0.2500]]])
     """
-    return run_layers(LAYERS["GRU"], **_called("gru", args, kwargs))
+    return _run("gru", args, kwargs)
 
 
-def _cell(layer, input, states, w_ih, w_hh, b_ih, b_hh):
+def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
     """One of the cell ops, after checks. RuntimeError in torch's words if the shapes do not fit."""
-    x, hidden = input.array, w_hh.array.shape[1]
-    if x.shape[1] != w_ih.array.shape[1]:
-        raise RuntimeError(f"input has inconsistent input_size: got {x.shape[1]} expected {w_ih.array.shape[1]}")
+    try:
+        states = _check_cell(function, gates, input, hx, w_ih, w_hh)
+        if input.array.dtype.itemsize == 2:
+            wide = layer(*[t if t is None else t.float() for t in (input, *states, w_ih, w_hh, b_ih, b_hh)])
+            return wide.to(input.dtype) if isinstance(wide, Tensor) else tuple(t.to(input.dtype) for t in wide)
+        return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
+    except _WRONG as error:
+        refuse(function, input, hx, w_ih, w_hh, b_ih, b_hh)
+        if isinstance(error, ValueError):      # NumPy's, of biases that do not fit: expand says it in torch's words
+            for bias in (b_ih, b_hh):
+                if bias is not None:
+                    bias.expand(len(input.array), len(w_hh.array))
+        raise
+
+
+def _check_cell(function, gates, input, hx, w_ih, w_hh):
+    """The states."""
+    several = function is lstm_cell
+    if several and len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
+    x, w_i, w_h = input.array, w_ih.array, w_hh.array
+    hidden = w_h.shape[1]
+    rows = gates * hidden
+    if w_i.shape[0] != rows or w_h.shape[0] != rows:
+        name, w = ("weight_ih", w_i) if w_i.shape[0] != rows else ("weight_hh", w_h)
+        raise RuntimeError(f"{name} first dim must be {gates} * hidden_size = {rows}, but got {w.shape[0]}")
+    if x.shape[1] != w_i.shape[1]:
+        raise RuntimeError(f"input has inconsistent input_size: got {x.shape[1]} expected {w_i.shape[1]}")
+    states = hx if several else (hx,)
     for k, state in enumerate(states):
         h = state.array
         if h.shape[0] != x.shape[0]:
@@ -362,33 +422,36 @@ def _cell(layer, input, states, w_ih, w_hh, b_ih, b_hh):
         if h.shape[1] != hidden:
             raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {h.shape[1]}, expected {hidden}")
     _check_dtypes(input, states, (w_ih,))
-    if x.dtype.itemsize == 2:
-        wide = layer(*[t if t is None else t.float() for t in (input, *states, w_ih, w_hh, b_ih, b_hh)])
-        return wide.to(input.dtype) if isinstance(wide, Tensor) else tuple(t.to(input.dtype) for t in wide)
-    return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
+    return states
 
 
-def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+@public(hot=True)
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+                  b_hh: Tensor | None = None) -> Tensor:
     """One step tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh): (batch, features), (batch, hidden) -> (batch, hidden).
 
     >>> import tinytorch as torch
     >>> torch.rnn_tanh_cell(torch.ones(1, 2), torch.ones(1, 1), torch.ones(1, 2), torch.full((1, 1), -2.))
     tensor([[0.]])
     """
-    return _cell(_CELLS["tanh"], input, (hx,), w_ih, w_hh, b_ih, b_hh)
+    return _cell(rnn_tanh_cell, _CELLS["tanh"], 1, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+@public(hot=True)
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+                  b_hh: Tensor | None = None) -> Tensor:
     """One step relu(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh).
 
     >>> import tinytorch as torch
     >>> torch.rnn_relu_cell(torch.ones(1, 2), torch.ones(1, 1), torch.ones(1, 2), torch.ones(1, 1))
     tensor([[3.]])
     """
-    return _cell(_CELLS["relu"], input, (hx,), w_ih, w_hh, b_ih, b_hh)
+    return _cell(rnn_relu_cell, _CELLS["relu"], 1, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+@public(hot=True)
+def lstm_cell(input: Tensor, hx: Tensors, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+              b_hh: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """One LSTM step; `hx` = (state, cells), each (batch, hidden). Returns the next (state, cells).
 
     >>> import tinytorch as torch
@@ -396,16 +459,16 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     >>> torch.lstm_cell(torch.ones(1, 2), hx, torch.zeros(4, 2), torch.zeros(4, 1))[1]
     tensor([[0.5000]])
     """
-    if len(hx) != 2:
-        raise RuntimeError("lstm_cell expects two hidden states")
-    return _cell(_lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return _cell(lstm_cell, _lstm_cell, 4, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+@public(hot=True)
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+             b_hh: Tensor | None = None) -> Tensor:
     """One GRU step: (batch, features), (batch, hidden) -> (batch, hidden).
 
     >>> import tinytorch as torch
     >>> torch.gru_cell(torch.ones(1, 2), torch.ones(1, 1), torch.zeros(3, 2), torch.zeros(3, 1))
     tensor([[0.5000]])
     """
-    return _cell(_gru_cell, input, (hx,), w_ih, w_hh, b_ih, b_hh)
+    return _cell(gru_cell, _gru_cell, 3, input, hx, w_ih, w_hh, b_ih, b_hh)
