@@ -37,7 +37,7 @@ def array_of(data, dtype=None):
         if not plain:
             raise ValueError                   # tensors, empty lists, odd things: the long way
         array = np.array(data)
-        if array.dtype.kind not in "biufc":
+        if array.dtype.kind not in dt.INTEGRAL + dt.NATIVE + dt.COMPLEX:
             raise ValueError
     except (ValueError, TypeError, RuntimeError, OverflowError):
         data, array = _checked(data)
@@ -81,14 +81,15 @@ def _convert(array, target):
     numpy_dtype = target.numpy
     if array.dtype == numpy_dtype:
         return array
-    if array.dtype.kind == "c" and target.category < 3 and target is not dt.bool:
+    if array.dtype.kind == dt.COMPLEX and target.category < 3 and target is not dt.bool:
         raise TypeError("must be real number, not complex")
     if target.category == 1 and array.size:
         limits = np.iinfo(numpy_dtype)
         low = -limits.max - 1 if limits.min == 0 else limits.min        # -1 may be stored as the largest unsigned
-        if array.dtype.kind == "f" and not np.isfinite(array).all() or array.max() > limits.max or array.min() < low:
+        endless = array.dtype.kind == dt.NATIVE and not np.isfinite(array).all()
+        if endless or array.max() > limits.max or array.min() < low:
             raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
-        if limits.min == 0 and array.dtype.kind == "f":
+        if limits.min == 0 and array.dtype.kind == dt.NATIVE:
             array = array.astype(np.int64)
     return dt.cast(array, numpy_dtype)
 
@@ -113,7 +114,7 @@ def _checked(data):
         array = np.array(data)
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
-    if array.dtype.kind == "O":
+    if array.dtype == object:
         raise ValueError("Overflow when unpacking long long")
     return data, array
 

@@ -6,6 +6,16 @@ arithmetic op on it computes in float32 and rounds back.
 """
 import numpy as np
 
+#: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
+#: which here is bfloat16 alone). They add up: FLOATING + COMPLEX.
+BOOL, SIGNED, UNSIGNED, NATIVE, WIDENED, COMPLEX = "b", "i", "u", "f", "V", "c"
+INTEGER = SIGNED + UNSIGNED
+INTEGRAL = BOOL + INTEGER
+FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened to float32 for it
+DIFFERENTIABLE = FLOATING + COMPLEX
+
+_CATEGORIES = {BOOL: 0, UNSIGNED: 1, SIGNED: 1, NATIVE: 2, WIDENED: 2, COMPLEX: 3}
+
 
 class dtype:
     """One of torch's number types (`torch.float32`, ...).
@@ -24,11 +34,11 @@ class dtype:
         self.itemsize = self.numpy.itemsize
         self.tensor_type = tensor_type         # "FloatTensor": the class that torch once had for it
         self.type_name = tensor_type.removesuffix("Tensor")
-        self.is_complex = self.numpy.kind == "c"
-        self.is_floating_point = self.numpy.kind in "fV"
+        self.is_complex = self.numpy.kind == COMPLEX
+        self.is_floating_point = self.numpy.kind in FLOATING
         # torch's promotion goes by category: bool < integer < floating < complex
-        self.category = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}[self.numpy.kind]
-        self.is_signed = self.numpy.kind not in "bu"
+        self.category = _CATEGORIES[self.numpy.kind]
+        self.is_signed = self.numpy.kind not in BOOL + UNSIGNED
 
     def __repr__(self):
         return f"torch.{self.name}"
@@ -48,12 +58,6 @@ def _by_name(name):
 
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
-
-#: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
-#: which here is bfloat16 alone). They add up: FLOATING + COMPLEX.
-BOOL, INTEGER, NATIVE, WIDENED, COMPLEX = "b", "iu", "f", "V", "c"
-INTEGRAL = BOOL + INTEGER
-FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened to float32 for it
 
 bool = dtype("bool", np.bool_, "BoolTensor")
 uint8 = dtype("uint8", np.uint8, "ByteTensor")
@@ -145,7 +149,7 @@ def promote_types(type1, type2):
         other = low if high is bfloat16 else high
         return float32 if other is float16 else other
     joint = np.promote_types(low.numpy, high.numpy)
-    if joint.kind == "f" and low.category == 1:
+    if joint.kind == NATIVE and low.category == 1:
         raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to "
                            f"promote {low.name} and {high.name}")
     return BY_NUMPY[joint]
@@ -262,6 +266,6 @@ def cast(array, numpy_dtype):
         return array.copy() if numpy_dtype == BFLOAT16 else wide.astype(numpy_dtype)
     if numpy_dtype == BFLOAT16:
         return to_bfloat16(array.real.astype(np.float32))
-    if array.dtype.kind == "c" and numpy_dtype.kind not in "cb":
+    if array.dtype.kind == COMPLEX and numpy_dtype.kind not in COMPLEX + BOOL:
         array = array.real
     return array.astype(numpy_dtype)

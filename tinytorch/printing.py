@@ -108,7 +108,7 @@ def array_text(array, indent):
         if shortened:
             n = array.shape[axis]
             array = array.take([*range(edge), *range(n - edge, n)], axis)
-    if array.dtype.kind == "c":
+    if array.dtype.kind == dt.COMPLEX:
         texts, width = _complex_texts(array)
     else:
         texts, width = _texts(array)
@@ -118,7 +118,7 @@ def array_text(array, indent):
 def _texts(array):
     """The numbers as strings of one width, flat; and that width."""
     values = array.ravel().tolist()
-    if array.dtype.kind != "f":
+    if array.dtype.kind != dt.NATIVE:
         texts = [str(v) for v in values]
         width = max(map(len, texts), default=1)
     else:

@@ -160,11 +160,11 @@ class Tensor(_Slots):
 
     def is_floating_point(self):
         """Whether the dtype is a floating one."""
-        return self.array.dtype.kind in "fV"
+        return self.array.dtype.kind in dt.FLOATING
 
     def is_complex(self):
         """Whether the dtype is complex."""
-        return self.array.dtype.kind == "c"
+        return self.array.dtype.kind == dt.COMPLEX
 
     def is_signed(self):
         """Whether the dtype has negative numbers."""
@@ -253,7 +253,7 @@ class Tensor(_Slots):
         return self._only()
 
     def __index__(self):
-        if self.array.size != 1 or self.array.dtype.kind not in "biu":
+        if self.array.size != 1 or self.array.dtype.kind not in dt.INTEGRAL:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 

@@ -5,6 +5,7 @@ from threading import RLock
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
 from .hooks import through_node_hooks
@@ -49,7 +50,7 @@ def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     array = g.array if isinstance(g, Tensor) else np.asarray(g)
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
-        g = array = (array if dtype.kind == "c" else array.real).astype(dtype)
+        g = array = (array if dtype.kind == dt.COMPLEX else array.real).astype(dtype)
     grad = leaf._grad
     if create_graph:
         g = g if isinstance(g, Tensor) else wrap(array)

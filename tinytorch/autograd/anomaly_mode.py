@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor
 from .grad_mode import mode, unwatch, watch
 
@@ -50,7 +51,7 @@ def watched(step):
 def _check_nan(node, grads):
     for i, g in enumerate(grads):
         array = g.array if isinstance(g, Tensor) else g
-        if array is not None and array.dtype.kind in "fc" and np.isnan(array).any():
+        if array is not None and array.dtype.kind in dt.NATIVE + dt.COMPLEX and np.isnan(array).any():
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from . import above
 from .forward_ad import check_size
@@ -238,7 +239,7 @@ CONSTANT, DIRTY, AS_IS, A_VIEW, NEW = "constant", "dirty", "as is", "view", "new
 
 
 def _kind(o, args, ctx):
-    if not isinstance(o, Tensor) or o.array.dtype.kind not in "fcV" or _among(o, ctx._non_differentiable):
+    if not isinstance(o, Tensor) or o.array.dtype.kind not in dt.DIFFERENTIABLE or _among(o, ctx._non_differentiable):
         return CONSTANT
     if _among(o, ctx._dirty):
         return DIRTY
@@ -340,7 +341,7 @@ def _checked(name, i, g, input, wanted):
     if not wanted:
         return None
     shape, dtype = input
-    if g.is_complex() and dtype.kind != "c":
+    if g.is_complex() and dtype.kind != dt.COMPLEX:
         raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
                            "true, but got false.  (Could this error message be improved?  If so, please report an "
                            "enhancement request to PyTorch.)")
@@ -371,7 +372,7 @@ def _run_jvp(tangents, wanted, ctx):
     """The tangents of the outputs: Tensors if that is recorded, else ndarrays."""
     given = []
     for t, input in zip(tangents, ctx._inputs):
-        if t is None and ctx._materialize and input is not None and input[1].kind in "fcV":
+        if t is None and ctx._materialize and input is not None and input[1].kind in dt.DIFFERENTIABLE:
             t = np.zeros(*input)
         t = as_tensor(t)
         given.append(t.clone() if DIRTY in ctx._kinds and t is not None else t)      # it is about to be modified

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .tensor_methods import grad
 from .transform_levels import Level, handle, pusher, stand_in
@@ -147,7 +148,8 @@ class _Check:
                 raise RuntimeError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed "
                                    f"on index {i} by {self.eps}, but got: {what}s {getattr(a, what)} and "
                                    f"{getattr(b, what)}.")
-        return [(a - b) / (2 * self.eps) if a.dtype.kind in "fc" else np.zeros(a.shape) for a, b in zip(*values)]
+        return [(a - b) / (2 * self.eps) if a.dtype.kind in dt.NATIVE + dt.COMPLEX else np.zeros(a.shape)
+                for a, b in zip(*values)]
 
     def _tracked_slopes(self, j, i):
         """The slopes of output `i` of those that have gradients."""
@@ -306,7 +308,7 @@ def _basis(like):
 def _unit(random, like):
     """A random direction of positive numbers and length one."""
     u = random.random(like.shape)
-    if like.dtype.kind == "c":
+    if like.dtype.kind == dt.COMPLEX:
         u = u + 1j * random.random(like.shape)
     return (u / max(np.sqrt((np.abs(u) ** 2).sum()), 1e-300)).astype(like.dtype)
 

@@ -4,11 +4,14 @@ import re
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad
 from .promotion import OPERANDS, check_broadcast, result_type
 from .views import assign, check_fits, check_in_place, check_overlap, may_share
+
+_PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
 
 
 def _check_first(self, compute, args, kwargs):
@@ -91,13 +94,13 @@ def updates(ufunc, function):
             tracked = False
         if isinstance(other, Tensor):
             operand = other.array
-            fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
+            fits = operand.dtype is array.dtype and array.dtype.kind in _PLAIN and (
                 other is self or not may_share(array, operand))     # those that share memory need a look
             tracked = tracked or mode.grad and (
                 other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
         else:
             operand = other
-            fits = array.dtype.kind == "f" and (other.__class__ is float or other.__class__ is int)
+            fits = array.dtype.kind == dt.NATIVE and (other.__class__ is float or other.__class__ is int)
         if not fits or tracked or 0 in array.strides:
             return recorded(self, other)
         try:

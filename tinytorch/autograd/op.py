@@ -29,6 +29,7 @@ import inspect
 import numpy as np
 from numpy import ndarray
 
+from .. import dtypes as dt
 from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
 from ..types import Number  # noqa: F401  (in an annotation)
@@ -50,6 +51,8 @@ from .views import MULTI, refresh, track_view
 
 _NOTHING = ()
 _UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
+_PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
+_NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look for
 
 
 def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decomposition=None, inputs=None,
@@ -142,7 +145,7 @@ def _unary(o, forward, to_float, casts):
         if out is not None:
             return write_out(out, call(input), input, exact=exact)
         array = input.array
-        if to_float and array.dtype.kind not in "fc":
+        if to_float and array.dtype.kind not in _PLAIN:
             return unusual_unary(o, call, input, None)
         try:
             result = forward(array)
@@ -226,7 +229,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             if tensors_only and not isinstance(other, (ndarray, np.generic)):
                 raise not_an_operand(o, other, 2)
             kind = a.dtype.kind
-            if other.__class__ is float and kind == "f" or other.__class__ is int and kind in "fiu":
+            if other.__class__ is float and kind == dt.NATIVE or other.__class__ is int and kind in _NUMBERS:
                 b = other
             elif is_operator and not isinstance(other, OPERANDS):
                 return NotImplemented
@@ -234,7 +237,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))), input, other)
-        if to_float and a.dtype.kind in "biu":
+        if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other)), input, other)
         try:
             result = forward(a, b)
@@ -429,7 +432,7 @@ def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, r
         node = new_node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
         _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
         for k, output in enumerate(outputs):
-            if output.array.dtype.kind in "fcV":
+            if output.array.dtype.kind in dt.DIFFERENTIABLE:
                 output.node = new_node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
                 output._requires_grad = True
     return outputs

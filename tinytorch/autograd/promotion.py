@@ -83,27 +83,29 @@ def promoted(*operands):
 def stored_as(value, numpy_dtype):
     """A Python number as the 0-dim array that a tensor of a dtype stores. RuntimeError if it does not fit."""
     kind = numpy_dtype.kind
-    if kind == "f" and value.__class__ is float and -65504.0 <= value <= 65504.0:    # what every float dtype can hold
-        return np.array(value, numpy_dtype)
+    if kind == dt.NATIVE and value.__class__ is float and -65504.0 <= value <= 65504.0:
+        return np.array(value, numpy_dtype)    # what every float dtype can hold
     number = value.item() if isinstance(value, (ndarray, np.generic)) else value
     if isinstance(number, complex):
-        if kind != "c" and number.imag == 0:
+        if kind != dt.COMPLEX and number.imag == 0:
             number = number.real
     elif isinstance(number, int) and not -1 << 63 <= number < 1 << 64:
         raise OverflowError("int too big to convert")
-    if kind in "iu":
+    if kind in dt.INTEGER:
+        signed = kind == dt.SIGNED
         fits = not isinstance(number, complex)
         if isinstance(number, float):
-            fits = math.isfinite(number) and (kind == "i" or number >= 0)
+            fits = math.isfinite(number) and (signed or number >= 0)
             number = int(number) if fits else 0
-        high = (1 << 8 * numpy_dtype.itemsize - (kind == "i")) - 1
-        if fits and -high - (kind == "i") <= number <= high:    # a negative number wraps around in an unsigned dtype
+        high = (1 << 8 * numpy_dtype.itemsize - signed) - 1
+        if fits and -high - signed <= number <= high:    # a negative number wraps around in an unsigned dtype
             return scalar_as(number, numpy_dtype)
-    elif kind == "b" or kind == "c" and not isinstance(number, (float, complex)):
+    elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
         return np.array(number, numpy_dtype)
-    elif kind == "c" or not isinstance(number, complex):
+    elif kind == dt.COMPLEX or not isinstance(number, complex):
         result = scalar_as(number, numpy_dtype)
-        if kind == "V" or np.isfinite(result) or not (math.isfinite(number.real) and math.isfinite(number.imag)):
+        finite = math.isfinite(number.real) and math.isfinite(number.imag)
+        if kind == dt.WIDENED or np.isfinite(result) or not finite:
             return result
     name = _STORED.get(numpy_dtype.name) or C_NAMES[dt.BY_NUMPY[numpy_dtype].type_name]
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
@@ -116,14 +118,14 @@ _STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "i
 
 def scalar_as(value, numpy_dtype):
     """A Python number as a 0-dim array of a dtype; integers wrap around as in C."""
-    if numpy_dtype.kind in "iu" and isinstance(value, int):
+    if numpy_dtype.kind in dt.INTEGER and isinstance(value, int):
         if not -1 << 63 <= value < 1 << 64:
             raise OverflowError("int too big to convert")
         bits = 8 * numpy_dtype.itemsize
         return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
     if numpy_dtype == dt.BFLOAT16:
         return dt.to_bfloat16(np.array(value, np.float32))
-    if isinstance(value, complex) and numpy_dtype.kind != "c":
+    if isinstance(value, complex) and numpy_dtype.kind != dt.COMPLEX:
         raise RuntimeError(f"value cannot be converted to type {dt.BY_NUMPY[numpy_dtype].name} without overflow")
     return np.array(value, numpy_dtype)
 
@@ -132,7 +134,7 @@ def to_default(x):
     """Integers and bools in the default dtype; anything else as it is."""
     if not isinstance(x, Tensor):
         return float(x)
-    return converted(x, dt.get_default_dtype().numpy) if x.array.dtype.kind in "biu" else x
+    return converted(x, dt.get_default_dtype().numpy) if x.array.dtype.kind in dt.INTEGRAL else x
 
 
 def converted(tensor, numpy_dtype):
@@ -157,7 +159,7 @@ def unusual_unary(o, call, input, error):
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(call, input)
     default = dt.get_default_dtype().numpy
-    if input.array.dtype.kind in "biu" and input.array.dtype != default:
+    if input.array.dtype.kind in dt.INTEGRAL and input.array.dtype != default:
         return call(converted(input, default))
     raise not_implemented(o.kernel or o.name, input)
 

@@ -27,6 +27,7 @@ TABLE = {}
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
 _FLOAT32 = np.dtype(np.float32)
+_PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 
 
 # ------------------------------------------------------------------ what arguments may be
@@ -38,11 +39,12 @@ def _is_number(x, kinds, fitting):
 
 
 def _is_int(x):
-    return x.__class__ is int or isinstance(x, int) and not isinstance(x, bool) or _is_number(x, "iu", "iu")
+    return x.__class__ is int or isinstance(x, int) and not isinstance(x, bool) or _is_number(x, dt.INTEGER, dt.INTEGER)
 
 
 def _is_float(x):
-    return isinstance(x, (float, int)) and not isinstance(x, bool) or _is_number(x, "iuf", "biufV")
+    return isinstance(x, (float, int)) and not isinstance(x, bool) or _is_number(
+        x, dt.INTEGER + dt.NATIVE, dt.INTEGRAL + dt.FLOATING)
 
 
 def _is_sequence(x, fits):
@@ -60,7 +62,7 @@ KINDS = {
     "int": ((int,), _is_int, "int"),
     "Ints": ((), lambda x: isinstance(x, (tuple, list)) and (not x or hasattr(x[0], "__index__")), "tuple of ints"),
     "float": ((float, int), _is_float, "float"),
-    "Number": ((float, int, bool, complex), lambda x: _is_number(x, "biufc", "biufcV"), "Number"),
+    "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
     "bool": ((bool,), lambda x: isinstance(x, np.bool_), "bool"),
     "str": ((str,), lambda x: isinstance(x, str), "str"),
     "dt.dtype": ((dt.dtype,), lambda x: False, "torch.dtype"),
@@ -154,7 +156,7 @@ class Public:
         function, input = self.function, args[0] if args else None
         if self.dtypes is not None and input is not None and input.array.dtype.kind not in self.dtypes:
             raise not_implemented(self.kernel, input)
-        if self.widen and any([isinstance(x, Tensor) and x.array.dtype.kind == "V" for x in args]):
+        if self.widen and any([isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED for x in args]):
             result = _in_float32(function, args, kwargs)
         else:
             result = function(*args, **kwargs)

@@ -117,7 +117,7 @@ def saved_tensor(node, i, s):
 def _saved_output(node, k, array):
     """Output `k` of a many-output node as a Tensor with its history."""
     t = wrap(array)
-    if array.dtype.kind in "fcV":
+    if array.dtype.kind in dt.DIFFERENTIABLE:
         t.node, t._requires_grad = new_node(SELECT, (node,), (k, None, None), (), array.shape), True
     return t
 

@@ -50,7 +50,7 @@ def _set_requires_grad(self, value):
 
 def check_can_require_grad(tensor):
     """RuntimeError for a dtype that has no gradients."""
-    if tensor.array.dtype.kind not in "fcV":
+    if tensor.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
 
 
@@ -68,7 +68,7 @@ def requires_grad_(self, requires_grad=True):
     if not isinstance(requires_grad, bool):
         raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                         f"{type(requires_grad).__name__}")
-    if requires_grad and self.array.dtype.kind not in "fcV":
+    if requires_grad and self.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     _set_requires_grad(self, requires_grad)
     return self
@@ -160,7 +160,7 @@ def _data(self):
 def _set_data(self, value):
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    if self._requires_grad and value.array.dtype.kind not in "fcV":
+    if self._requires_grad and value.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     self.array = value.array
 
@@ -354,7 +354,7 @@ def _output_grads(roots, grads):
         if g is None:
             if root.array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if root.array.dtype.kind == "c":
+            if root.array.dtype.kind == dt.COMPLEX:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
             g = wrap(np.ones_like(root.array))
         elif not isinstance(g, Tensor):
@@ -362,7 +362,7 @@ def _output_grads(roots, grads):
         elif g.array.shape != root.array.shape:
             raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(g.array.shape)} and "
                                f"output[{i}] has a shape of {Size(root.array.shape)}.")
-        elif (g.array.dtype.kind == "c") != (root.array.dtype.kind == "c"):
+        elif (g.array.dtype.kind == dt.COMPLEX) != (root.array.dtype.kind == dt.COMPLEX):
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
                                f"Mismatch in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a "
                                f"dtype of {root.dtype}.")
