@@ -58,7 +58,7 @@ def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     elif grad is None:
         # References: the caller's `g`, ours, `array`, the call itself. Any more, a view, a tensor's: it is shared.
         if array is not g or array.base is not None or getrefcount(array) > _alone \
-                or array.strides != leaf.array.strides and mode.layouts:
+                or array.strides != leaf.array.strides and mode.enforce_grad_layout:
             fresh = np.empty_like(leaf.array, dtype)
             fresh[...] = array
             array = fresh

@@ -12,8 +12,8 @@ from .grad_mode import mode, unwatch, watch
 def _note_forward(node):
     """Watches new nodes: notes the Python stack that made them, and the node in whose backward that was."""
     node.metadata["traceback_"] = _stack()
-    if mode.running is not None:
-        node.metadata["parent_"] = mode.running
+    if mode.current_node is not None:
+        node.metadata["parent_"] = mode.current_node
 
 
 def _stack():
@@ -34,7 +34,7 @@ def note_write(cell, name):
 def watched(step):
     """`step` of the engine, telling about the forward call of a node that fails; nan counts as failure."""
     def watched_step(node, g, edges, create_graph):
-        before, mode.running = mode.running, node
+        before, mode.current_node = mode.current_node, node
         try:
             grads = step(node, g, edges, create_graph)
             if mode.check_nan:
@@ -44,7 +44,7 @@ def watched(step):
             _explain(node)
             raise
         finally:
-            mode.running = before
+            mode.current_node = before
     return watched_step
 
 

@@ -20,8 +20,8 @@ from .paths import edge_of, leading_to
 from .saved import checked, saved_tensor
 
 
-class Task:
-    """The backward that is running, as `mode.task`."""
+class GraphTask:
+    """The backward that is running, as `mode.graph_task`."""
 
     __slots__ = ("roots", "inputs", "retain_graph", "__weakref__")
 
@@ -35,12 +35,12 @@ def run_backward(roots, grads, retain_graph, create_graph, inputs=None, accumula
     With `inputs`, only what lies between is computed. `accumulate` adds into `.grad` of the leaves
     (of `inputs`, if given); otherwise the gradients of `inputs` are returned, None where unreached.
     """
-    before = mode.grad, mode.task
-    mode.grad, mode.task = create_graph and mode.recorder, Task(roots, inputs, retain_graph)
+    before = mode.grad, mode.graph_task
+    mode.grad, mode.graph_task = create_graph and mode.recorder, GraphTask(roots, inputs, retain_graph)
     try:
         return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate)
     finally:
-        mode.grad, mode.task = before
+        mode.grad, mode.graph_task = before
 
 
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):

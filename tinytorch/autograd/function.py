@@ -147,13 +147,13 @@ class Function:
         """Run forward on `args` and, if one of them requires grad, record it."""
         separate = cls.setup_context is not Function.setup_context
         forward = cls.forward
-        if mode.transforms or mode.vmaps:
+        if mode.grad_levels or mode.vmap_levels:
             above.custom.check_support(cls)
         if separate:
             bound = inspect.signature(forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, {}
-        if mode.vmaps and above.custom.has_own_vmap(cls, args):
+        if mode.vmap_levels and above.custom.has_own_vmap(cls, args):
             if above.custom.is_outside_of_transforms():
                 return above.custom.through_vmap(cls, *args)
             forward = functools.partial(above.custom.through_vmap, cls)
@@ -291,10 +291,10 @@ def _make_op(cls, multi):
         raise NotImplementedError("a Function runs by its apply")
 
     def joint(g, wanted, ctx):
-        run = _linear if mode.pushing else _run_backward
+        run = _linear if mode.computing_jvp else _run_backward
         return run(cls, ctx, g if multi else [g], wanted)
-    op = Op(call, name=cls.__name__, multi=multi, joint=joint)
-    op.backward_name, op.function, op.node_classes = cls.__name__ + "Backward", cls, {}
+    op = Op(call, name=cls.__name__, multi=multi, joint=joint, backward_name=cls.__name__ + "Backward")
+    op.function, op.node_classes = cls, {}
     return op
 
 
@@ -310,7 +310,7 @@ def _run_backward(cls, ctx, grads, wanted):
                            "only implement one of them.")
     backward = cls.backward if cls.vjp is Function.vjp else cls.vjp
     results = backward(ctx, *given)
-    if ctx._saved and not mode.task.retain_graph:        # the graph is not retained
+    if ctx._saved and not mode.graph_task.retain_graph:        # the graph is not retained
         ctx._saved = FREED
     if not isinstance(results, tuple):
         results = (results,)
@@ -357,7 +357,7 @@ def _checked(name, i, g, input, wanted):
 # ------------------------------------------------------------------ forward mode
 def _linear(cls, ctx, grads, wanted):
     """In place of the gradients of the inputs, which forward mode differentiates with respect to `grads` to get the
-    tangents of the outputs (see levels.py), tensors whose derivative is `jvp`."""
+    tangents of the outputs (see transform_levels.py), tensors whose derivative is `jvp`."""
     edges = [None if g is None else g.node or g for g in grads]
     node = new_node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
     results = [None] * len(wanted)
@@ -425,8 +425,7 @@ def _fail(g):
 
 
 #: What a once-differentiable backward returns under create_graph: differentiating it fails.
-ERROR = Op(_refuse, name="error", rules={"x": _fail})
-ERROR.backward_name = "torch::autograd::Error"
+ERROR = Op(_refuse, name="error", rules={"x": _fail}, backward_name="torch::autograd::Error")
 
 
 def once_differentiable(function):

@@ -33,20 +33,20 @@ usual = _Usual()
 class _Mode(threading.local):
     _grad = True
     inference = False
-    unheard = False        # whether grad mode is on in inference mode, where nothing is recorded all the same
-    recorder = True        # what `grad` is when it is on
-    watchers = ()          # the functions that watch
-    packing = None         # the innermost (pack, unpack) of saved_tensors_hooks
-    packing_refused = None   # why saved_tensors_hooks are disabled
+    grad_in_inference = False      # whether grad mode is on in inference mode, where nothing is recorded all the same
+    recorder = True                # what `grad` is when it is on
+    watchers = ()                  # the functions that watch
+    saved_tensors_hooks = None     # the innermost (pack, unpack)
+    saved_tensors_hooks_disabled = None    # why they are
     anomaly, check_nan = False, True
-    running = None         # in anomaly mode: the node that backward is at
-    task = None            # the backward that is running (see engine.py)
-    dual = None            # the dual level that is open, if any, and whether tangents are on (forward_ad.py)
-    forward = True
-    layouts = True         # whether .grad has the strides of its leaf even if that takes a copy
-    transforms = 0         # how many transforms of torch.func are at work that differentiate
-    vmaps = ()             # of each vmap at work: its randomness, and what `transforms` was when it began
-    pushing = False        # whether backward runs for a tangent (levels.py)
+    current_node = None            # in anomaly mode: the node that backward is at
+    graph_task = None              # the backward that is running (see engine.py)
+    dual_level = None              # of forward-mode AD, if one is open (forward_ad.py)
+    fwd_grad_enabled = True        # whether it has tangents
+    enforce_grad_layout = True     # whether .grad has the strides of its leaf even if that takes a copy
+    grad_levels = 0                # how many transforms of torch.func are at work that differentiate
+    vmap_levels = ()               # of each vmap at work: its randomness, and what `grad_levels` was when it began
+    computing_jvp = False          # whether backward runs for a tangent (transform_levels.py)
 
     @property
     def grad(self):
@@ -134,12 +134,12 @@ def is_grad_enabled():
     >>> torch.is_grad_enabled()
     True
     """
-    return bool(mode.grad) or mode.unheard
+    return bool(mode.grad) or mode.grad_in_inference
 
 
 def _enable(enabled):
     """Switch grad mode."""
-    mode.grad, mode.unheard = enabled and not mode.inference and mode.recorder, enabled and mode.inference
+    mode.grad, mode.grad_in_inference = enabled and not mode.inference and mode.recorder, enabled and mode.inference
 
 
 def is_inference_mode_enabled():
@@ -172,11 +172,11 @@ class _GradContext:
         return type(self)()
 
     def __enter__(self):
-        self._before = mode.grad, mode.unheard
+        self._before = mode.grad, mode.grad_in_inference
         self._switch()
 
     def __exit__(self, *exc_info):
-        mode.grad, mode.unheard = self._before
+        mode.grad, mode.grad_in_inference = self._before
         return False
 
     def __call__(self, function):
@@ -244,7 +244,7 @@ class no_grad(_ModeFunction):
     __slots__ = ()
 
     def _switch(self):
-        mode.grad = mode.unheard = False
+        mode.grad = mode.grad_in_inference = False
 
 
 class enable_grad(_ModeFunction):
@@ -370,8 +370,8 @@ class enforce_grad_layout_policy(_GradContext):
     __slots__ = ("mode",)
 
     def __init__(self, enable=True):
-        self._before, self.mode = mode.layouts, enable
-        mode.layouts = enable
+        self._before, self.mode = mode.enforce_grad_layout, enable
+        mode.enforce_grad_layout = enable
 
     def clone(self):
         return enforce_grad_layout_policy(self.mode)
@@ -381,8 +381,8 @@ class enforce_grad_layout_policy(_GradContext):
         return super().__call__(function)
 
     def __enter__(self):
-        mode.layouts = self.mode
+        mode.enforce_grad_layout = self.mode
 
     def __exit__(self, *exc_info):
-        mode.layouts = self._before
+        mode.enforce_grad_layout = self._before
         return False

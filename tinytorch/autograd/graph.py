@@ -94,7 +94,7 @@ class _Gathering:
 
     def hook_of(self, k):
         def hook(g):
-            if self.task is None or self.task() is not mode.task:
+            if self.task is None or self.task() is not mode.graph_task:
                 self._start()
             self.grads[k] = g
             self.missing -= 1
@@ -109,10 +109,10 @@ class _Gathering:
 
     def _start(self):
         """A new backward: find out how many gradients it will compute."""
-        self.task = weakref.ref(mode.task)     # it holds the graph
+        self.task = weakref.ref(mode.graph_task)     # it holds the graph
         self.called, self.grads = False, [None] * len(self.edges)
         if not self.first_only:
-            reached = reached_by(mode.task.roots, mode.task.inputs)
+            reached = reached_by(mode.graph_task.roots, mode.graph_task.inputs)
             self.missing = sum(edge() in reached for edge in self.edges)
         else:
             self.missing = 0

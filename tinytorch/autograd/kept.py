@@ -28,8 +28,8 @@ class KeptTensor:
             self.kept, self.source = tensor.array, weakref.ref(node)
         else:
             self.kept, self.source = tensor, tensor.node
-        if mode.packing is not None:
-            self.pack(*mode.packing)
+        if mode.saved_tensors_hooks is not None:
+            self.pack(*mode.saved_tensors_hooks)
 
     def pack(self, pack, unpack):
         """Put what the user's functions make of it in the place of the tensor."""

@@ -238,9 +238,9 @@ def _unpacked(s):
 
 def _pack_saved(node):
     """Watches new nodes: packs what they have saved."""
-    if mode.packing is None or not node.saved:
+    if mode.saved_tensors_hooks is None or not node.saved:
         return
-    pack, unpack = mode.packing
+    pack, unpack = mode.saved_tensors_hooks
     saved = list(node.saved)
     count, first = len(saved), node.op.first
     for i, s in enumerate(saved):
@@ -280,14 +280,14 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self):
-        if mode.packing_refused is not None:
-            raise RuntimeError(mode.packing_refused)
-        self._before, mode.packing = mode.packing, (self.pack_hook, self.unpack_hook)
+        if mode.saved_tensors_hooks_disabled is not None:
+            raise RuntimeError(mode.saved_tensors_hooks_disabled)
+        self._before, mode.saved_tensors_hooks = mode.saved_tensors_hooks, (self.pack_hook, self.unpack_hook)
         if self._before is None:
             watch(_pack_saved)
 
     def __exit__(self, *exc_info):
-        mode.packing = self._before
+        mode.saved_tensors_hooks = self._before
         if self._before is None:
             unwatch(_pack_saved)
 
@@ -304,13 +304,13 @@ class save_on_cpu(saved_tensors_hooks):
 def disable_saved_tensors_hooks(error_message):
     """Context manager, or decorator: entering `saved_tensors_hooks` raises RuntimeError(error_message); so does this
     where some are in force."""
-    if mode.packing is not None:
+    if mode.saved_tensors_hooks is not None:
         raise RuntimeError(error_message)
-    before, mode.packing_refused = mode.packing_refused, error_message
+    before, mode.saved_tensors_hooks_disabled = mode.saved_tensors_hooks_disabled, error_message
     try:
         yield
     finally:
-        mode.packing_refused = before
+        mode.saved_tensors_hooks_disabled = before
 
 
 def _dir(node):

@@ -62,7 +62,7 @@ def check_not_inference(tensor):
 
 def requires_grad_(self, requires_grad=True):
     """Set `requires_grad` in place and return the tensor."""
-    if mode.transforms or mode.vmaps:
+    if mode.grad_levels or mode.vmap_levels:
         _refuse_in_transform("Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)",
                              "requires_grad_()")
     if not isinstance(requires_grad, bool):
@@ -218,7 +218,7 @@ def backward_method(self, gradient=None, retain_graph=None, create_graph=False, 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sum of the gradients of `tensors` into the `.grad` of the leaves (see `Tensor.backward`)."""
-    if mode.transforms:
+    if mode.grad_levels:
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
                            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
                            "transforms.")
@@ -263,7 +263,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
                       "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning,
                       stacklevel=2)
-    create_graph = create_graph or mode.dual is not None       # the gradients carry tangents
+    create_graph = create_graph or mode.dual_level is not None       # the gradients carry tangents
     if is_grads_batched:
         results = _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph,
                                 allow_unused or materialize_grads)
@@ -401,7 +401,7 @@ def retain_grad(self):
     """Keep the gradient of a tensor that is not a leaf in its `.grad`."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if mode.transforms or mode.vmaps:
+    if mode.grad_levels or mode.vmap_levels:
         _refuse_in_transform("Tensor.retain_grad()", "retain_grad()")
     if self.is_leaf or self.retains_grad:
         return

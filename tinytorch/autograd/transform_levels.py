@@ -9,7 +9,7 @@ where it is not used.
 
 The backward of some operations is not the adjoint of what torch does in forward mode: that of
 `cholesky` is made symmetric, its forward mode takes a tangent as it is. Such a rule asks for
-`mode.pushing`, which is set while J^H u is computed for a tangent, and gives the adjoint then.
+`mode.computing_jvp`, which is set while J^H u is computed for a tangent, and gives the adjoint then.
 """
 import numpy as np
 
@@ -49,11 +49,11 @@ class Transform(Level):
     __slots__ = ()
 
     def __enter__(self):
-        mode.transforms += 1
+        mode.grad_levels += 1
         return super().__enter__()
 
     def __exit__(self, *exc_info):
-        mode.transforms -= 1
+        mode.grad_levels -= 1
         return super().__exit__(*exc_info)
 
 
@@ -136,11 +136,11 @@ def pusher(outputs, inputs):
     """`push` for several tangents: a function of them."""
     tracked = [k for k, y in enumerate(outputs) if is_tracked(y)]
     dummies = [_dummy(outputs[k]) for k in tracked]
-    before, mode.pushing = mode.pushing, True
+    before, mode.computing_jvp = mode.computing_jvp, True
     try:
         products = run_backward([outputs[k] for k in tracked], dummies, True, True, inputs, False)
     finally:
-        mode.pushing = before
+        mode.computing_jvp = before
     taped = [live(outputs[k]) for k in tracked]
 
     def of(tangents):

@@ -202,8 +202,8 @@ def _check_layouts(part, whole):
 
 
 #: base with a part replaced by source. The write itself has been done already.
-COPY_SLICE = Op(lambda base, source, part, whole: base, name="copy_slices", joint=_split_gradient)
-COPY_SLICE.backward_name = "torch::autograd::CopySlices"
+COPY_SLICE = Op(lambda base, source, part, whole: base, name="copy_slices", joint=_split_gradient,
+                backward_name="torch::autograd::CopySlices")
 
 
 def check_in_place(self, *others):
