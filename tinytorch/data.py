@@ -1,11 +1,13 @@
 """Numbers, nested sequences and arrays as one ndarray, with torch's dtypes and errors."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import dtypes as dt
 from .arguments import size_of
 from .kernels.layout import dense_copy
 from .kernels.memory import DIMENSIONS, empty
-from .tensor import Size, Tensor
+from .tensor import Size, Tensor, method
 
 #: How deep torch lets sequences be nested.
 _DEEPEST = 128
@@ -50,7 +52,8 @@ def array_of(data, dtype=None):
     return _convert(array, dtype or found)
 
 
-def contents(data, numpy_dtype):
+@method("_contents")
+def contents(self: Tensor, data: tuple, numpy_dtype: np.dtype) -> np.ndarray:
     """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
     value = data[0]
     if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
@@ -177,6 +180,3 @@ def _infer(x, depth=0, first=True):
         d = _infer(item, depth + 1, first and i == 0)
         found = d if found is None else dt.promote_types(found, d)
     return dt.get_default_dtype() if found is None else found
-
-
-Tensor._contents = staticmethod(contents)

@@ -1,8 +1,10 @@
 """The text of a tensor, as torch writes it, and the options for it."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import dtypes as dt
-from .tensor import Tensor
+from .tensor import Tensor, method
 
 __all__ = ["get_printoptions", "set_printoptions"]
 
@@ -174,8 +176,6 @@ def _layout(texts, shape, cut, indent, width):
     return "[" + ("," + "\n" * (len(shape) - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
-def _repr(self, *, tensor_contents=None):
+@method("__repr__")
+def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     return tensor_text(self, tensor_contents)
-
-
-Tensor.__repr__ = _repr

@@ -170,7 +170,7 @@ class Tensor(_Slots):
         """Whether the dtype has negative numbers."""
         return self.dtype.is_signed
 
-    def is_pinned(self):
+    def is_pinned(self, device=None):
         """False: there is no device to pin memory for."""
         return False
 
@@ -315,6 +315,15 @@ class Tensor(_Slots):
 
     def _is_view(self):
         return self.view_info is not None
+
+
+def method(*names):
+    """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch."""
+    def decorate(function):
+        for name in names or (function.__name__,):
+            setattr(Tensor, name, function)
+        return function
+    return decorate
 
 
 def _real(number, name):

@@ -16,9 +16,11 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..errors import not_a_tensor, not_implemented
-from ..tensor import Tensor
+from ..tensor import Tensor, method
 from .in_place import in_place
 from .promotion import OPERANDS, converted, write_out
+
+__all__ = ["KINDS", "TABLE", "Public", "attach", "enter", "method", "methods", "public", "reflected", "refuse"]
 
 #: Every public function, as it is called -> Public.
 TABLE = {}
@@ -222,15 +224,6 @@ def _set(record, call, names):
     for name in names:
         setattr(Tensor, name, call)
         record.methods.append(name)
-
-
-def method(*names):
-    """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch."""
-    def decorate(function):
-        for name in names or (function.__name__,):
-            setattr(Tensor, name, function)
-        return function
-    return decorate
 
 
 def reflected(function):
