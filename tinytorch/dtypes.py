@@ -4,6 +4,10 @@ A tensor's dtype is that of its array: nothing else is stored. bfloat16, which N
 one-field record of 16 bits: it can be stored, viewed, indexed and converted, and every
 arithmetic op on it computes in float32 and rounds back.
 """
+from __future__ import annotations
+
+import builtins
+
 import numpy as np
 
 #: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
@@ -101,7 +105,7 @@ def of(array):
             "int32, int16, int8, uint64, uint32, uint16, uint8, and bool.") from None
 
 
-def get_default_dtype():
+def get_default_dtype() -> dtype:
     """The floating dtype of new tensors: float32 unless changed.
 
     >>> import tinytorch as torch
@@ -111,7 +115,7 @@ def get_default_dtype():
     return _default
 
 
-def set_default_dtype(d, /):
+def set_default_dtype(d: dtype, /) -> None:
     """Make `d` the floating dtype of new tensors. TypeError if it is not a floating dtype.
 
     >>> import tinytorch as torch
@@ -131,13 +135,15 @@ def default_complex():
     return complex128 if _default is float64 else complex64
 
 
-def promote_types(type1, type2):
+def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to, by torch's table.
 
     >>> import tinytorch as torch
     >>> torch.promote_types(torch.int32, torch.float32), torch.promote_types(torch.uint8, torch.int8)
     (torch.float32, torch.int16)
     """
+    if type1.__class__ is not dtype or type2.__class__ is not dtype:
+        _refuse("promote_types", type1=type1, type2=type2)
     if type1 is type2:
         return type1
     low, high = sorted((type1, type2), key=lambda d: d.category)
@@ -186,16 +192,26 @@ def _lift(higher, lower):
     return higher
 
 
-def can_cast(from_, to):
+def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """Whether torch lets a result of dtype `from_` be stored into `to`: never down a category.
 
     >>> import tinytorch as torch
     >>> torch.can_cast(torch.double, torch.float), torch.can_cast(torch.float, torch.int)
     (True, False)
     """
+    if from_.__class__ is not dtype or to.__class__ is not dtype:
+        _refuse("can_cast", from_=from_, to=to)
     if from_.category > to.category and not (from_.category == 1 and to.category == 1):
         return False
     return not (to is bool and from_ is not bool)
+
+
+def _refuse(function, **arguments):
+    """TypeError for the first of the arguments that is not a dtype."""
+    for position, (name, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, dtype):
+            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be torch.dtype, not "
+                            f"{type(value).__name__}")
 
 
 class finfo:

@@ -1,13 +1,16 @@
 """class Tensor: an ndarray, its gradient, and how it was made. It knows no operation: the ops
 package puts the methods on it, autograd the ones about graphs."""
+from __future__ import annotations
+
 import math
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
 
 import numpy as np
 
 from . import dtypes as dt
-from .device import CPU
+from .device import CPU, device as Device
 from .memory_format import strided
 
 
@@ -21,26 +24,26 @@ class Size(tuple):
 
     __slots__ = ()
 
-    def numel(self):
+    def numel(self) -> int:
         n = 1
         for size in self:
             n *= size
         return n
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> int | Size:
         item = tuple.__getitem__(self, index)
         return Size(item) if isinstance(index, slice) else item
 
-    def __add__(self, other):
+    def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, tuple(other)))
 
-    def __radd__(self, other):
+    def __radd__(self, other: tuple) -> Size:
         return Size(tuple(other) + tuple(self))
 
-    def __mul__(self, times):
+    def __mul__(self, times: int) -> Size:
         return Size(tuple.__mul__(self, times))
 
     def __reduce__(self):
@@ -91,56 +94,56 @@ class Tensor(_Slots):
 
     # -------------------------------------------------------------- what it is
     @property
-    def shape(self):
+    def shape(self) -> Size:
         return Size(self.array.shape)
 
-    def size(self, dim=None):
+    def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the length of dimension `dim`. IndexError if there is no such dimension."""
         if dim is None:
             return Size(self.array.shape)
         return self.array.shape[check_dim(dim, self.array.ndim)]
 
     @property
-    def dtype(self):
+    def dtype(self) -> dt.dtype:
         return dt.of(self.array)
 
     @property
-    def device(self):
+    def device(self) -> Device:
         return CPU
 
-    def get_device(self):
+    def get_device(self) -> int:
         """-1: every tensor is on the CPU."""
         return -1
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return self.array.ndim
 
-    def dim(self):
+    def dim(self) -> int:
         """The number of dimensions."""
         return self.array.ndim
 
     ndimension = dim
 
-    def numel(self):
+    def numel(self) -> int:
         """The number of elements."""
         return self.array.size
 
     nelement = numel
 
     @property
-    def itemsize(self):
+    def itemsize(self) -> int:
         return self.array.itemsize
 
-    def element_size(self):
+    def element_size(self) -> int:
         """Bytes of one element."""
         return self.array.itemsize
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         return self.array.nbytes
 
-    def stride(self, dim=None):
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Steps between neighbours along each dimension (or along `dim`), in elements."""
         array = self.array
         if not array.size and not any(array.strides):        # NumPy gives new arrays without elements zeros
@@ -149,47 +152,49 @@ class Tensor(_Slots):
             steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[check_dim(dim, len(steps))]
 
-    def storage_offset(self):
+    def storage_offset(self) -> int:
         """How many elements into the underlying memory the first one lies."""
         root = root_of(self.array)
         return (self.array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // self.array.itemsize
 
-    def data_ptr(self):
+    def data_ptr(self) -> int:
         """Address of the first element (0 for an empty tensor)."""
         return self.array.__array_interface__["data"][0] if self.array.size else 0
 
-    def is_floating_point(self):
+    def is_floating_point(self) -> bool:
         """Whether the dtype is a floating one."""
         return self.array.dtype.kind in dt.FLOATING
 
-    def is_complex(self):
+    def is_complex(self) -> bool:
         """Whether the dtype is complex."""
         return self.array.dtype.kind == dt.COMPLEX
 
-    def is_signed(self):
+    def is_signed(self) -> bool:
         """Whether the dtype has negative numbers."""
         return self.dtype.is_signed
 
-    def is_pinned(self, device=None):
+    def is_pinned(self, device: Device | str | None = None) -> bool:
         """False: there is no device to pin memory for."""
+        if device is not None:
+            Device(device)                     # says what is wrong with it
         return False
 
-    def is_shared(self):
+    def is_shared(self) -> bool:
         """False: memory is never shared between processes."""
         return False
 
-    def is_inference(self):
+    def is_inference(self) -> bool:
         """Whether this tensor was made in inference mode."""
         return self.version.__class__ is not list
 
     @property
-    def _version(self):
+    def _version(self) -> int:
         if self.version.__class__ is not list:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self.version[0]
 
     # -------------------------------------------------------------- to Python and NumPy
-    def item(self):
+    def item(self) -> bool | int | float | complex:
         """The only element as a Python number. RuntimeError if there is not exactly one."""
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
@@ -197,12 +202,12 @@ class Tensor(_Slots):
             return float(dt.from_bfloat16(self.array).item())
         return self.array.item()
 
-    def tolist(self):
+    def tolist(self) -> list | bool | int | float | complex:
         """The elements as nested lists (a number for a 0-dim tensor)."""
         array = self.array
         return (dt.from_bfloat16(array) if array.dtype == dt.BFLOAT16 else array).tolist()
 
-    def numpy(self, *, force=False):
+    def numpy(self, *, force: bool = False) -> np.ndarray:
         """The ndarray that holds the numbers: shared, not copied.
 
         RuntimeError if the tensor requires grad, unless `force`; TypeError for bfloat16.
@@ -213,11 +218,11 @@ class Tensor(_Slots):
             raise TypeError("Got unsupported ScalarType BFloat16")
         return self.array
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.array.ndim:
             raise TypeError("len() of a 0-d tensor")
         return self.array.shape[0]
@@ -225,20 +230,20 @@ class Tensor(_Slots):
     def __delitem__(self, index):
         raise TypeError("Tensor does not support deleting items")
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         if self.array.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         if self.array.size > 1:
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
         return bool(self.item())
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(_real(self._only(), "int64_t"))
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(_real(self._as_number(), "double"))
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return complex(self._as_number())
 
     def _only(self):
@@ -252,19 +257,19 @@ class Tensor(_Slots):
                           "Consider using tensor.detach() first.", stacklevel=3)
         return self._only()
 
-    def __index__(self):
+    def __index__(self) -> int:
         if self.array.size != 1 or self.array.dtype.kind not in dt.INTEGRAL:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
     __hash__ = object.__hash__                 # by identity, though == compares elements
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         if self.array.ndim == 0:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict) -> Tensor:
         if id(self) in memo:
             return memo[id(self)]
         if not self.is_leaf:
@@ -301,23 +306,23 @@ class Tensor(_Slots):
         except ValueError:                     # it reaches past what it is a view of, into memory of a foreign array
             return self.array.copy(order="K")
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: int) -> tuple:
         return _rebuild, (type(self), self.array, self.requires_grad), own_attributes(self) or None
 
     # -------------------------------------------------------------- gradient
     @property
-    def is_leaf(self):
+    def is_leaf(self) -> bool:
         return self.grad_fn is None
 
     @property
-    def _base(self):
+    def _base(self) -> Tensor | None:
         return None if self.view_info is None else self.view_info.base
 
-    def _is_view(self):
+    def _is_view(self) -> bool:
         return self.view_info is not None
 
 
-def method(*names):
+def method(*names: str) -> Callable[[Callable], Callable]:
     """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch."""
     def decorate(function):
         for name in names or (function.__name__,):
@@ -335,7 +340,7 @@ def _real(number, name):
     return number.real
 
 
-def own_attributes(tensor):
+def own_attributes(tensor: Tensor) -> dict:
     """What the user has hung on a tensor; gradient and hooks are not copied or pickled with it."""
     return {k: v for k, v in tensor.__dict__.items() if k not in ("_grad", "_hooks", "_accumulating", "_accumulator")}
 
@@ -359,7 +364,7 @@ class _Fresh:
 fresh = _Fresh()
 
 
-def wrap(array):
+def wrap(array: np.ndarray) -> Tensor:
     """A leaf tensor around an ndarray (shared) that requires no gradient."""
     tensor = blank(Tensor)
     tensor.array = array
@@ -370,7 +375,7 @@ def wrap(array):
     return tensor
 
 
-def root_of(array):
+def root_of(array: np.ndarray) -> np.ndarray:
     """The array that owns the memory of `array`."""
     while True:
         base = array.base
@@ -381,7 +386,7 @@ def root_of(array):
         array = base
 
 
-def check_dim(dim, ndim):
+def check_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front; IndexError in torch's words if it is out of range."""
     extent = ndim or 1
     if not -extent <= dim < extent:

@@ -8,6 +8,7 @@ import inspect
 import threading
 import warnings
 
+from ..errors import not_a_tensor
 from ..tensor import fresh
 
 
@@ -156,7 +157,10 @@ def is_inference(input):
     >>> torch.is_inference(x), torch.is_inference(x.clone())
     (True, False)
     """
-    return input.is_inference()
+    try:
+        return input.is_inference()
+    except AttributeError:
+        raise not_a_tensor("is_inference", "input", 1, input) from None
 
 
 class _GradContext:

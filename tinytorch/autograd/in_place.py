@@ -8,7 +8,7 @@ from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad
-from .promotion import OPERANDS, check_broadcast, result_type
+from .promotion import OPERANDS, check_broadcast, result_dtype
 from .views import assign, check_fits, check_in_place, check_overlap, may_share
 
 _PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
@@ -36,7 +36,7 @@ def _check_operand(self, other, common):
     if isinstance(other, (Tensor, *OPERANDS)):
         shape = np.shape(other)
         check_broadcast(self.array.shape, shape)
-        dtype = result_type(self, other) if common else self.dtype
+        dtype = result_dtype((self, other)) if common else self.dtype
         check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
 
 

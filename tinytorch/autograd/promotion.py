@@ -1,5 +1,7 @@
 """What the op wrappers do off the hot path: operands of several dtypes, Python numbers that do not
 fit, bfloat16, `out=`, and torch's words for what cannot be done."""
+from __future__ import annotations
+
 import math
 import warnings
 
@@ -10,11 +12,13 @@ from .. import dtypes as dt
 from ..errors import not_a_tensor, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
 from ..tensor import Tensor, wrap
+from ..types import Number
 from .grad_mode import mode
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
 #: What may stand beside a tensor in arithmetic.
 OPERANDS = (bool, int, float, complex, ndarray, np.generic)
+_FOR_RESULT_TYPE = (Tensor, bool, int, float, complex, np.generic)
 
 
 #: A dtype as torch's C++ messages spell it, by the name of its tensor type.
@@ -64,14 +68,19 @@ def result_dtype(operands):
     return dt.combine(*tiers)
 
 
-def result_type(tensor1, tensor2):
+def result_type(tensor: Tensor | Number, other: Tensor | Number) -> dt.dtype:
     """The dtype that an operation on the two (tensors or Python numbers) computes in.
 
     >>> import tinytorch as torch
     >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int), 1.0)
     torch.float32
     """
-    return result_dtype((tensor1, tensor2))
+    if not (isinstance(tensor, _FOR_RESULT_TYPE) and isinstance(other, _FOR_RESULT_TYPE)):
+        given = f"{type(tensor).__name__}, {type(other).__name__}"
+        raise TypeError(f"result_type() received an invalid combination of arguments - got ({given}), but expected one "
+                        "of:\n * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, "
+                        "Number other)\n * (Number scalar1, Number scalar2)\n")
+    return result_dtype((tensor, other))
 
 
 def promoted(*operands):

@@ -203,17 +203,17 @@ def detach(input: Tensor) -> Tensor:
     return tensor
 
 
-@method()
-def detach_(self: Tensor) -> Tensor:
+@public(method=True)
+def detach_(input: Tensor) -> Tensor:
     """Take this tensor out of the graph that made it. RuntimeError for a view."""
-    if self._is_view():
+    if input._is_view():
         raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using "
                            "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
                            "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                            "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
                            "torch/optim/optimizer.py as the solution.")
-    self.node, self._requires_grad, self.view_info = None, False, None
-    return self
+    input.node, input._requires_grad, input.view_info = None, False, None
+    return input
 
 
 # ------------------------------------------------------------------ running backward
