@@ -1,4 +1,6 @@
 """Where a gradient ends: in the `.grad` of a leaf."""
+from __future__ import annotations
+
 import os
 from sys import getrefcount
 from threading import RLock
@@ -8,7 +10,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
-from .hooks import through_node_hooks
+from .hooks import Gradient, through_node_hooks
 from .node import AccumulateGrad
 
 #: What `_grad_dtype` of a leaf is whose gradient has the dtype of the leaf.
@@ -30,7 +32,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
-def accumulate_with_hooks(leaf, g, create_graph):
+def accumulate_with_hooks(leaf: Tensor, g: Gradient, create_graph: bool) -> None:
     extras = leaf._accumulating
     g, = through_node_hooks(extras.pre, (g,))
     with lock:
@@ -42,7 +44,7 @@ def accumulate_with_hooks(leaf, g, create_graph):
     through_node_hooks(extras.post, (), (g,))
 
 
-def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
+def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype: np.dtype | str | None = OWN) -> None:
     """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place. `dtype` is what
     leaf.grad is to have, None for that of `g`."""
     if not leaf._requires_grad:

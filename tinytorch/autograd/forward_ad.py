@@ -6,6 +6,8 @@ that the operations leave (see transform_levels.py), so every differentiable ope
 Because the tape is what carries a tangent, a dual tensor requires grad, and `no_grad` inside the
 level stops tangents as well.
 """
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +35,7 @@ def _check_level(level, function):
         raise RuntimeError(f"Invalid level given to {function}")
 
 
-def enter_dual_level():
+def enter_dual_level() -> int:
     """Enter a dual level and return its number, 0: there is one at a time. RuntimeError if one is open already."""
     if mode.dual_level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
@@ -42,7 +44,7 @@ def enter_dual_level():
     return 0
 
 
-def exit_dual_level(*, level=None):
+def exit_dual_level(*, level: int | None = None) -> None:
     """Leave the dual level: tensors lose their tangents. RuntimeError if none is open."""
     if level is not None and level != (-1 if mode.dual_level is None else 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. "
@@ -68,10 +70,10 @@ class dual_level(_GradContext):
 
     __slots__ = ()
 
-    def __enter__(self):
+    def __enter__(self) -> int:
         return enter_dual_level()
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         exit_dual_level()
 
 
@@ -79,7 +81,7 @@ def _is_differentiable(tensor):
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def check_size(shape, tangent):
+def check_size(shape: tuple[int, ...], tangent: Tensor) -> None:
     """RuntimeError for a tangent that has not the shape of its tensor."""
     if tangent.shape != shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
@@ -87,7 +89,7 @@ def check_size(shape, tangent):
                            f"forward gradient is of size {list(tangent.shape)}.")
 
 
-def make_dual(tensor, tangent, *, level=None):
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A tensor in the memory of `tensor` that carries `tangent`.
 
     RuntimeError outside a dual level, for a tangent of another shape, and if either carries a tangent
@@ -126,7 +128,7 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-def unpack_dual(tensor, *, level=None):
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The plain tensor and its tangent (None where it has none).
 
     >>> import tinytorch as torch

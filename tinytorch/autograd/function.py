@@ -3,9 +3,13 @@
 Each call leaves one node. Its `ctx`, what forward and backward share, is all that the node saves; the
 node's op, one for each subclass, has a joint rule that calls the user's `backward` with Tensors.
 """
+from __future__ import annotations
+
 import functools
 import inspect
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -30,33 +34,33 @@ class FunctionCtx:
     _materialize, _in_jvp = True, False
     needs_input_grad = saved_for_forward = ()
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (or None) for backward, where they are `ctx.saved_tensors`. Call it at most once."""
         self._to_save = tensors
 
-    def save_for_forward(self, *tensors):
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for `jvp`, where they are `ctx.saved_for_forward`."""
         self.saved_for_forward = tensors
 
-    def mark_dirty(self, *tensors):
+    def mark_dirty(self, *tensors: Tensor) -> None:
         """Tell which inputs forward has modified in place. They must be outputs as well."""
         self._dirty = tensors
 
-    def mark_non_differentiable(self, *tensors):
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Tell which outputs have no derivative."""
         self._non_differentiable = tensors
 
-    def set_materialize_grads(self, value):
+    def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros (True, as by default) or None for an output that has no gradient."""
         self._materialize = value
 
     @property
-    def to_save(self):
+    def to_save(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` was given, while forward runs."""
         return self._to_save
 
     @property
-    def saved_tensors(self):
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` was given (in jvp what `save_for_forward` was). RuntimeError if one has been
         modified in place since."""
         if self._in_jvp:
@@ -102,48 +106,48 @@ class Function:
 
     generate_vmap_rule = False
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
                       "should invoke them on the class itself. Instantiating an autograd function will raise an error "
                       "in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._ctx_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
         cls._ops = _make_op(cls, False), _make_op(cls, True)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "
                            "new-style autograd function with static forward method. (Example: "
                            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
 
     @staticmethod
-    def forward(*args, **kwargs):
+    def forward(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any) -> None:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx, *grad_outputs):
+    def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
         raise NotImplementedError("You must implement either the backward or vjp method for your custom "
                                   "autograd.Function to use it with backward mode AD.")
 
     vjp = backward
 
     @staticmethod
-    def jvp(ctx, *grad_inputs):
+    def jvp(ctx: FunctionCtx, *grad_inputs: Any) -> Any:
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
                                   "forward mode AD.")
 
     @staticmethod
-    def vmap(info, in_dims, *args):
+    def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod "
                                   "or set generate_vmap_rule=True.")
 
     @classmethod
-    def apply(cls, *args, **kwargs):
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward on `args` and, if one of them requires grad, record it."""
         separate = cls.setup_context is not Function.setup_context
         forward = cls.forward
@@ -428,7 +432,7 @@ def _fail(g):
 ERROR = Op(_refuse, name="error", rules={"x": _fail}, backward_name="torch::autograd::Error")
 
 
-def once_differentiable(function):
+def once_differentiable(function: Callable) -> Callable:
     """Decorator for a `backward` that is not differentiable itself: it runs without being recorded, and
     differentiating its results raises RuntimeError."""
     @functools.wraps(function)
@@ -454,6 +458,6 @@ def _marked(result):
 class InplaceFunction(Function):
     """The old base class of functions that may work in place; a plain Function."""
 
-    def __init__(self, inplace=False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace

@@ -3,13 +3,18 @@
 Grad mode belongs to the thread, as in torch. Each of these works as a context manager and as a
 decorator (of plain functions and of generator functions).
 """
+from __future__ import annotations
+
 import functools
 import inspect
 import threading
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from ..errors import not_a_tensor
-from ..tensor import fresh
+from ..tensor import Tensor, fresh
+from .node import Node
 
 
 class _Usual:
@@ -65,12 +70,12 @@ class _Mode(threading.local):
 mode = _Mode()
 
 
-def watch(function):
+def watch(function: Callable[[Node], None]) -> None:
     """Call function(node) for every node that this thread records, until `unwatch(function)`."""
     _set_watchers((*mode.watchers, function))
 
 
-def unwatch(function):
+def unwatch(function: Callable[[Node], None]) -> None:
     watchers = list(mode.watchers)
     watchers.remove(function)
     _set_watchers(tuple(watchers))
@@ -99,7 +104,7 @@ class InferenceCell(list):
 
     __slots__ = ()
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Any:
         if mode.grad and not mode.inference:
             raise RuntimeError(
                 "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
@@ -107,7 +112,7 @@ class InferenceCell(list):
                 "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
         return list.__getitem__(self, index)
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: int | slice, value: Any) -> None:
         if not mode.inference:
             raise RuntimeError(INFERENCE_WRITE)
         list.__setitem__(self, index, value)
@@ -128,7 +133,7 @@ def _count_inference(before, after):
         fresh.cell = _new_cell if _inference_threads else None
 
 
-def is_grad_enabled():
+def is_grad_enabled() -> bool:
     """Whether grad mode is on in this thread: operations are recorded then, unless in inference mode.
 
     >>> import tinytorch as torch
@@ -143,12 +148,12 @@ def _enable(enabled):
     mode.grad, mode.grad_in_inference = enabled and not mode.inference and mode.recorder, enabled and mode.inference
 
 
-def is_inference_mode_enabled():
+def is_inference_mode_enabled() -> bool:
     """True inside `inference_mode`."""
     return mode.inference
 
 
-def is_inference(input):
+def is_inference(input: Tensor) -> bool:
     """Whether a tensor was made in inference mode.
 
     >>> import tinytorch as torch
@@ -168,22 +173,22 @@ class _GradContext:
 
     __slots__ = ("_before",)
 
-    def _switch(self):
+    def _switch(self) -> None:
         raise NotImplementedError
 
-    def clone(self):
+    def clone(self) -> _GradContext:
         """Another of the same kind."""
         return type(self)()
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._before = mode.grad, mode.grad_in_inference
         self._switch()
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> bool:
         mode.grad, mode.grad_in_inference = self._before
         return False
 
-    def __call__(self, function):
+    def __call__(self, function: Callable) -> Callable:
         if inspect.isclass(function):
             warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
                           "decorate functions or methods. To preserve the current behavior of class decoration, you "
@@ -198,7 +203,7 @@ class _GradContext:
                 return function(*args, **kwargs)
         return wrapped
 
-    def _wrap_generator(self, function):
+    def _wrap_generator(self, function: Callable) -> Callable:
         # The mode must hold only while the generator's own frame runs, not between its yields.
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
@@ -229,7 +234,7 @@ class _ModeFunction(_GradContext):
 
     __slots__ = ()
 
-    def __new__(cls, function=None):
+    def __new__(cls, function: Callable | None = None) -> Any:
         self = super().__new__(cls)
         return self if function is None else self(function)
 
@@ -247,7 +252,7 @@ class no_grad(_ModeFunction):
 
     __slots__ = ()
 
-    def _switch(self):
+    def _switch(self) -> None:
         mode.grad = mode.grad_in_inference = False
 
 
@@ -256,7 +261,7 @@ class enable_grad(_ModeFunction):
 
     __slots__ = ()
 
-    def _switch(self):
+    def _switch(self) -> None:
         _enable(True)
 
 
@@ -271,28 +276,28 @@ class set_grad_enabled(_GradContext):
 
     __slots__ = ("mode",)
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
                             f"{type(mode).__name__}")
         self.mode = mode
         super().__enter__()
 
-    def _switch(self):
+    def _switch(self) -> None:
         _enable(self.mode)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{__name__}.set_grad_enabled(mode={self.mode})"
 
-    def clone(self):
+    def clone(self) -> set_grad_enabled:
         return set_grad_enabled(self.mode)
 
-    def __call__(self, function):
+    def __call__(self, function: Callable) -> Callable:
         # Decorating must not change the mode that is in force while the function is defined.
         self.__exit__()
         return super().__call__(function)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._switch()
 
 
@@ -304,22 +309,22 @@ class inference_mode(_GradContext):
 
     __slots__ = ("mode", "_outside")
 
-    def __new__(cls, mode=True):
+    def __new__(cls, mode: bool | Callable = True) -> Any:
         self = super().__new__(cls)
         return self if isinstance(mode, bool) else cls()(mode)
 
-    def __init__(self, mode=True):
+    def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._outside = mode.inference
         super().__enter__()
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> bool:
         self._set_inference(self._outside)
         return super().__exit__(*exc_info)
 
-    def _switch(self):
+    def _switch(self) -> None:
         self._set_inference(self.mode)
         _enable(not self.mode)
 
@@ -328,7 +333,7 @@ class inference_mode(_GradContext):
         _count_inference(mode.inference, value)
         mode.inference = value
 
-    def clone(self):
+    def clone(self) -> inference_mode:
         return inference_mode(self.mode)
 
 
@@ -339,22 +344,22 @@ class set_multithreading_enabled(_GradContext):
 
     _enabled = True
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         self.mode = bool(mode)
         self._multithreading, set_multithreading_enabled._enabled = self._enabled, self.mode
 
-    def clone(self):
+    def clone(self) -> set_multithreading_enabled:
         return set_multithreading_enabled(self.mode)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         set_multithreading_enabled._enabled = self.mode
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> bool:
         set_multithreading_enabled._enabled = self._multithreading
         return False
 
 
-def is_multithreading_enabled():
+def is_multithreading_enabled() -> bool:
     """What `set_multithreading_enabled` was told last."""
     return set_multithreading_enabled._enabled
 
@@ -373,20 +378,20 @@ class enforce_grad_layout_policy(_GradContext):
 
     __slots__ = ("mode",)
 
-    def __init__(self, enable=True):
+    def __init__(self, enable: bool = True) -> None:
         self._before, self.mode = mode.enforce_grad_layout, enable
         mode.enforce_grad_layout = enable
 
-    def clone(self):
+    def clone(self) -> enforce_grad_layout_policy:
         return enforce_grad_layout_policy(self.mode)
 
-    def __call__(self, function):
+    def __call__(self, function: Callable) -> Callable:
         self.__exit__()
         return super().__call__(function)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         mode.enforce_grad_layout = self.mode
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> bool:
         mode.enforce_grad_layout = self._before
         return False

@@ -5,12 +5,16 @@ compares one random projection of the Jacobian instead of all of it. The derivat
 number s by a complex input x + iy is ds/dx + i ds/dy, torch's convention; the real and imaginary
 parts of complex outputs are checked one after the other.
 """
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
+from ..types import _TensorOrTensors
 from .tensor_methods import grad
 from .transform_levels import Level, handle, pusher, stand_in
 
@@ -21,10 +25,11 @@ class GradcheckError(RuntimeError):
     """Raised by gradcheck and gradgradcheck where the derivatives differ."""
 
 
-def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,
-              check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
-              check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False,
-              masked=None):
+def gradcheck(func: Callable, inputs: _TensorOrTensors, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+              raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+              check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+              check_batched_forward_grad: bool = False, check_forward_ad: bool = False, check_backward_ad: bool = True,
+              fast_mode: bool = False, masked: bool | None = None) -> bool:
     """True if the gradients of func(*inputs) agree with central differences, for inputs that require grad.
 
     eps, atol, rtol       step of the differences; tolerances of the comparison
@@ -70,10 +75,11 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
-                  raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
-                  check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False,
-                  masked=False):
+def gradgradcheck(func: Callable, inputs: _TensorOrTensors, grad_outputs: _TensorOrTensors | None = None, *,
+                  eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False,
+                  raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+                  check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
+                  check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
     """True if the second derivatives of func(*inputs) agree with differences of the first: `gradcheck` of the
     gradients as functions of the inputs and of the gradients of the outputs (random, unless `grad_outputs`).
 

@@ -1,6 +1,9 @@
 """The in-place form of a function: it computes, then writes the result into its first argument."""
+from __future__ import annotations
+
 import functools
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -40,7 +43,7 @@ def _check_operand(self, other, common):
         check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
 
 
-def in_place(function, expanded=None, common=True):
+def in_place(function: Callable, expanded: Callable | None = None, common: bool = True) -> Callable:
     """The method `f_` of a function `f`: computes, then writes the result into its first argument.
 
     `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
@@ -76,7 +79,7 @@ def in_place(function, expanded=None, common=True):
     return method
 
 
-def updates(ufunc, function):
+def updates(ufunc: np.ufunc, function: Callable) -> Callable:
     """The in-place form of a function of two operands: `ufunc` straight into the tensor where nothing is recorded."""
     recorded = in_place(function)
 

@@ -24,7 +24,11 @@ for one tensor), `unary` and `binary` (element by element, with torch's promotio
 signature). They repeat the few lines that make a Tensor and a Node, because a call for each would
 cost what an op costs.
 """
+from __future__ import annotations
+
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -32,7 +36,7 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
-from ..types import Number  # noqa: F401  (in an annotation)
+from ..types import Number
 from .grad_mode import mode, usual
 from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
 from .promotion import (
@@ -55,8 +59,9 @@ _PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in its
 _NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look for
 
 
-def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decomposition=None, inputs=None,
-       backward_name=None, **rules):
+def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
+       joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
+       backward_name: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     Keywords other than Op's settings are the derivative rules of the arguments of that name.
@@ -67,14 +72,17 @@ def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decom
     return decorate
 
 
-def single(name=None, aux=False, view=False, backward_name=None, **rules):
+def single(name: str | None = None, aux: bool = False, view: bool = False, backward_name: str | None = None,
+           **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
     def decorate(forward):
         return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, backward_name=backward_name))
     return decorate
 
 
-def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts=False, aliases="", kernel=None):
+def unary(rule: Callable | None = None, name: str | None = None, to_float: bool = False, method: bool | str = True,
+          inplace: bool | Callable = True, casts: bool = False, aliases: str = "",
+          kernel: str | None = None) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
@@ -87,8 +95,10 @@ def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts
     return decorate
 
 
-def binary(name=None, to_float=False, method=True, inplace=True, numbers="both", mixed=None, aliases="",
-           ioperator=None, kernel=None, backward_name=None, **rules):
+def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
+           numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
+           kernel: str | None = None, backward_name: str | None = None,
+           **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
@@ -110,12 +120,12 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     return call
 
 
-def operator(function):
+def operator(function: Callable) -> Callable:
     """`function`, made by `binary`, as a Python operator: NotImplemented for what is neither tensor nor number."""
     return finish(_binary, function.op, function.to_float, "both", function.mixed, True)
 
 
-def finish(make, o, *flags):
+def finish(make: Callable, o: Op, *flags: Any) -> Callable:
     call = make(o, o.forward, *flags)
     call.__name__ = call.__qualname__ = o.forward.__name__
     call.__doc__, call.__module__ = o.forward.__doc__, o.forward.__module__
@@ -127,7 +137,7 @@ def finish(make, o, *flags):
     return call
 
 
-def renamed(function, name):
+def renamed(function: Callable, name: str) -> Callable:
     """The primitive `function` under another name on the tape, where torch has several for what is one here."""
     make, flags = function.make
     return finish(make, function.op.renamed(name), *flags)
@@ -459,11 +469,11 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
         mode.grad(node)
 
 
-def _like_unary(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+def _like_unary(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     pass
 
 
-def _like_binary(input: "Tensor", other: "Tensor | Number", *, out: "Tensor | None" = None) -> "Tensor":
+def _like_binary(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     pass
 
 

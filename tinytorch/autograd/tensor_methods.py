@@ -6,6 +6,7 @@ import operator
 import warnings
 import weakref
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -474,5 +475,5 @@ class Variable(Tensor):
             tensor.requires_grad_()
         return tensor
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         """All is done in __new__."""
