@@ -249,13 +249,14 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
                                "`backward()`. Please only use `grad_tensors`.")
         grad_tensors = grad_variables
     roots = _tuple(tensors)
-    grads = _output_grads(roots, _tuple(grad_tensors, len(roots)))
+    grads, untracked = _output_grads(roots, _tuple(grad_tensors, len(roots)))
     if inputs is not None:
         inputs = _tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep, create_graph = _flags(retain_graph, create_graph)
-    _check_roots(roots)
+    if untracked is not None:
+        raise _untracked_root(untracked)
     if inputs is not None:
         _check_inputs(inputs, "can't retain_grad on Tensor that has requires_grad=False")
     if create_graph:
@@ -303,9 +304,10 @@ def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor
     roots, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    grads = _output_grads(roots, _tuple(grad_outputs, len(roots)))
+    grads, untracked = _output_grads(roots, _tuple(grad_outputs, len(roots)))
     keep, create_graph = _flags(retain_graph, create_graph)
-    _check_roots(roots)
+    if untracked is not None:
+        raise _untracked_root(untracked)
     _check_inputs(inputs)
     results = run_backward(roots, grads, keep, create_graph, inputs, False)
     if materialize_grads:
@@ -363,11 +365,20 @@ def _check_inputs(inputs, words="One of the differentiated Tensors does not requ
             raise RuntimeError(words)
 
 
+def output_grads(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor | None]) -> list[Tensor]:
+    """A gradient for each root: given, or one for a scalar. RuntimeError for what cannot be a root."""
+    grads, untracked = _output_grads(roots, grads)
+    if untracked is not None:
+        raise _untracked_root(untracked)
+    return grads
+
+
 def _output_grads(roots, grads):
-    """A gradient for each root: given, or one for a scalar. More than there are roots count for nothing."""
+    """A gradient for each root: given, or one for a scalar. More than there are roots count for nothing. And the number
+    of the first root that requires no grad, or None: it is refused after what else may be wrong."""
     if len(grads) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
-    checked = []
+    checked, untracked = [], None
     for i, (root, g) in enumerate(zip(roots, grads)):
         if isinstance(root, GradientEdge):
             if g is None and root.shape() != ():
@@ -377,10 +388,11 @@ def _output_grads(roots, grads):
         if not isinstance(root, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         refresh(root)
-        if g is None:
-            if not _is_tracked(root):
-                checked.append(None)           # `_check_roots` refuses it, after what else may be wrong
+        if not root._requires_grad or root.node is not None and root.node.op is NOWHERE:
+            untracked = i if untracked is None else untracked
+            if g is None:
                 continue
+        if g is None:
             if root.array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if root.array.dtype.kind == dt.COMPLEX:
@@ -398,17 +410,11 @@ def _output_grads(roots, grads):
         elif g.array.dtype != root.array.dtype:
             g = g.to(root.dtype)
         checked.append(g)
-    return checked
+    return checked, untracked
 
 
-def _is_tracked(root):
-    return root._requires_grad and (root.node is None or root.node.op is not NOWHERE)
-
-
-def _check_roots(roots):
-    for i, root in enumerate(roots):
-        if isinstance(root, Tensor) and not _is_tracked(root):
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+def _untracked_root(number):
+    return RuntimeError(f"element {number} of tensors does not require grad and does not have a grad_fn")
 
 
 def _flags(retain_graph, create_graph):
