@@ -92,6 +92,8 @@ def definition(name, function, method=False, indent=""):
     signature = inspect.signature(function)
     result, given = type_of(signature.return_annotation) or "Any", arguments(signature, method)
     ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+    if name == "__init__":
+        result = "None"
     if _OPERATOR.fullmatch(name):
         result, given = "Tensor", "self, other: Tensor | Number"
     line = f"{indent}def {name}({given}) -> {result}: ...{ignored}"

@@ -1,11 +1,13 @@
 """Numbers, nested sequences and arrays as one ndarray, with torch's dtypes and errors."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import dtypes as dt
 from .arguments import size_of
 from .kernels.layout import dense_copy
 from .kernels.memory import DIMENSIONS, empty
-from .tensor import Size, Tensor
+from .tensor import Size, Tensor, method
 
 #: How deep torch lets sequences be nested.
 _DEEPEST = 128
@@ -37,7 +39,7 @@ def array_of(data, dtype=None):
         if not plain:
             raise ValueError                   # tensors, empty lists, odd things: the long way
         array = np.array(data)
-        if array.dtype.kind not in "biufc":
+        if array.dtype.kind not in dt.INTEGRAL + dt.NATIVE + dt.COMPLEX:
             raise ValueError
     except (ValueError, TypeError, RuntimeError, OverflowError):
         data, array = _checked(data)
@@ -50,7 +52,8 @@ def array_of(data, dtype=None):
     return _convert(array, dtype or found)
 
 
-def contents(data, numpy_dtype):
+@method("_contents")
+def contents(self: Tensor, data: tuple, numpy_dtype: np.dtype) -> np.ndarray:
     """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
     value = data[0]
     if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
@@ -81,14 +84,15 @@ def _convert(array, target):
     numpy_dtype = target.numpy
     if array.dtype == numpy_dtype:
         return array
-    if array.dtype.kind == "c" and target.category < 3 and target is not dt.bool:
+    if array.dtype.kind == dt.COMPLEX and target.category < 3 and target is not dt.bool:
         raise TypeError("must be real number, not complex")
     if target.category == 1 and array.size:
         limits = np.iinfo(numpy_dtype)
         low = -limits.max - 1 if limits.min == 0 else limits.min        # -1 may be stored as the largest unsigned
-        if array.dtype.kind == "f" and not np.isfinite(array).all() or array.max() > limits.max or array.min() < low:
+        endless = array.dtype.kind == dt.NATIVE and not np.isfinite(array).all()
+        if endless or array.max() > limits.max or array.min() < low:
             raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
-        if limits.min == 0 and array.dtype.kind == "f":
+        if limits.min == 0 and array.dtype.kind == dt.NATIVE:
             array = array.astype(np.int64)
     return dt.cast(array, numpy_dtype)
 
@@ -113,7 +117,7 @@ def _checked(data):
         array = np.array(data)
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
-    if array.dtype.kind == "O":
+    if array.dtype == object:
         raise ValueError("Overflow when unpacking long long")
     return data, array
 
@@ -176,6 +180,3 @@ def _infer(x, depth=0, first=True):
         d = _infer(item, depth + 1, first and i == 0)
         found = d if found is None else dt.promote_types(found, d)
     return dt.get_default_dtype() if found is None else found
-
-
-Tensor._contents = staticmethod(contents)

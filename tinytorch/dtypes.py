@@ -4,7 +4,21 @@ A tensor's dtype is that of its array: nothing else is stored. bfloat16, which N
 one-field record of 16 bits: it can be stored, viewed, indexed and converted, and every
 arithmetic op on it computes in float32 and rounds back.
 """
+from __future__ import annotations
+
+import builtins
+
 import numpy as np
+
+#: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
+#: which here is bfloat16 alone). They add up: FLOATING + COMPLEX.
+BOOL, SIGNED, UNSIGNED, NATIVE, WIDENED, COMPLEX = "b", "i", "u", "f", "V", "c"
+INTEGER = SIGNED + UNSIGNED
+INTEGRAL = BOOL + INTEGER
+FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened to float32 for it
+DIFFERENTIABLE = FLOATING + COMPLEX
+
+_CATEGORIES = {BOOL: 0, UNSIGNED: 1, SIGNED: 1, NATIVE: 2, WIDENED: 2, COMPLEX: 3}
 
 
 class dtype:
@@ -24,11 +38,11 @@ class dtype:
         self.itemsize = self.numpy.itemsize
         self.tensor_type = tensor_type         # "FloatTensor": the class that torch once had for it
         self.type_name = tensor_type.removesuffix("Tensor")
-        self.is_complex = self.numpy.kind == "c"
-        self.is_floating_point = self.numpy.kind in "fV"
+        self.is_complex = self.numpy.kind == COMPLEX
+        self.is_floating_point = self.numpy.kind in FLOATING
         # torch's promotion goes by category: bool < integer < floating < complex
-        self.category = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}[self.numpy.kind]
-        self.is_signed = self.numpy.kind not in "bu"
+        self.category = _CATEGORIES[self.numpy.kind]
+        self.is_signed = self.numpy.kind not in BOOL + UNSIGNED
 
     def __repr__(self):
         return f"torch.{self.name}"
@@ -48,12 +62,6 @@ def _by_name(name):
 
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
-
-#: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
-#: which here is bfloat16 alone). They add up: FLOATING + COMPLEX.
-BOOL, INTEGER, NATIVE, WIDENED, COMPLEX = "b", "iu", "f", "V", "c"
-INTEGRAL = BOOL + INTEGER
-FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened to float32 for it
 
 bool = dtype("bool", np.bool_, "BoolTensor")
 uint8 = dtype("uint8", np.uint8, "ByteTensor")
@@ -97,7 +105,7 @@ def of(array):
             "int32, int16, int8, uint64, uint32, uint16, uint8, and bool.") from None
 
 
-def get_default_dtype():
+def get_default_dtype() -> dtype:
     """The floating dtype of new tensors: float32 unless changed.
 
     >>> import tinytorch as torch
@@ -107,7 +115,7 @@ def get_default_dtype():
     return _default
 
 
-def set_default_dtype(d, /):
+def set_default_dtype(d: dtype, /) -> None:
     """Make `d` the floating dtype of new tensors. TypeError if it is not a floating dtype.
 
     >>> import tinytorch as torch
@@ -127,13 +135,15 @@ def default_complex():
     return complex128 if _default is float64 else complex64
 
 
-def promote_types(type1, type2):
+def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to, by torch's table.
 
     >>> import tinytorch as torch
     >>> torch.promote_types(torch.int32, torch.float32), torch.promote_types(torch.uint8, torch.int8)
     (torch.float32, torch.int16)
     """
+    if type1.__class__ is not dtype or type2.__class__ is not dtype:
+        _refuse("promote_types", type1=type1, type2=type2)
     if type1 is type2:
         return type1
     low, high = sorted((type1, type2), key=lambda d: d.category)
@@ -145,7 +155,7 @@ def promote_types(type1, type2):
         other = low if high is bfloat16 else high
         return float32 if other is float16 else other
     joint = np.promote_types(low.numpy, high.numpy)
-    if joint.kind == "f" and low.category == 1:
+    if joint.kind == NATIVE and low.category == 1:
         raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to "
                            f"promote {low.name} and {high.name}")
     return BY_NUMPY[joint]
@@ -182,16 +192,26 @@ def _lift(higher, lower):
     return higher
 
 
-def can_cast(from_, to):
+def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """Whether torch lets a result of dtype `from_` be stored into `to`: never down a category.
 
     >>> import tinytorch as torch
     >>> torch.can_cast(torch.double, torch.float), torch.can_cast(torch.float, torch.int)
     (True, False)
     """
+    if from_.__class__ is not dtype or to.__class__ is not dtype:
+        _refuse("can_cast", from_=from_, to=to)
     if from_.category > to.category and not (from_.category == 1 and to.category == 1):
         return False
     return not (to is bool and from_ is not bool)
+
+
+def _refuse(function, **arguments):
+    """TypeError for the first of the arguments that is not a dtype."""
+    for position, (name, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, dtype):
+            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be torch.dtype, not "
+                            f"{type(value).__name__}")
 
 
 class finfo:
@@ -262,6 +282,6 @@ def cast(array, numpy_dtype):
         return array.copy() if numpy_dtype == BFLOAT16 else wide.astype(numpy_dtype)
     if numpy_dtype == BFLOAT16:
         return to_bfloat16(array.real.astype(np.float32))
-    if array.dtype.kind == "c" and numpy_dtype.kind not in "cb":
+    if array.dtype.kind == COMPLEX and numpy_dtype.kind not in COMPLEX + BOOL:
         array = array.real
     return array.astype(numpy_dtype)

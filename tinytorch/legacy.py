@@ -1,16 +1,22 @@
 """The types from before torch.dtype: FloatTensor, LongTensor ..., and changes of a tensor's memory."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
 
 from . import dtypes as dt
 from .arguments import size_of
 from .autograd.promotion import stored_as
-from .autograd.public import methods
+from .autograd.public import method, public
 from .autograd.views import resized
 from .data import array_of
 from .errors import not_a_tensor
 from .kernels.memory import empty
+from .memory_format import memory_format as MemoryFormat
 from .ops.layout.broadcast import expand
 from .tensor import Size, Tensor, wrap
+from .types import Device, Ints, Number
 
 __all__ = ["resize_as_", "set_default_tensor_type"]
 
@@ -43,7 +49,7 @@ def legacy_array(args, dtype):
         if first.dtype is not dtype:
             raise TypeError(f"expected {_options(dtype)} (got {_options(first.dtype)})")
         return first.array
-    if isinstance(first, (float, bool, complex)):
+    if first is None or isinstance(first, (float, bool, complex)):
         raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
     return array_of(first, dtype)
 
@@ -63,7 +69,7 @@ globals().update(TYPES)
 __all__ += TYPES
 
 
-def set_default_tensor_type(t, /):
+def set_default_tensor_type(t: type | str, /) -> None:
     """Make the floating type `t` (such as torch.DoubleTensor, or its name) that of new tensors.
 
     >>> import tinytorch as torch
@@ -84,13 +90,15 @@ def set_default_tensor_type(t, /):
     dt.set_default_dtype(t.dtype)
 
 
-def new(self, *args, device=None):
+@method()
+def new(self: Tensor, *args: int | Ints | Tensor, device: Device = None) -> Tensor:
     """A tensor of this dtype as the old constructors made it: new(2, 3), new([1, 2])."""
     return wrap(legacy_array(args, self.dtype))
 
 
 # ------------------------------------------------------------------ memory
-def resize_(self, *sizes, memory_format=None):
+@method()
+def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None = None) -> Tensor:
     """Give `self` another shape over the same memory; new memory, with undefined elements, if that is too small.
 
     >>> import tinytorch as torch
@@ -98,6 +106,8 @@ def resize_(self, *sizes, memory_format=None):
     tensor([[0, 1],
             [2, 3]])
     """
+    if not sizes:
+        raise TypeError('resize_() missing 1 required positional arguments: "size"')
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     size = size_of(sizes, "resize_")
@@ -108,9 +118,10 @@ def resize_(self, *sizes, memory_format=None):
     return self
 
 
-def resize_as_(self, other, memory_format=None):
-    """`self.resize_(other.size())`."""
-    return resize_(self, other.array.shape)
+@public(method=True)
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """`input.resize_(the_template.size())`."""
+    return resize_(input, the_template.array.shape)
 
 
 # ------------------------------------------------------------------ a Python function of each element
@@ -137,7 +148,8 @@ def _overwrite(name, self, others, function):
     return self
 
 
-def apply_(self, callable):
+@method()
+def apply_(self: Tensor, callable: Callable[[Number], Number]) -> Tensor:
     """Replace each element by callable(element), in Python: slow. RuntimeError if the tensor requires grad.
 
     >>> import tinytorch as torch
@@ -147,7 +159,8 @@ def apply_(self, callable):
     return _overwrite("apply_", self, (), callable)
 
 
-def map_(self, other, callable):
+@method()
+def map_(self: Tensor, other: Tensor, callable: Callable[[Number, Number], Number]) -> Tensor:
     """Replace each element by callable(element, element of other), `other` broadcast; errors as `apply_`.
 
     >>> import tinytorch as torch
@@ -157,7 +170,8 @@ def map_(self, other, callable):
     return _overwrite("map_", self, (other,), callable)
 
 
-def map2_(self, x, y, callable):
+@method()
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Number, Number, Number], Number]) -> Tensor:
     """Replace each element by callable(element, element of x, element of y); errors as `apply_`.
 
     >>> import tinytorch as torch
@@ -165,6 +179,3 @@ def map2_(self, x, y, callable):
     tensor([7.])
     """
     return _overwrite("map2_", self, (x, y), callable)
-
-
-methods(apply_, map2_, map_, new, resize_, resize_as_)

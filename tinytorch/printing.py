@@ -1,8 +1,10 @@
 """The text of a tensor, as torch writes it, and the options for it."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import dtypes as dt
-from .tensor import Tensor
+from .tensor import Tensor, method
 
 __all__ = ["get_printoptions", "set_printoptions"]
 
@@ -108,7 +110,7 @@ def array_text(array, indent):
         if shortened:
             n = array.shape[axis]
             array = array.take([*range(edge), *range(n - edge, n)], axis)
-    if array.dtype.kind == "c":
+    if array.dtype.kind == dt.COMPLEX:
         texts, width = _complex_texts(array)
     else:
         texts, width = _texts(array)
@@ -118,7 +120,7 @@ def array_text(array, indent):
 def _texts(array):
     """The numbers as strings of one width, flat; and that width."""
     values = array.ravel().tolist()
-    if array.dtype.kind != "f":
+    if array.dtype.kind != dt.NATIVE:
         texts = [str(v) for v in values]
         width = max(map(len, texts), default=1)
     else:
@@ -174,8 +176,6 @@ def _layout(texts, shape, cut, indent, width):
     return "[" + ("," + "\n" * (len(shape) - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
-def _repr(self, *, tensor_contents=None):
+@method("__repr__")
+def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     return tensor_text(self, tensor_contents)
-
-
-Tensor.__repr__ = _repr

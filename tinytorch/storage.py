@@ -2,6 +2,8 @@
 
 A storage is a window on memory that tensors own; it holds no history and is not watched by autograd.
 """
+from __future__ import annotations
+
 import math
 import warnings
 
@@ -11,14 +13,16 @@ from . import dtypes as dt
 from .arguments import int_of, ints_of
 from .autograd.grad_mode import mode
 from .autograd.promotion import C_NAMES
-from .autograd.public import methods
+from .autograd.public import method
 from .autograd.views import check_in_place
 from .data import array_of
 from .device import CPU
+from .errors import not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
 from .ops.layout.strided import _memory
 from .tensor import Tensor, wrap
+from .types import Ints
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 
@@ -270,7 +274,7 @@ for _name, _dtype in [("float", dt.float32), ("double", dt.float64), ("half", dt
     _conversion(_name, _dtype)
 
 
-def is_storage(obj, /):
+def is_storage(obj: object, /) -> bool:
     """Whether `obj` is a storage.
 
     >>> import tinytorch as torch
@@ -281,12 +285,14 @@ def is_storage(obj, /):
 
 
 # ------------------------------------------------------------------ of tensors
-def untyped_storage(self):
+@method()
+def untyped_storage(self: Tensor) -> UntypedStorage:
     """All the memory that this tensor is a view of, as bytes."""
     return UntypedStorage._over(_memory(self.array))
 
 
-def storage(self):
+@method()
+def storage(self: Tensor) -> TypedStorage:
     """All the memory that this tensor is a view of, as numbers of its dtype."""
     warnings.warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
@@ -295,18 +301,27 @@ def storage(self):
     return _typed_storage(self)
 
 
-def _typed_storage(self):
+@method()
+def _typed_storage(self: Tensor) -> TypedStorage:
     return TypedStorage._over(_memory(self.array), self.dtype)
 
 
-def is_set_to(self, tensor):
+@method()
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both are the same elements of the same memory."""
+    if not isinstance(tensor, Tensor):
+        raise not_a_tensor("is_set_to", "tensor", 1, tensor)
     a, b = self.array, tensor.array
     return (a.__array_interface__["data"] == b.__array_interface__["data"] and a.shape == b.shape
             and a.strides == b.strides)
 
 
-def set_(self, source=None, storage_offset=0, size=None, stride=None):
+_LEFT_OUT = object()
+
+
+@method()
+def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OUT, storage_offset: int = _LEFT_OUT,
+         size: Ints | None = None, stride: Ints | None = None) -> Tensor:
     """Make `self` share the memory of `source`, a tensor or a storage, whole or as as_strided would cut it.
 
     The offset counts from the beginning of a storage, or from the first element of a tensor.
@@ -320,11 +335,13 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     tensor([1., 3.])
     """
     check_in_place(self)
-    if source is None:
+    if source is _LEFT_OUT:
         source = wrap(np.empty(0, self.array.dtype))
-    if not isinstance(source, (Tensor, _Storage)):
-        raise TypeError(f"set_() received an invalid combination of arguments - got ({type(source).__name__}), but "
-                        "expected one of:\n * (Tensor source)\n * (torch.Storage source)\n")
+    if not isinstance(source, (Tensor, _Storage)) or (storage_offset is _LEFT_OUT) is not (size is None):
+        given = ", ".join([type(x).__name__ for x in (source, storage_offset, size) if x is not _LEFT_OUT])
+        raise TypeError(f"set_() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+                        " * (Tensor source)\n * (torch.Storage source)\n * (Tensor source, int storage_offset, tuple "
+                        "of ints size, tuple of ints stride = None)\n")
     if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
         raise RuntimeError(f"Expected a Storage of type {_c_name(self.dtype)} or an UntypedStorage, but got type "
                            f"{source.dtype.type_name} for argument 1 'storage'")
@@ -358,6 +375,3 @@ def _part(source, storage_offset, size, stride):
 
 def _c_name(dtype):
     return C_NAMES.get(dtype.type_name, dtype.name)
-
-
-methods(is_set_to, set_, storage, untyped_storage, _typed_storage)

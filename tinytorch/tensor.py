@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from . import dtypes as dt
-from .device import CPU
+from .device import CPU, device as Device
 from .memory_format import strided
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy import ndarray
-
-    from .device import device
-    from .types import Device
 
 
 class Size(tuple):
@@ -41,17 +34,17 @@ class Size(tuple):
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> int | Size:
         item = tuple.__getitem__(self, index)
         return Size(item) if isinstance(index, slice) else item
 
-    def __add__(self, other):
+    def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, tuple(other)))
 
-    def __radd__(self, other):
+    def __radd__(self, other: tuple) -> Size:
         return Size(tuple(other) + tuple(self))
 
-    def __mul__(self, times):
+    def __mul__(self, times: int) -> Size:
         return Size(tuple.__mul__(self, times))
 
     def __reduce__(self):
@@ -91,7 +84,7 @@ class Tensor(_Slots):
         self.node, self._requires_grad, self.version, self.view_info = None, False, [0], None
         return self
 
-    def __init__(self, *data: Any, device: Device = None) -> None:
+    def __init__(self, *data, device=None):
         numpy_dtype = dt.get_default_dtype().numpy
         if not data:
             self.array = np.empty(0, numpy_dtype)
@@ -105,7 +98,7 @@ class Tensor(_Slots):
     def shape(self) -> Size:
         return Size(self.array.shape)
 
-    def size(self, dim: int | None = None) -> Any:
+    def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the length of dimension `dim`. IndexError if there is no such dimension."""
         if dim is None:
             return Size(self.array.shape)
@@ -116,7 +109,7 @@ class Tensor(_Slots):
         return dt.of(self.array)
 
     @property
-    def device(self) -> device:
+    def device(self) -> Device:
         return CPU
 
     def get_device(self) -> int:
@@ -151,7 +144,7 @@ class Tensor(_Slots):
     def nbytes(self) -> int:
         return self.array.nbytes
 
-    def stride(self, dim: int | None = None) -> Any:
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Steps between neighbours along each dimension (or along `dim`), in elements."""
         array = self.array
         if not array.size and not any(array.strides):        # NumPy gives new arrays without elements zeros
@@ -171,18 +164,20 @@ class Tensor(_Slots):
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating one."""
-        return self.array.dtype.kind in "fV"
+        return self.array.dtype.kind in dt.FLOATING
 
     def is_complex(self) -> bool:
         """Whether the dtype is complex."""
-        return self.array.dtype.kind == "c"
+        return self.array.dtype.kind == dt.COMPLEX
 
     def is_signed(self) -> bool:
         """Whether the dtype has negative numbers."""
         return self.dtype.is_signed
 
-    def is_pinned(self) -> bool:
+    def is_pinned(self, device: Device | str | None = None) -> bool:
         """False: there is no device to pin memory for."""
+        if device is not None:
+            Device(device)                     # says what is wrong with it
         return False
 
     def is_shared(self) -> bool:
@@ -208,12 +203,12 @@ class Tensor(_Slots):
             return float(dt.from_bfloat16(self.array).item())
         return self.array.item()
 
-    def tolist(self) -> Any:
+    def tolist(self) -> list | bool | int | float | complex:
         """The elements as nested lists (a number for a 0-dim tensor)."""
         array = self.array
         return (dt.from_bfloat16(array) if array.dtype == dt.BFLOAT16 else array).tolist()
 
-    def numpy(self, *, force: bool = False) -> ndarray:
+    def numpy(self, *, force: bool = False) -> np.ndarray:
         """The ndarray that holds the numbers: shared, not copied.
 
         RuntimeError if the tensor requires grad, unless `force`; TypeError for bfloat16.
@@ -224,7 +219,7 @@ class Tensor(_Slots):
             raise TypeError("Got unsupported ScalarType BFloat16")
         return self.array
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -264,7 +259,7 @@ class Tensor(_Slots):
         return self._only()
 
     def __index__(self) -> int:
-        if self.array.size != 1 or self.array.dtype.kind not in "biu":
+        if self.array.size != 1 or self.array.dtype.kind not in dt.INTEGRAL:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
@@ -312,7 +307,7 @@ class Tensor(_Slots):
         except ValueError:                     # it reaches past what it is a view of, into memory of a foreign array
             return self.array.copy(order="K")
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: int) -> tuple:
         return _rebuild, (type(self), self.array, self.requires_grad), own_attributes(self) or None
 
     # -------------------------------------------------------------- gradient
@@ -328,6 +323,15 @@ class Tensor(_Slots):
         return self.view_info is not None
 
 
+def method(*names: str) -> Callable[[Callable], Callable]:
+    """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch."""
+    def decorate(function):
+        for name in names or (function.__name__,):
+            setattr(Tensor, name, function)
+        return function
+    return decorate
+
+
 def _real(number, name):
     """`number` without an imaginary part; RuntimeError if it has one. `name` is what C++ calls the wanted type."""
     if not isinstance(number, complex):
@@ -337,7 +341,7 @@ def _real(number, name):
     return number.real
 
 
-def own_attributes(tensor):
+def own_attributes(tensor: Tensor) -> dict:
     """What the user has hung on a tensor; gradient and hooks are not copied or pickled with it."""
     return {k: v for k, v in tensor.__dict__.items() if k not in ("_grad", "_hooks", "_accumulating", "_accumulator")}
 
@@ -361,7 +365,7 @@ class _Fresh:
 fresh = _Fresh()
 
 
-def wrap(array: ndarray) -> Tensor:
+def wrap(array: np.ndarray) -> Tensor:
     """A leaf tensor around an ndarray (shared) that requires no gradient."""
     tensor = blank(Tensor)
     tensor.array = array
@@ -372,7 +376,7 @@ def wrap(array: ndarray) -> Tensor:
     return tensor
 
 
-def root_of(array: ndarray) -> Any:
+def root_of(array: np.ndarray) -> np.ndarray:
     """The array that owns the memory of `array`."""
     while True:
         base = array.base

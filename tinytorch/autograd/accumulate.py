@@ -1,13 +1,16 @@
 """Where a gradient ends: in the `.grad` of a leaf."""
+from __future__ import annotations
+
 import os
 from sys import getrefcount
 from threading import RLock
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
-from .hooks import through_node_hooks
+from .hooks import Gradient, through_node_hooks
 from .node import AccumulateGrad
 
 #: What `_grad_dtype` of a leaf is whose gradient has the dtype of the leaf.
@@ -29,7 +32,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
-def accumulate_with_hooks(leaf, g, create_graph):
+def accumulate_with_hooks(leaf: Tensor, g: Gradient, create_graph: bool) -> None:
     extras = leaf._accumulating
     g, = through_node_hooks(extras.pre, (g,))
     with lock:
@@ -41,7 +44,7 @@ def accumulate_with_hooks(leaf, g, create_graph):
     through_node_hooks(extras.post, (), (g,))
 
 
-def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
+def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype: np.dtype | str | None = OWN) -> None:
     """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place. `dtype` is what
     leaf.grad is to have, None for that of `g`."""
     if not leaf._requires_grad:
@@ -49,7 +52,7 @@ def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     array = g.array if isinstance(g, Tensor) else np.asarray(g)
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
-        g = array = (array if dtype.kind == "c" else array.real).astype(dtype)
+        g = array = (array if dtype.kind == dt.COMPLEX else array.real).astype(dtype)
     grad = leaf._grad
     if create_graph:
         g = g if isinstance(g, Tensor) else wrap(array)
@@ -57,7 +60,7 @@ def accumulate_grad(leaf, g, create_graph=False, dtype=OWN):
     elif grad is None:
         # References: the caller's `g`, ours, `array`, the call itself. Any more, a view, a tensor's: it is shared.
         if array is not g or array.base is not None or getrefcount(array) > _alone \
-                or array.strides != leaf.array.strides and mode.layouts:
+                or array.strides != leaf.array.strides and mode.enforce_grad_layout:
             fresh = np.empty_like(leaf.array, dtype)
             fresh[...] = array
             array = fresh

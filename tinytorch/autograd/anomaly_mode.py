@@ -1,9 +1,13 @@
 """Anomaly mode: which forward call made the node whose backward fails or gives nan."""
+from __future__ import annotations
+
 import traceback
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor
 from .grad_mode import mode, unwatch, watch
 
@@ -11,8 +15,8 @@ from .grad_mode import mode, unwatch, watch
 def _note_forward(node):
     """Watches new nodes: notes the Python stack that made them, and the node in whose backward that was."""
     node.metadata["traceback_"] = _stack()
-    if mode.running is not None:
-        node.metadata["parent_"] = mode.running
+    if mode.current_node is not None:
+        node.metadata["parent_"] = mode.current_node
 
 
 def _stack():
@@ -23,17 +27,17 @@ def _stack():
     return traceback.StackSummary.extract(reversed(kept)).format()
 
 
-def note_write(cell, name):
+def note_write(cell: list, name: str) -> None:
     """Note in a version cell which node wrote to the tensor in place, and in anomaly mode from which line."""
     cell[1:] = (name,)
     if mode.anomaly:
         cell.append("\nIt was last changed here:\n" + _stack()[-1])
 
 
-def watched(step):
+def watched(step: Callable) -> Callable:
     """`step` of the engine, telling about the forward call of a node that fails; nan counts as failure."""
     def watched_step(node, g, edges, create_graph):
-        before, mode.running = mode.running, node
+        before, mode.current_node = mode.current_node, node
         try:
             grads = step(node, g, edges, create_graph)
             if mode.check_nan:
@@ -43,14 +47,14 @@ def watched(step):
             _explain(node)
             raise
         finally:
-            mode.running = before
+            mode.current_node = before
     return watched_step
 
 
 def _check_nan(node, grads):
     for i, g in enumerate(grads):
         array = g.array if isinstance(g, Tensor) else g
-        if array is not None and array.dtype.kind in "fc" and np.isnan(array).any():
+        if array is not None and array.dtype.kind in dt.NATIVE + dt.COMPLEX and np.isnan(array).any():
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 
@@ -83,14 +87,14 @@ class set_detect_anomaly:
     `check_nan` a gradient that is nan is such an error.
     """
 
-    def __init__(self, mode, check_nan=True):
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = _state()
         _switch(bool(mode), check_nan)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         """It is on already."""
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         _switch(*self._before)
 
 
@@ -107,16 +111,16 @@ class detect_anomaly:
     RuntimeError: Function 'DivBackward0' returned nan values in its 1th output.
     """
 
-    def __init__(self, check_nan=True):
+    def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
         warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
                       "enabled for debugging.", stacklevel=2)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._before = _state()
         _switch(True, self.check_nan)
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         _switch(*self._before)
 
 
@@ -124,11 +128,11 @@ def _state():
     return mode.anomaly, mode.check_nan
 
 
-def is_anomaly_enabled():
+def is_anomaly_enabled() -> bool:
     """Whether this thread is in anomaly mode."""
     return mode.anomaly
 
 
-def is_anomaly_check_nan_enabled():
+def is_anomaly_check_nan_enabled() -> bool:
     """Whether anomaly mode, if on, looks for nan."""
     return mode.check_nan

@@ -5,6 +5,9 @@ a node is on top, everything that reads its output is younger and has been done.
 depth does not matter. On a plain backward the gradients are ndarrays and nothing is recorded; with
 `create_graph` they are Tensors, the same rules are called with Tensors, and what they do is taped.
 """
+from __future__ import annotations
+
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 import numpy as np
@@ -15,32 +18,35 @@ from .accumulate import accumulate_grad, accumulate_with_hooks
 from .anomaly_mode import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
-from .node import ANS, FREED, SELECT, Node, shape_of
+from .node import ANS, FREED, SELECT, GradientEdge, Node, shape_of
 from .paths import edge_of, leading_to
 from .saved import checked, saved_tensor
 
 
-class Task:
-    """The backward that is running, as `mode.task`."""
+class GraphTask:
+    """The backward that is running, as `mode.graph_task`."""
 
     __slots__ = ("roots", "inputs", "retain_graph", "__weakref__")
 
-    def __init__(self, roots, inputs, retain_graph):
+    def __init__(self, roots: Sequence[Tensor | GradientEdge], inputs: Sequence[Tensor | GradientEdge] | None,
+                 retain_graph: bool) -> None:
         self.roots, self.inputs, self.retain_graph = roots, inputs, retain_graph
 
 
-def run_backward(roots, grads, retain_graph, create_graph, inputs=None, accumulate=True):
+def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor], retain_graph: bool,
+                 create_graph: bool, inputs: Sequence[Tensor | GradientEdge] | None = None,
+                 accumulate: bool = True) -> list[Tensor | None] | None:
     """Propagate `grads` (Tensors) from `roots` (Tensors or GradientEdges).
 
     With `inputs`, only what lies between is computed. `accumulate` adds into `.grad` of the leaves
     (of `inputs`, if given); otherwise the gradients of `inputs` are returned, None where unreached.
     """
-    before = mode.grad, mode.task
-    mode.grad, mode.task = create_graph and mode.recorder, Task(roots, inputs, retain_graph)
+    before = mode.grad, mode.graph_task
+    mode.grad, mode.graph_task = create_graph and mode.recorder, GraphTask(roots, inputs, retain_graph)
     try:
         return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate)
     finally:
-        mode.grad, mode.task = before
+        mode.grad, mode.graph_task = before
 
 
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
@@ -175,7 +181,7 @@ def _step(node, g, edges, create_graph):
     return grads
 
 
-def run_node(node, *grads):
+def run_node(node: Node, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
     """The gradients of the inputs from those of the outputs (tensors or None), without hooks: recorded in grad mode,
     and what was saved stays."""
     op, taped = node.op, bool(mode.grad)

@@ -2,10 +2,12 @@
 
 Inside a dual level a tensor may carry a tangent; what is computed from it carries the tangent that
 the chain rule gives. The tangent is computed when it is asked for, by `unpack_dual`, from the tape
-that the operations leave (see levels.py), so every differentiable operation has a forward mode.
+that the operations leave (see transform_levels.py), so every differentiable operation has a forward mode.
 Because the tape is what carries a tangent, a dual tensor requires grad, and `no_grad` inside the
 level stops tangents as well.
 """
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -29,30 +31,30 @@ class _DualLevel(Level):
 
 
 def _check_level(level, function):
-    if level is not None and level != 0 or mode.dual is None:
+    if level is not None and level != 0 or mode.dual_level is None:
         raise RuntimeError(f"Invalid level given to {function}")
 
 
-def enter_dual_level():
+def enter_dual_level() -> int:
     """Enter a dual level and return its number, 0: there is one at a time. RuntimeError if one is open already."""
-    if mode.dual is not None:
+    if mode.dual_level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    mode.dual = _DualLevel()
-    mode.dual.__enter__()
+    mode.dual_level = _DualLevel()
+    mode.dual_level.__enter__()
     return 0
 
 
-def exit_dual_level(*, level=None):
+def exit_dual_level(*, level: int | None = None) -> None:
     """Leave the dual level: tensors lose their tangents. RuntimeError if none is open."""
-    if level is not None and level != (-1 if mode.dual is None else 0):
+    if level is not None and level != (-1 if mode.dual_level is None else 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. "
                            "This is not supported.")
-    if mode.dual is None:
+    if mode.dual_level is None:
         raise RuntimeError("Dual level must be a positive number.")
-    mode.dual.__exit__()
-    mode.dual.duals.clear()                    # they lead back to the level: no reference cycles
-    mode.dual.tangents.clear()
-    mode.dual = None
+    mode.dual_level.__exit__()
+    mode.dual_level.duals.clear()                    # they lead back to the level: no reference cycles
+    mode.dual_level.tangents.clear()
+    mode.dual_level = None
 
 
 class dual_level(_GradContext):
@@ -68,10 +70,10 @@ class dual_level(_GradContext):
 
     __slots__ = ()
 
-    def __enter__(self):
+    def __enter__(self) -> int:
         return enter_dual_level()
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         exit_dual_level()
 
 
@@ -79,7 +81,7 @@ def _is_differentiable(tensor):
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def check_size(shape, tangent):
+def check_size(shape: tuple[int, ...], tangent: Tensor) -> None:
     """RuntimeError for a tangent that has not the shape of its tensor."""
     if tangent.shape != shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
@@ -87,7 +89,7 @@ def check_size(shape, tangent):
                            f"forward gradient is of size {list(tangent.shape)}.")
 
 
-def make_dual(tensor, tangent, *, level=None):
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A tensor in the memory of `tensor` that carries `tangent`.
 
     RuntimeError outside a dual level, for a tangent of another shape, and if either carries a tangent
@@ -99,7 +101,7 @@ def make_dual(tensor, tangent, *, level=None):
     ...     fwAD.unpack_dual(fwAD.make_dual(torch.ones(1), torch.ones(1)).exp()).tangent
     tensor([2.7183])
     """
-    if level is None and mode.dual is None or level is not None and level < 0:
+    if level is None and mode.dual_level is None or level is not None and level < 0:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to "
                            "enter_dual_level() first.")
     for name, t in (("primal", tensor), ("tangent", tangent)):
@@ -113,9 +115,9 @@ def make_dual(tensor, tangent, *, level=None):
         raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level0 is not "
                            "supported.")
     check_size(tensor.shape, tangent)
-    dual = stand_in(tensor, mode.dual)
-    mode.dual.duals.append(handle(dual))
-    mode.dual.tangents.append(tangent)
+    dual = stand_in(tensor, mode.dual_level)
+    mode.dual_level.duals.append(handle(dual))
+    mode.dual_level.tangents.append(tangent)
     return dual
 
 
@@ -126,14 +128,14 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-def unpack_dual(tensor, *, level=None):
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The plain tensor and its tangent (None where it has none).
 
     >>> import tinytorch as torch
     >>> torch.autograd.forward_ad.unpack_dual(torch.ones(1))
     UnpackedDualTensor(primal=tensor([1.]), tangent=None)
     """
-    if mode.dual is None and level is None or level is not None and level < 0:
+    if mode.dual_level is None and level is None or level is not None and level < 0:
         return UnpackedDualTensor(release(tensor), None)
     _check_level(level, "_fw_primal")
     tangent = _tangent_of(tensor)
@@ -141,17 +143,17 @@ def unpack_dual(tensor, *, level=None):
 
 
 def _tangent_of(tensor):
-    if not mode.dual.duals:
+    if not mode.dual_level.duals:
         return None
-    tangent = _without_level(lambda t: push([t], mode.dual.duals, mode.dual.tangents)[0], tensor)
-    if tangent is None and edge_of(tensor) in leading_to([edge_of(dual) for dual in mode.dual.duals], [tensor]):
+    tangent = _without_level(lambda t: push([t], mode.dual_level.duals, mode.dual_level.tangents)[0], tensor)
+    if tangent is None and edge_of(tensor) in leading_to([edge_of(dual) for dual in mode.dual_level.duals], [tensor]):
         tangent = wrap(np.zeros_like(tensor.array))        # made of duals, by what has a derivative of zero
     return tangent
 
 
 def _without_level(function, tensor):
     """function(tensor) as if the dual level had ended, and in the grad mode outside it."""
-    level, before = mode.dual, mode.grad
+    level, before = mode.dual_level, mode.grad
     level.alive, mode.grad = False, level.before
     try:
         return function(tensor)
@@ -160,7 +162,7 @@ def _without_level(function, tensor):
 
 
 def _is_fwd_grad_enabled():
-    return mode.forward
+    return mode.fwd_grad_enabled
 
 
 class _set_fwd_grad_enabled(_GradContext):
@@ -173,12 +175,12 @@ class _set_fwd_grad_enabled(_GradContext):
 
     def __init__(self, enabled):
         self.enabled = bool(enabled)
-        self._before = mode.forward, mode.grad
+        self._before = mode.fwd_grad_enabled, mode.grad
         self._switch()
 
     def _switch(self):
-        mode.forward = self.enabled
-        if mode.dual is not None:
+        mode.fwd_grad_enabled = self.enabled
+        if mode.dual_level is not None:
             mode.grad = self.enabled
 
     def clone(self):
@@ -188,5 +190,5 @@ class _set_fwd_grad_enabled(_GradContext):
         self._switch()
 
     def __exit__(self, *exc_info):
-        mode.forward, mode.grad = self._before
+        mode.fwd_grad_enabled, mode.grad = self._before
         return False

@@ -3,12 +3,17 @@
 Each call leaves one node. Its `ctx`, what forward and backward share, is all that the node saves; the
 node's op, one for each subclass, has a joint rule that calls the user's `backward` with Tensors.
 """
+from __future__ import annotations
+
 import functools
 import inspect
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from . import above
 from .forward_ad import check_size
@@ -29,33 +34,33 @@ class FunctionCtx:
     _materialize, _in_jvp = True, False
     needs_input_grad = saved_for_forward = ()
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (or None) for backward, where they are `ctx.saved_tensors`. Call it at most once."""
         self._to_save = tensors
 
-    def save_for_forward(self, *tensors):
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for `jvp`, where they are `ctx.saved_for_forward`."""
         self.saved_for_forward = tensors
 
-    def mark_dirty(self, *tensors):
+    def mark_dirty(self, *tensors: Tensor) -> None:
         """Tell which inputs forward has modified in place. They must be outputs as well."""
         self._dirty = tensors
 
-    def mark_non_differentiable(self, *tensors):
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Tell which outputs have no derivative."""
         self._non_differentiable = tensors
 
-    def set_materialize_grads(self, value):
+    def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros (True, as by default) or None for an output that has no gradient."""
         self._materialize = value
 
     @property
-    def to_save(self):
+    def to_save(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` was given, while forward runs."""
         return self._to_save
 
     @property
-    def saved_tensors(self):
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` was given (in jvp what `save_for_forward` was). RuntimeError if one has been
         modified in place since."""
         if self._in_jvp:
@@ -101,58 +106,58 @@ class Function:
 
     generate_vmap_rule = False
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
                       "should invoke them on the class itself. Instantiating an autograd function will raise an error "
                       "in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._ctx_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
         cls._ops = _make_op(cls, False), _make_op(cls, True)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "
                            "new-style autograd function with static forward method. (Example: "
                            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
 
     @staticmethod
-    def forward(*args, **kwargs):
+    def forward(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any) -> None:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx, *grad_outputs):
+    def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
         raise NotImplementedError("You must implement either the backward or vjp method for your custom "
                                   "autograd.Function to use it with backward mode AD.")
 
     vjp = backward
 
     @staticmethod
-    def jvp(ctx, *grad_inputs):
+    def jvp(ctx: FunctionCtx, *grad_inputs: Any) -> Any:
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
                                   "forward mode AD.")
 
     @staticmethod
-    def vmap(info, in_dims, *args):
+    def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod "
                                   "or set generate_vmap_rule=True.")
 
     @classmethod
-    def apply(cls, *args, **kwargs):
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward on `args` and, if one of them requires grad, record it."""
         separate = cls.setup_context is not Function.setup_context
         forward = cls.forward
-        if mode.transforms or mode.vmaps:
+        if mode.grad_levels or mode.vmap_levels:
             above.custom.check_support(cls)
         if separate:
             bound = inspect.signature(forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, {}
-        if mode.vmaps and above.custom.has_own_vmap(cls, args):
+        if mode.vmap_levels and above.custom.has_own_vmap(cls, args):
             if above.custom.is_outside_of_transforms():
                 return above.custom.through_vmap(cls, *args)
             forward = functools.partial(above.custom.through_vmap, cls)
@@ -238,7 +243,7 @@ CONSTANT, DIRTY, AS_IS, A_VIEW, NEW = "constant", "dirty", "as is", "view", "new
 
 
 def _kind(o, args, ctx):
-    if not isinstance(o, Tensor) or o.array.dtype.kind not in "fcV" or _among(o, ctx._non_differentiable):
+    if not isinstance(o, Tensor) or o.array.dtype.kind not in dt.DIFFERENTIABLE or _among(o, ctx._non_differentiable):
         return CONSTANT
     if _among(o, ctx._dirty):
         return DIRTY
@@ -290,10 +295,10 @@ def _make_op(cls, multi):
         raise NotImplementedError("a Function runs by its apply")
 
     def joint(g, wanted, ctx):
-        run = _linear if mode.pushing else _run_backward
+        run = _linear if mode.computing_jvp else _run_backward
         return run(cls, ctx, g if multi else [g], wanted)
-    op = Op(call, name=cls.__name__, multi=multi, joint=joint)
-    op.backward_name, op.function, op.node_classes = cls.__name__ + "Backward", cls, {}
+    op = Op(call, name=cls.__name__, multi=multi, joint=joint, backward_name=cls.__name__ + "Backward")
+    op.function, op.node_classes = cls, {}
     return op
 
 
@@ -309,7 +314,7 @@ def _run_backward(cls, ctx, grads, wanted):
                            "only implement one of them.")
     backward = cls.backward if cls.vjp is Function.vjp else cls.vjp
     results = backward(ctx, *given)
-    if ctx._saved and not mode.task.retain_graph:        # the graph is not retained
+    if ctx._saved and not mode.graph_task.retain_graph:        # the graph is not retained
         ctx._saved = FREED
     if not isinstance(results, tuple):
         results = (results,)
@@ -340,7 +345,7 @@ def _checked(name, i, g, input, wanted):
     if not wanted:
         return None
     shape, dtype = input
-    if g.is_complex() and dtype.kind != "c":
+    if g.is_complex() and dtype.kind != dt.COMPLEX:
         raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
                            "true, but got false.  (Could this error message be improved?  If so, please report an "
                            "enhancement request to PyTorch.)")
@@ -356,7 +361,7 @@ def _checked(name, i, g, input, wanted):
 # ------------------------------------------------------------------ forward mode
 def _linear(cls, ctx, grads, wanted):
     """In place of the gradients of the inputs, which forward mode differentiates with respect to `grads` to get the
-    tangents of the outputs (see levels.py), tensors whose derivative is `jvp`."""
+    tangents of the outputs (see transform_levels.py), tensors whose derivative is `jvp`."""
     edges = [None if g is None else g.node or g for g in grads]
     node = new_node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
     results = [None] * len(wanted)
@@ -371,7 +376,7 @@ def _run_jvp(tangents, wanted, ctx):
     """The tangents of the outputs: Tensors if that is recorded, else ndarrays."""
     given = []
     for t, input in zip(tangents, ctx._inputs):
-        if t is None and ctx._materialize and input is not None and input[1].kind in "fcV":
+        if t is None and ctx._materialize and input is not None and input[1].kind in dt.DIFFERENTIABLE:
             t = np.zeros(*input)
         t = as_tensor(t)
         given.append(t.clone() if DIRTY in ctx._kinds and t is not None else t)      # it is about to be modified
@@ -424,11 +429,10 @@ def _fail(g):
 
 
 #: What a once-differentiable backward returns under create_graph: differentiating it fails.
-ERROR = Op(_refuse, name="error", rules={"x": _fail})
-ERROR.backward_name = "torch::autograd::Error"
+ERROR = Op(_refuse, name="error", rules={"x": _fail}, backward_name="torch::autograd::Error")
 
 
-def once_differentiable(function):
+def once_differentiable(function: Callable) -> Callable:
     """Decorator for a `backward` that is not differentiable itself: it runs without being recorded, and
     differentiating its results raises RuntimeError."""
     @functools.wraps(function)
@@ -454,6 +458,6 @@ def _marked(result):
 class InplaceFunction(Function):
     """The old base class of functions that may work in place; a plain Function."""
 
-    def __init__(self, inplace=False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace

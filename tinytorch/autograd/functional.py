@@ -4,9 +4,14 @@ Everything is a backward, or a backward through a recorded backward. `func` take
 returns a tensor or a tuple of them. Results have a history only with `create_graph`. With `strict`
 an input that the result does not depend on is a RuntimeError instead of a zero.
 """
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from ..types import _TensorOrTensors
 from . import above
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from .tensor_methods import grad
@@ -20,7 +25,8 @@ _SCALAR_INPUT = ("The vector v can only be None if the input to the user-provide
 
 
 # ------------------------------------------------------------------ products
-def vjp(func, inputs, v=None, create_graph=False, strict=False):
+def vjp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[_TensorOrTensors, _TensorOrTensors]:
     """(func(*inputs), product of `v`, shaped like the outputs, with the Jacobian).
 
     `v` may be left out for a single output of one element.
@@ -43,7 +49,8 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return _finished(outputs, create_graph, many_out), _finished(found, create_graph, many_in)
 
 
-def jvp(func, inputs, v=None, create_graph=False, strict=False):
+def jvp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[_TensorOrTensors, _TensorOrTensors]:
     """(func(*inputs), product of the Jacobian with `v`, shaped like the inputs).
 
     `v` may be left out for a single input of one element.
@@ -66,7 +73,8 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     return _finished(outputs, create_graph, many_out), _finished(found, create_graph, many_out)
 
 
-def vhp(func, inputs, v=None, create_graph=False, strict=False):
+def vhp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Tensor, _TensorOrTensors]:
     """(func(*inputs), product of `v`, shaped like the inputs, with the Hessian); func returns one element.
 
     >>> import tinytorch as torch
@@ -79,7 +87,8 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     return _finished(outputs, create_graph, False), _finished(found, create_graph, many)
 
 
-def hvp(func, inputs, v=None, create_graph=False, strict=False):
+def hvp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Tensor, _TensorOrTensors]:
     """(func(*inputs), product of the Hessian with `v`). For a symmetric Hessian `vhp` gives the same, faster.
 
     >>> import tinytorch as torch
@@ -111,7 +120,8 @@ def _first_derivative(func, inputs, v, create_graph, strict, name):
 
 
 # ------------------------------------------------------------------ matrices
-def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
+def jacobian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = False, strict: bool = False,
+             vectorize: bool = False, strategy: str = "reverse-mode") -> Tensor | Sequence:
     """The Jacobian of `func`, of shape output.shape + input.shape; in tuples by output and input if there are several.
 
     `vectorize` (all rows at once in PyTorch) makes no difference to the result. `strategy`
@@ -191,7 +201,8 @@ def _forward_jacobian(func, inputs, strict, vectorize):
     return blocks if many_out else blocks[0]   # lists for several inputs, as in torch
 
 
-def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+def hessian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = False, strict: bool = False,
+            vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode") -> Tensor | Sequence:
     """The Hessian of `func`, which returns one element: input.shape twice; in tuples of tuples for several inputs.
 
     The other arguments are those of `jacobian`, which it takes of the gradient.

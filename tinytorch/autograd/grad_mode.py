@@ -3,12 +3,18 @@
 Grad mode belongs to the thread, as in torch. Each of these works as a context manager and as a
 decorator (of plain functions and of generator functions).
 """
+from __future__ import annotations
+
 import functools
 import inspect
 import threading
 import warnings
+from collections.abc import Callable
+from typing import Any
 
-from ..tensor import fresh
+from ..errors import not_a_tensor
+from ..tensor import Tensor, fresh
+from .node import Node
 
 
 class _Usual:
@@ -33,20 +39,20 @@ usual = _Usual()
 class _Mode(threading.local):
     _grad = True
     inference = False
-    unheard = False        # whether grad mode is on in inference mode, where nothing is recorded all the same
-    recorder = True        # what `grad` is when it is on
-    watchers = ()          # the functions that watch
-    packing = None         # the innermost (pack, unpack) of saved_tensors_hooks
-    packing_refused = None   # why saved_tensors_hooks are disabled
+    grad_in_inference = False      # whether grad mode is on in inference mode, where nothing is recorded all the same
+    recorder = True                # what `grad` is when it is on
+    watchers = ()                  # the functions that watch
+    saved_tensors_hooks = None     # the innermost (pack, unpack)
+    saved_tensors_hooks_disabled = None    # why they are
     anomaly, check_nan = False, True
-    running = None         # in anomaly mode: the node that backward is at
-    task = None            # the backward that is running (see engine.py)
-    dual = None            # the dual level that is open, if any, and whether tangents are on (forward_ad.py)
-    forward = True
-    layouts = True         # whether .grad has the strides of its leaf even if that takes a copy
-    transforms = 0         # how many transforms of torch.func are at work that differentiate
-    vmaps = ()             # of each vmap at work: its randomness, and what `transforms` was when it began
-    pushing = False        # whether backward runs for a tangent (levels.py)
+    current_node = None            # in anomaly mode: the node that backward is at
+    graph_task = None              # the backward that is running (see engine.py)
+    dual_level = None              # of forward-mode AD, if one is open (forward_ad.py)
+    fwd_grad_enabled = True        # whether it has tangents
+    enforce_grad_layout = True     # whether .grad has the strides of its leaf even if that takes a copy
+    grad_levels = 0                # how many transforms of torch.func are at work that differentiate
+    vmap_levels = ()               # of each vmap at work: its randomness, and what `grad_levels` was when it began
+    computing_jvp = False          # whether backward runs for a tangent (transform_levels.py)
 
     @property
     def grad(self):
@@ -64,12 +70,12 @@ class _Mode(threading.local):
 mode = _Mode()
 
 
-def watch(function):
+def watch(function: Callable[[Node], None]) -> None:
     """Call function(node) for every node that this thread records, until `unwatch(function)`."""
     _set_watchers((*mode.watchers, function))
 
 
-def unwatch(function):
+def unwatch(function: Callable[[Node], None]) -> None:
     watchers = list(mode.watchers)
     watchers.remove(function)
     _set_watchers(tuple(watchers))
@@ -98,7 +104,7 @@ class InferenceCell(list):
 
     __slots__ = ()
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Any:
         if mode.grad and not mode.inference:
             raise RuntimeError(
                 "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
@@ -106,7 +112,7 @@ class InferenceCell(list):
                 "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
         return list.__getitem__(self, index)
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: int | slice, value: Any) -> None:
         if not mode.inference:
             raise RuntimeError(INFERENCE_WRITE)
         list.__setitem__(self, index, value)
@@ -127,27 +133,27 @@ def _count_inference(before, after):
         fresh.cell = _new_cell if _inference_threads else None
 
 
-def is_grad_enabled():
+def is_grad_enabled() -> bool:
     """Whether grad mode is on in this thread: operations are recorded then, unless in inference mode.
 
     >>> import tinytorch as torch
     >>> torch.is_grad_enabled()
     True
     """
-    return bool(mode.grad) or mode.unheard
+    return bool(mode.grad) or mode.grad_in_inference
 
 
 def _enable(enabled):
     """Switch grad mode."""
-    mode.grad, mode.unheard = enabled and not mode.inference and mode.recorder, enabled and mode.inference
+    mode.grad, mode.grad_in_inference = enabled and not mode.inference and mode.recorder, enabled and mode.inference
 
 
-def is_inference_mode_enabled():
+def is_inference_mode_enabled() -> bool:
     """True inside `inference_mode`."""
     return mode.inference
 
 
-def is_inference(input):
+def is_inference(input: Tensor) -> bool:
     """Whether a tensor was made in inference mode.
 
     >>> import tinytorch as torch
@@ -156,7 +162,10 @@ def is_inference(input):
     >>> torch.is_inference(x), torch.is_inference(x.clone())
     (True, False)
     """
-    return input.is_inference()
+    try:
+        return input.is_inference()
+    except AttributeError:
+        raise not_a_tensor("is_inference", "input", 1, input) from None
 
 
 class _GradContext:
@@ -164,22 +173,22 @@ class _GradContext:
 
     __slots__ = ("_before",)
 
-    def _switch(self):
+    def _switch(self) -> None:
         raise NotImplementedError
 
-    def clone(self):
+    def clone(self) -> _GradContext:
         """Another of the same kind."""
         return type(self)()
 
-    def __enter__(self):
-        self._before = mode.grad, mode.unheard
+    def __enter__(self) -> None:
+        self._before = mode.grad, mode.grad_in_inference
         self._switch()
 
-    def __exit__(self, *exc_info):
-        mode.grad, mode.unheard = self._before
+    def __exit__(self, *exc_info: object) -> bool:
+        mode.grad, mode.grad_in_inference = self._before
         return False
 
-    def __call__(self, function):
+    def __call__(self, function: Callable) -> Callable:
         if inspect.isclass(function):
             warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
                           "decorate functions or methods. To preserve the current behavior of class decoration, you "
@@ -194,7 +203,7 @@ class _GradContext:
                 return function(*args, **kwargs)
         return wrapped
 
-    def _wrap_generator(self, function):
+    def _wrap_generator(self, function: Callable) -> Callable:
         # The mode must hold only while the generator's own frame runs, not between its yields.
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
@@ -225,7 +234,7 @@ class _ModeFunction(_GradContext):
 
     __slots__ = ()
 
-    def __new__(cls, function=None):
+    def __new__(cls, function: Callable | None = None) -> Any:
         self = super().__new__(cls)
         return self if function is None else self(function)
 
@@ -243,8 +252,8 @@ class no_grad(_ModeFunction):
 
     __slots__ = ()
 
-    def _switch(self):
-        mode.grad = mode.unheard = False
+    def _switch(self) -> None:
+        mode.grad = mode.grad_in_inference = False
 
 
 class enable_grad(_ModeFunction):
@@ -252,7 +261,7 @@ class enable_grad(_ModeFunction):
 
     __slots__ = ()
 
-    def _switch(self):
+    def _switch(self) -> None:
         _enable(True)
 
 
@@ -267,28 +276,28 @@ class set_grad_enabled(_GradContext):
 
     __slots__ = ("mode",)
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
                             f"{type(mode).__name__}")
         self.mode = mode
         super().__enter__()
 
-    def _switch(self):
+    def _switch(self) -> None:
         _enable(self.mode)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{__name__}.set_grad_enabled(mode={self.mode})"
 
-    def clone(self):
+    def clone(self) -> set_grad_enabled:
         return set_grad_enabled(self.mode)
 
-    def __call__(self, function):
+    def __call__(self, function: Callable) -> Callable:
         # Decorating must not change the mode that is in force while the function is defined.
         self.__exit__()
         return super().__call__(function)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._switch()
 
 
@@ -300,22 +309,22 @@ class inference_mode(_GradContext):
 
     __slots__ = ("mode", "_outside")
 
-    def __new__(cls, mode=True):
+    def __new__(cls, mode: bool | Callable = True) -> Any:
         self = super().__new__(cls)
         return self if isinstance(mode, bool) else cls()(mode)
 
-    def __init__(self, mode=True):
+    def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._outside = mode.inference
         super().__enter__()
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> bool:
         self._set_inference(self._outside)
         return super().__exit__(*exc_info)
 
-    def _switch(self):
+    def _switch(self) -> None:
         self._set_inference(self.mode)
         _enable(not self.mode)
 
@@ -324,7 +333,7 @@ class inference_mode(_GradContext):
         _count_inference(mode.inference, value)
         mode.inference = value
 
-    def clone(self):
+    def clone(self) -> inference_mode:
         return inference_mode(self.mode)
 
 
@@ -335,22 +344,22 @@ class set_multithreading_enabled(_GradContext):
 
     _enabled = True
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         self.mode = bool(mode)
         self._multithreading, set_multithreading_enabled._enabled = self._enabled, self.mode
 
-    def clone(self):
+    def clone(self) -> set_multithreading_enabled:
         return set_multithreading_enabled(self.mode)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         set_multithreading_enabled._enabled = self.mode
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> bool:
         set_multithreading_enabled._enabled = self._multithreading
         return False
 
 
-def is_multithreading_enabled():
+def is_multithreading_enabled() -> bool:
     """What `set_multithreading_enabled` was told last."""
     return set_multithreading_enabled._enabled
 
@@ -369,20 +378,20 @@ class enforce_grad_layout_policy(_GradContext):
 
     __slots__ = ("mode",)
 
-    def __init__(self, enable=True):
-        self._before, self.mode = mode.layouts, enable
-        mode.layouts = enable
+    def __init__(self, enable: bool = True) -> None:
+        self._before, self.mode = mode.enforce_grad_layout, enable
+        mode.enforce_grad_layout = enable
 
-    def clone(self):
+    def clone(self) -> enforce_grad_layout_policy:
         return enforce_grad_layout_policy(self.mode)
 
-    def __call__(self, function):
+    def __call__(self, function: Callable) -> Callable:
         self.__exit__()
         return super().__call__(function)
 
-    def __enter__(self):
-        mode.layouts = self.mode
+    def __enter__(self) -> None:
+        mode.enforce_grad_layout = self.mode
 
-    def __exit__(self, *exc_info):
-        mode.layouts = self._before
+    def __exit__(self, *exc_info: object) -> bool:
+        mode.enforce_grad_layout = self._before
         return False

@@ -5,11 +5,16 @@ compares one random projection of the Jacobian instead of all of it. The derivat
 number s by a complex input x + iy is ds/dx + i ds/dy, torch's convention; the real and imaginary
 parts of complex outputs are checked one after the other.
 """
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
+from ..types import _TensorOrTensors
 from .tensor_methods import grad
 from .transform_levels import Level, handle, pusher, stand_in
 
@@ -20,10 +25,11 @@ class GradcheckError(RuntimeError):
     """Raised by gradcheck and gradgradcheck where the derivatives differ."""
 
 
-def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,
-              check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
-              check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False,
-              masked=None):
+def gradcheck(func: Callable, inputs: _TensorOrTensors, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+              raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+              check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+              check_batched_forward_grad: bool = False, check_forward_ad: bool = False, check_backward_ad: bool = True,
+              fast_mode: bool = False, masked: bool | None = None) -> bool:
     """True if the gradients of func(*inputs) agree with central differences, for inputs that require grad.
 
     eps, atol, rtol       step of the differences; tolerances of the comparison
@@ -69,10 +75,11 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
-                  raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
-                  check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False,
-                  masked=False):
+def gradgradcheck(func: Callable, inputs: _TensorOrTensors, grad_outputs: _TensorOrTensors | None = None, *,
+                  eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False,
+                  raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+                  check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
+                  check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
     """True if the second derivatives of func(*inputs) agree with differences of the first: `gradcheck` of the
     gradients as functions of the inputs and of the gradients of the outputs (random, unless `grad_outputs`).
 
@@ -147,7 +154,8 @@ class _Check:
                 raise RuntimeError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed "
                                    f"on index {i} by {self.eps}, but got: {what}s {getattr(a, what)} and "
                                    f"{getattr(b, what)}.")
-        return [(a - b) / (2 * self.eps) if a.dtype.kind in "fc" else np.zeros(a.shape) for a, b in zip(*values)]
+        return [(a - b) / (2 * self.eps) if a.dtype.kind in dt.NATIVE + dt.COMPLEX else np.zeros(a.shape)
+                for a, b in zip(*values)]
 
     def _tracked_slopes(self, j, i):
         """The slopes of output `i` of those that have gradients."""
@@ -306,7 +314,7 @@ def _basis(like):
 def _unit(random, like):
     """A random direction of positive numbers and length one."""
     u = random.random(like.shape)
-    if like.dtype.kind == "c":
+    if like.dtype.kind == dt.COMPLEX:
         u = u + 1j * random.random(like.shape)
     return (u / max(np.sqrt((np.abs(u) ** 2).sum()), 1e-300)).astype(like.dtype)
 

@@ -1,8 +1,10 @@
 """torch.autograd.graph: nodes, edges, hooks on several tensors, and hooks on what is saved."""
+from __future__ import annotations
+
 import contextlib
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..tensor import Tensor
 from .grad_mode import mode
@@ -19,25 +21,25 @@ class Node(ABC):
     """What `grad_fn` is."""
 
     @abstractmethod
-    def name(self):
+    def name(self) -> str:
         """The name of what computed the tensor, as in "MulBackward0"."""
 
     @property
     @abstractmethod
-    def next_functions(self):
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """(node, output number) for each input."""
 
     @property
     @abstractmethod
-    def metadata(self):
+    def metadata(self) -> dict:
         """A dictionary for the user."""
 
     @abstractmethod
-    def register_hook(self, fn):
+    def register_hook(self, fn: Callable) -> RemovableHandle:
         """Call fn(grad_inputs, grad_outputs) when the node has been run."""
 
     @abstractmethod
-    def register_prehook(self, fn):
+    def register_prehook(self, fn: Callable) -> RemovableHandle:
         """Call fn(grad_outputs) before the node is run."""
 
 
@@ -45,7 +47,7 @@ Node.register(_Node)
 Node.register(AccumulateGrad)
 
 
-def get_gradient_edge(tensor):
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place of the graph where the gradient of `tensor` is computed: `grad` and `backward` take it for the
     tensor, which need not be kept alive. RuntimeError if the tensor requires no grad.
 
@@ -61,7 +63,7 @@ def get_gradient_edge(tensor):
     return GradientEdge(node, number, edge if edge is not node and tensor.node is not None else None)
 
 
-def increment_version(tensor):
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a write to `tensor` (or to each of several), as an in-place operation does. Those of inference tensors are
     not counted. RuntimeError for anything else."""
     tensors = [tensor] if isinstance(tensor, Tensor) else tensor
@@ -72,7 +74,7 @@ def increment_version(tensor):
             t.version[0] += 1
 
 
-def register_multi_grad_hook(tensors, fn, *, mode="all"):
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> RemovableHandle:
     """Call a function of the gradients of several tensors, in each backward that computes some of them.
 
     mode "all": fn(gradients) once all those that this backward reaches are there, None for the others
@@ -94,7 +96,7 @@ class _Gathering:
 
     def hook_of(self, k):
         def hook(g):
-            if self.task is None or self.task() is not mode.task:
+            if self.task is None or self.task() is not mode.graph_task:
                 self._start()
             self.grads[k] = g
             self.missing -= 1
@@ -109,10 +111,10 @@ class _Gathering:
 
     def _start(self):
         """A new backward: find out how many gradients it will compute."""
-        self.task = weakref.ref(mode.task)     # it holds the graph
+        self.task = weakref.ref(mode.graph_task)     # it holds the graph
         self.called, self.grads = False, [None] * len(self.edges)
         if not self.first_only:
-            reached = reached_by(mode.task.roots, mode.task.inputs)
+            reached = reached_by(mode.graph_task.roots, mode.graph_task.inputs)
             self.missing = sum(edge() in reached for edge in self.edges)
         else:
             self.missing = 0
@@ -155,7 +157,7 @@ class _SavedCopies:
 
 
 @contextlib.contextmanager
-def allow_mutation_on_saved_tensors():
+def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
     """Context manager: tensors that were saved for backward may be written to in place; backward, which must run
     inside as well (else AssertionError), sees what they were. Each is copied when it is saved, and the copies are
     kept until the end. RuntimeError if nested.

@@ -1,10 +1,16 @@
 """Hooks: the handle that registering one returns, and how gradients pass through them."""
+from __future__ import annotations
+
 import itertools
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
+
+#: In plain backward an ndarray (or a NumPy number), under create_graph and in hooks a Tensor.
+Gradient = np.ndarray | np.generic | Tensor
 
 
 class RemovableHandle:
@@ -12,30 +18,30 @@ class RemovableHandle:
 
     _ids = itertools.count()
 
-    def __init__(self, hooks_dict, *, extra_dict=()):
+    def __init__(self, hooks_dict: dict, *, extra_dict: dict | Iterable[dict] = ()) -> None:
         # extra_dict: a dict or a list of dicts that may hold something under the hook's id as well
         extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
         self.dicts, self.id = (hooks_dict, *extra), next(self._ids)
 
-    def remove(self):
+    def remove(self) -> None:
         for hooks in self.dicts:
             hooks.pop(self.id, None)
 
-    def __enter__(self):
+    def __enter__(self) -> RemovableHandle:
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.remove()
 
 
-def add_hook(hooks, hook):
+def add_hook(hooks: dict[int, Callable], hook: Callable) -> RemovableHandle:
     """Put `hook` into a dictionary of hooks; returns its handle."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     return handle
 
 
-def as_tensor(g):
+def as_tensor(g: Gradient | None) -> Tensor | None:
     """A gradient (ndarray, Tensor or None) as a Tensor or None."""
     return g if g is None or isinstance(g, Tensor) else wrap(np.asarray(g))
 
@@ -45,7 +51,7 @@ def _like(g, tensor):
     return tensor if tensor is None or isinstance(g, Tensor) else tensor.array
 
 
-def through_tensor_hooks(hooks, g):
+def through_tensor_hooks(hooks: dict[int, Callable], g: Gradient | None) -> Gradient | None:
     """Pass a gradient through the hooks of its tensor; one that returns something replaces it."""
     tensor = as_tensor(g)
     for hook in list(hooks.values()):
@@ -67,7 +73,8 @@ def _check_replacement(hook, result, before):
         raise RuntimeError(f"hook '{name}' has changed the size of value")
 
 
-def through_node_hooks(hooks, grads, *others):
+def through_node_hooks(hooks: dict[int, Callable], grads: Sequence[Gradient | None],
+                       *others: Sequence[Gradient | None]) -> Sequence[Gradient | None]:
     """Pass a tuple of gradients (ndarrays or Tensors; None for none) through hooks of a node, each called
     with it and with `others`; a tuple that one returns replaces it."""
     if not hooks:

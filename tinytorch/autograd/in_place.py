@@ -1,14 +1,20 @@
 """The in-place form of a function: it computes, then writes the result into its first argument."""
+from __future__ import annotations
+
 import functools
 import re
+from collections.abc import Callable
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad
-from .promotion import OPERANDS, check_broadcast, result_type
+from .promotion import OPERANDS, check_broadcast, result_dtype
 from .views import assign, check_fits, check_in_place, check_overlap, may_share
+
+_PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
 
 
 def _check_first(self, compute, args, kwargs):
@@ -33,11 +39,11 @@ def _check_operand(self, other, common):
     if isinstance(other, (Tensor, *OPERANDS)):
         shape = np.shape(other)
         check_broadcast(self.array.shape, shape)
-        dtype = result_type(self, other) if common else self.dtype
+        dtype = result_dtype((self, other)) if common else self.dtype
         check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
 
 
-def in_place(function, expanded=None, common=True):
+def in_place(function: Callable, expanded: Callable | None = None, common: bool = True) -> Callable:
     """The method `f_` of a function `f`: computes, then writes the result into its first argument.
 
     `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
@@ -73,7 +79,7 @@ def in_place(function, expanded=None, common=True):
     return method
 
 
-def updates(ufunc, function):
+def updates(ufunc: np.ufunc, function: Callable) -> Callable:
     """The in-place form of a function of two operands: `ufunc` straight into the tensor where nothing is recorded."""
     recorded = in_place(function)
 
@@ -91,13 +97,13 @@ def updates(ufunc, function):
             tracked = False
         if isinstance(other, Tensor):
             operand = other.array
-            fits = operand.dtype is array.dtype and array.dtype.kind in "fc" and (
+            fits = operand.dtype is array.dtype and array.dtype.kind in _PLAIN and (
                 other is self or not may_share(array, operand))     # those that share memory need a look
             tracked = tracked or mode.grad and (
                 other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
         else:
             operand = other
-            fits = array.dtype.kind == "f" and (other.__class__ is float or other.__class__ is int)
+            fits = array.dtype.kind == dt.NATIVE and (other.__class__ is float or other.__class__ is int)
         if not fits or tracked or 0 in array.strides:
             return recorded(self, other)
         try:

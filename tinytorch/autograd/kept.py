@@ -1,18 +1,22 @@
 """The tensors that the ctx of a Function keeps for its backward."""
+from __future__ import annotations
+
 import weakref
+from collections.abc import Callable
+from typing import NoReturn
 
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
-from .node import SELECT, new_node
+from .node import SELECT, Node, new_node
 from .saved import Packed, modified, refuse_hooks
 
 
-def output_edge(node, k):
+def output_edge(node: Node, k: int) -> Node:
     """Where the gradient of output `k` goes."""
     return new_node(SELECT, (node,), (k, None, None), (), node.shape[k]) if node.op.multi else node
 
 
-def refuse_none(pack, unpack):
+def refuse_none(pack: Callable, unpack: Callable) -> NoReturn:
     raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
 
 
@@ -22,16 +26,16 @@ class KeptTensor:
 
     __slots__ = ("kept", "cell", "version", "source", "number")
 
-    def __init__(self, tensor, node, number):
+    def __init__(self, tensor: Tensor, node: Node, number: int | None) -> None:
         self.cell, self.version, self.number = tensor.version, tensor.version[0], number
         if number is not None:
             self.kept, self.source = tensor.array, weakref.ref(node)
         else:
             self.kept, self.source = tensor, tensor.node
-        if mode.packing is not None:
-            self.pack(*mode.packing)
+        if mode.saved_tensors_hooks is not None:
+            self.pack(*mode.saved_tensors_hooks)
 
-    def pack(self, pack, unpack):
+    def pack(self, pack: Callable, unpack: Callable) -> None:
         """Put what the user's functions make of it in the place of the tensor."""
         kept = self.kept
         refuse_hooks(False, kept.__class__ is Packed)
@@ -40,7 +44,7 @@ class KeptTensor:
             self.source = kept
         self.kept = Packed(kept if isinstance(kept, Tensor) else wrap(kept), pack, unpack)
 
-    def tensor(self):
+    def tensor(self) -> Tensor:
         kept, source = self.kept, self.source
         if self.number is not None:
             source = source()

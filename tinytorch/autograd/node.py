@@ -1,10 +1,14 @@
 """What the tape is made of: Op (an operation and its derivative rules) and Node (one use of it)."""
+from __future__ import annotations
+
 import copy
 import weakref
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .hooks import add_hook
+from ..tensor import Tensor
+from .hooks import RemovableHandle, add_hook
 
 #: Later nodes get smaller numbers, so that a min-heap yields them youngest first. Creation order
 #: is a topological order: an operation can only read tensors that exist already.
@@ -39,8 +43,10 @@ class Op:
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
-    def __init__(self, forward, name=None, first=0, aux=False, multi=False, view=False,
-                 rules=None, joint=None, decomposition=None, inputs=None, kernel=None, backward_name=None):
+    def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
+                 multi: bool = False, view: bool = False, rules: dict[str, Callable] | None = None,
+                 joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
+                 kernel: str | None = None, backward_name: str | None = None) -> None:
         code = forward.__code__
         self.forward = forward
         self._set_name(name or forward.__name__.strip("_"))
@@ -70,7 +76,7 @@ class Op:
         # log1p: Log1PBackward0
         self.backward_name = self.name.title().replace("_", "") + "Backward" + (overload or "0")
 
-    def renamed(self, name):
+    def renamed(self, name: str) -> Op:
         """The same operation under another name."""
         op = copy.copy(self)
         op._set_name(name)
@@ -122,7 +128,7 @@ class Op:
         return lambda g, saved, edges: [None if edge is None or back is None else back(g, saved, edge)
                                         for edge, back in zip(edges, backs)]
 
-    def kept(self, mask):
+    def kept(self, mask: int) -> frozenset[int]:
         """The places of `saved` that backward reads when the tensor arguments in bit set `mask`
         want gradients (True: all arguments)."""
         if mask not in self._kept:
@@ -133,10 +139,10 @@ class Op:
         return self._kept[mask]
 
     @property
-    def differentiable(self):
+    def differentiable(self) -> bool:
         return self.joint is not None or any(self.backs)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<op {self.name}>"
 
 
@@ -151,7 +157,7 @@ class Extras:
 
     __slots__ = ("tensor_hooks", "kept", "pre", "post", "metadata")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.tensor_hooks, self.kept, self.pre, self.post, self.metadata = {}, [], {}, {}, {}
 
 
@@ -160,18 +166,18 @@ class _NodeHooks:
 
     __slots__ = ()
 
-    def register_hook(self, hook):
+    def register_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(grad_inputs, grad_outputs) when this node has been run; a tuple that it returns
         replaces grad_inputs. Returns a handle with `remove()`."""
         return add_hook(self.extras().post, hook)
 
-    def register_prehook(self, hook):
+    def register_prehook(self, hook: Callable) -> RemovableHandle:
         """Call hook(grad_outputs) before this node is run; a tuple that it returns replaces them.
         Returns a handle with `remove()`."""
         return add_hook(self.extras().pre, hook)
 
     @property
-    def metadata(self):
+    def metadata(self) -> dict:
         return self.extras().metadata
 
 
@@ -192,13 +198,13 @@ class Node(_NodeHooks):
 
     __slots__ = ("op", "edges", "saved", "versions", "sequence_nr", "shape", "hooks", "__weakref__")
 
-    def name(self):
+    def name(self) -> str:
         return self.op.backward_name
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.name().rpartition(':')[2]} object at {id(self):#x}>"
 
-    def inputs(self):
+    def inputs(self) -> Sequence[int]:
         """The places among `edges` of the arguments that can have a gradient."""
         op = self.op
         if op.function is not None:
@@ -208,11 +214,11 @@ class Node(_NodeHooks):
         return range(len(self.edges) if op.inputs is None else op.inputs)
 
     @property
-    def next_functions(self):
+    def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
         """(node, output number) of each input; leaves appear as AccumulateGrad."""
         return tuple(function_of(self.edges[i]) for i in self.inputs())
 
-    def extras(self):
+    def extras(self) -> Extras:
         if self.hooks is None:
             self.hooks = Extras()
         return self.hooks
@@ -222,7 +228,11 @@ class Node(_NodeHooks):
     # __call__ is in engine.py, __getattr__ and __dir__ in saved.py.
 
 
-def new_node(op, edges, saved, versions, shape):
+#: Where a gradient goes: a node, a leaf, or nowhere.
+Edge = Node | Tensor | None
+
+
+def new_node(op: Op, edges: Sequence[Edge], saved: Sequence[Any], versions: Sequence[Any], shape: tuple) -> Node:
     """A Node with these attributes. (It has no __init__, because the wrappers of op.py make theirs quicker.)"""
     node = Node()
     node.op, node.edges, node.saved, node.versions, node.shape = op, edges, saved, versions, shape
@@ -231,7 +241,7 @@ def new_node(op, edges, saved, versions, shape):
     return node
 
 
-def shape_of(edge):
+def shape_of(edge: Node | Tensor) -> tuple:
     """Shape that the gradient sent along `edge` must have."""
     return edge.shape if isinstance(edge, Node) else edge.array.shape
 
@@ -241,29 +251,29 @@ class AccumulateGrad(_NodeHooks):
 
     __slots__ = ("variable", "__weakref__")
 
-    def __init__(self, variable):
+    def __init__(self, variable: Tensor) -> None:
         self.variable = variable
 
-    def name(self):
+    def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
     @property
-    def next_functions(self):
+    def next_functions(self) -> tuple:
         return ()
 
     def _sequence_nr(self):
         return 2 ** 64 - 1                     # run before all others
 
-    def extras(self):
+    def extras(self) -> Extras:
         if self.variable._accumulating is None:
             self.variable._accumulating = Extras()
         return self.variable._accumulating
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<AccumulateGrad object at {id(self):#x}>"
 
 
-def accumulator(leaf):
+def accumulator(leaf: Tensor) -> AccumulateGrad:
     """The AccumulateGrad of a leaf: the same one for as long as somebody holds it."""
     reference = leaf._accumulator
     node = None if reference is None else reference()
@@ -285,7 +295,7 @@ SELECT = Op(_select)
 NOWHERE = Op(lambda: None, name="nowhere")
 
 
-def function_of(edge):
+def function_of(edge: Edge) -> tuple[Node | AccumulateGrad | None, int]:
     """An edge as torch shows it: (grad_fn, output number)."""
     if edge is None or isinstance(edge, Node) and edge.op is NOWHERE:
         return None, 0
@@ -299,7 +309,7 @@ def function_of(edge):
 _node_classes = {}
 
 
-def shown(node):
+def shown(node: Node) -> Node:
     """A node as the user gets it: of a class that bears the operation's name. Nodes are made as plain Node,
     and few are ever looked at."""
     if node.__class__ is Node:
@@ -318,7 +328,7 @@ class GradientEdge(NamedTuple):
     output_nr: int
     ownership_token: object | None = None
 
-    def edge(self):
+    def edge(self) -> Node | Tensor:
         """Where a gradient that arrives here goes, as nodes keep it."""
         if self.ownership_token is not None:
             return self.ownership_token
@@ -328,5 +338,5 @@ class GradientEdge(NamedTuple):
             return self.node
         return new_node(SELECT, (self.node,), (self.output_nr, None, None), (), self.node.shape[self.output_nr])
 
-    def shape(self):
+    def shape(self) -> tuple:
         return shape_of(self.edge())

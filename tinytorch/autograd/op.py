@@ -24,14 +24,19 @@ for one tensor), `unary` and `binary` (element by element, with torch's promotio
 signature). They repeat the few lines that make a Tensor and a Node, because a call for each would
 cost what an op costs.
 """
+from __future__ import annotations
+
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from .. import dtypes as dt
 from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
-from ..types import Number  # noqa: F401  (in an annotation)
+from ..types import Number
 from .grad_mode import mode, usual
 from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
 from .promotion import (
@@ -50,10 +55,13 @@ from .views import MULTI, refresh, track_view
 
 _NOTHING = ()
 _UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
+_PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
+_NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look for
 
 
-def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decomposition=None, inputs=None,
-       backward_name=None, **rules):
+def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
+       joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
+       backward_name: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     Keywords other than Op's settings are the derivative rules of the arguments of that name.
@@ -64,14 +72,17 @@ def op(name=None, first=0, aux=False, multi=False, view=False, joint=None, decom
     return decorate
 
 
-def single(name=None, aux=False, view=False, backward_name=None, **rules):
+def single(name: str | None = None, aux: bool = False, view: bool = False, backward_name: str | None = None,
+           **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
     def decorate(forward):
         return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, backward_name=backward_name))
     return decorate
 
 
-def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts=False, aliases="", kernel=None):
+def unary(rule: Callable | None = None, name: str | None = None, to_float: bool = False, method: bool | str = True,
+          inplace: bool | Callable = True, casts: bool = False, aliases: str = "",
+          kernel: str | None = None) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
@@ -84,8 +95,10 @@ def unary(rule=None, name=None, to_float=False, method=True, inplace=True, casts
     return decorate
 
 
-def binary(name=None, to_float=False, method=True, inplace=True, numbers="both", mixed=None, aliases="",
-           ioperator=None, kernel=None, backward_name=None, **rules):
+def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
+           numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
+           kernel: str | None = None, backward_name: str | None = None,
+           **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
@@ -107,12 +120,12 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     return call
 
 
-def operator(function):
+def operator(function: Callable) -> Callable:
     """`function`, made by `binary`, as a Python operator: NotImplemented for what is neither tensor nor number."""
     return finish(_binary, function.op, function.to_float, "both", function.mixed, True)
 
 
-def finish(make, o, *flags):
+def finish(make: Callable, o: Op, *flags: Any) -> Callable:
     call = make(o, o.forward, *flags)
     call.__name__ = call.__qualname__ = o.forward.__name__
     call.__doc__, call.__module__ = o.forward.__doc__, o.forward.__module__
@@ -124,7 +137,7 @@ def finish(make, o, *flags):
     return call
 
 
-def renamed(function, name):
+def renamed(function: Callable, name: str) -> Callable:
     """The primitive `function` under another name on the tape, where torch has several for what is one here."""
     make, flags = function.make
     return finish(make, function.op.renamed(name), *flags)
@@ -142,7 +155,7 @@ def _unary(o, forward, to_float, casts):
         if out is not None:
             return write_out(out, call(input), input, exact=exact)
         array = input.array
-        if to_float and array.dtype.kind not in "fc":
+        if to_float and array.dtype.kind not in _PLAIN:
             return unusual_unary(o, call, input, None)
         try:
             result = forward(array)
@@ -226,7 +239,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             if tensors_only and not isinstance(other, (ndarray, np.generic)):
                 raise not_an_operand(o, other, 2)
             kind = a.dtype.kind
-            if other.__class__ is float and kind == "f" or other.__class__ is int and kind in "fiu":
+            if other.__class__ is float and kind == dt.NATIVE or other.__class__ is int and kind in _NUMBERS:
                 b = other
             elif is_operator and not isinstance(other, OPERANDS):
                 return NotImplemented
@@ -234,7 +247,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))), input, other)
-        if to_float and a.dtype.kind in "biu":
+        if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other)), input, other)
         try:
             result = forward(a, b)
@@ -429,7 +442,7 @@ def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, r
         node = new_node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
         _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
         for k, output in enumerate(outputs):
-            if output.array.dtype.kind in "fcV":
+            if output.array.dtype.kind in dt.DIFFERENTIABLE:
                 output.node = new_node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
                 output._requires_grad = True
     return outputs
@@ -456,11 +469,11 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
         mode.grad(node)
 
 
-def _like_unary(input: "Tensor", *, out: "Tensor | None" = None) -> "Tensor":
+def _like_unary(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     pass
 
 
-def _like_binary(input: "Tensor", other: "Tensor | Number", *, out: "Tensor | None" = None) -> "Tensor":
+def _like_binary(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     pass
 
 

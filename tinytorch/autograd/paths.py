@@ -1,14 +1,19 @@
 """Which parts of the graph a backward reaches."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
 from ..tensor import Tensor
-from .node import Node
+from .node import GradientEdge, Node
 
 
-def edge_of(x):
+def edge_of(x: Tensor | GradientEdge) -> Node | Tensor:
     """Where the gradient of a Tensor (or GradientEdge) goes: its node, or a leaf itself."""
     return x.node or x if isinstance(x, Tensor) else x.edge()
 
 
-def reached_by(roots, inputs):
+def reached_by(roots: Sequence[Tensor | GradientEdge],
+               inputs: Sequence[Tensor | GradientEdge] | None) -> set[Node | Tensor]:
     """The nodes and leaves that a backward from `roots` hands a gradient to."""
     if inputs is not None:
         return leading_to({edge_of(t) for t in inputs}, roots)
@@ -22,7 +27,7 @@ def reached_by(roots, inputs):
     return seen
 
 
-def leading_to(targets, roots):
+def leading_to(targets: Iterable[Node | Tensor], roots: Sequence[Tensor | GradientEdge]) -> set[Node | Tensor]:
     """All nodes and leaves on a path from `roots` to one of `targets`."""
     parents, stack, seen = {}, [edge_of(r) for r in roots], set()
     while stack:

@@ -1,7 +1,11 @@
 """What the op wrappers do off the hot path: operands of several dtypes, Python numbers that do not
 fit, bfloat16, `out=`, and torch's words for what cannot be done."""
+from __future__ import annotations
+
 import math
 import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -10,11 +14,14 @@ from .. import dtypes as dt
 from ..errors import not_a_tensor, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
 from ..tensor import Tensor, wrap
+from ..types import Number
 from .grad_mode import mode
+from .node import Op
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
 #: What may stand beside a tensor in arithmetic.
 OPERANDS = (bool, int, float, complex, ndarray, np.generic)
+_FOR_RESULT_TYPE = (Tensor, bool, int, float, complex, np.generic)
 
 
 #: A dtype as torch's C++ messages spell it, by the name of its tensor type.
@@ -24,14 +31,14 @@ C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16"
            "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
 
 
-def on_arrays(o, *operands):
+def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     """An op called by a derivative rule on plain arrays: nothing to record."""
     if any(isinstance(x, (ndarray, np.generic)) for x in operands):
         return o.forward(*operands)
     raise not_an_operand(o, operands[0], 1)
 
 
-def as_operand(o, value, like, position):
+def as_operand(o: Op, value: Number | np.ndarray, like: Tensor, position: int) -> Tensor | Number:
     """A Python number, NumPy array or scalar beside tensor `like`, as something the op can take."""
     if isinstance(value, (bool, int, float, complex)):
         return wrap(np.asarray(scalar_as(value, result_dtype((like, value)).numpy))) if position == 1 else value
@@ -40,19 +47,19 @@ def as_operand(o, value, like, position):
     raise not_an_operand(o, value, position)
 
 
-def not_an_operand(o, value, position):
+def not_an_operand(o: Op, value: Any, position: int) -> TypeError:
     """The TypeError for an operand of an op that is no tensor."""
     return not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, value)
 
 
-def need_tensors(function, **arguments):
+def need_tensors(function: str, **arguments: Any) -> None:
     """TypeError if one of the (leading) arguments is no tensor."""
     for position, (name, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(function, name, position, value)
 
 
-def result_dtype(operands):
+def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
     """torch's result type of tensors and Python numbers."""
     tiers = [None, None, None]                 # with dimensions, 0-dim, Python numbers
     for x in operands:
@@ -64,46 +71,53 @@ def result_dtype(operands):
     return dt.combine(*tiers)
 
 
-def result_type(tensor1, tensor2):
+def result_type(tensor: Tensor | Number, other: Tensor | Number) -> dt.dtype:
     """The dtype that an operation on the two (tensors or Python numbers) computes in.
 
     >>> import tinytorch as torch
     >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int), 1.0)
     torch.float32
     """
-    return result_dtype((tensor1, tensor2))
+    if not (isinstance(tensor, _FOR_RESULT_TYPE) and isinstance(other, _FOR_RESULT_TYPE)):
+        given = f"{type(tensor).__name__}, {type(other).__name__}"
+        raise TypeError(f"result_type() received an invalid combination of arguments - got ({given}), but expected one "
+                        "of:\n * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, "
+                        "Number other)\n * (Number scalar1, Number scalar2)\n")
+    return result_dtype((tensor, other))
 
 
-def promoted(*operands):
+def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
     """The operands in their common dtype (Python numbers as 0-dim tensors of it)."""
     d = result_dtype(operands).numpy
     return tuple(converted(x, d) if isinstance(x, Tensor) else wrap(scalar_as(x, d)) for x in operands)
 
 
-def stored_as(value, numpy_dtype):
+def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as the 0-dim array that a tensor of a dtype stores. RuntimeError if it does not fit."""
     kind = numpy_dtype.kind
-    if kind == "f" and value.__class__ is float and -65504.0 <= value <= 65504.0:    # what every float dtype can hold
-        return np.array(value, numpy_dtype)
+    if kind == dt.NATIVE and value.__class__ is float and -65504.0 <= value <= 65504.0:
+        return np.array(value, numpy_dtype)    # what every float dtype can hold
     number = value.item() if isinstance(value, (ndarray, np.generic)) else value
     if isinstance(number, complex):
-        if kind != "c" and number.imag == 0:
+        if kind != dt.COMPLEX and number.imag == 0:
             number = number.real
     elif isinstance(number, int) and not -1 << 63 <= number < 1 << 64:
         raise OverflowError("int too big to convert")
-    if kind in "iu":
+    if kind in dt.INTEGER:
+        signed = kind == dt.SIGNED
         fits = not isinstance(number, complex)
         if isinstance(number, float):
-            fits = math.isfinite(number) and (kind == "i" or number >= 0)
+            fits = math.isfinite(number) and (signed or number >= 0)
             number = int(number) if fits else 0
-        high = (1 << 8 * numpy_dtype.itemsize - (kind == "i")) - 1
-        if fits and -high - (kind == "i") <= number <= high:    # a negative number wraps around in an unsigned dtype
+        high = (1 << 8 * numpy_dtype.itemsize - signed) - 1
+        if fits and -high - signed <= number <= high:    # a negative number wraps around in an unsigned dtype
             return scalar_as(number, numpy_dtype)
-    elif kind == "b" or kind == "c" and not isinstance(number, (float, complex)):
+    elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
         return np.array(number, numpy_dtype)
-    elif kind == "c" or not isinstance(number, complex):
+    elif kind == dt.COMPLEX or not isinstance(number, complex):
         result = scalar_as(number, numpy_dtype)
-        if kind == "V" or np.isfinite(result) or not (math.isfinite(number.real) and math.isfinite(number.imag)):
+        finite = math.isfinite(number.real) and math.isfinite(number.imag)
+        if kind == dt.WIDENED or np.isfinite(result) or not finite:
             return result
     name = _STORED.get(numpy_dtype.name) or C_NAMES[dt.BY_NUMPY[numpy_dtype].type_name]
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
@@ -114,35 +128,35 @@ _STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "i
            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
 
 
-def scalar_as(value, numpy_dtype):
+def scalar_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as a 0-dim array of a dtype; integers wrap around as in C."""
-    if numpy_dtype.kind in "iu" and isinstance(value, int):
+    if numpy_dtype.kind in dt.INTEGER and isinstance(value, int):
         if not -1 << 63 <= value < 1 << 64:
             raise OverflowError("int too big to convert")
         bits = 8 * numpy_dtype.itemsize
         return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
     if numpy_dtype == dt.BFLOAT16:
         return dt.to_bfloat16(np.array(value, np.float32))
-    if isinstance(value, complex) and numpy_dtype.kind != "c":
+    if isinstance(value, complex) and numpy_dtype.kind != dt.COMPLEX:
         raise RuntimeError(f"value cannot be converted to type {dt.BY_NUMPY[numpy_dtype].name} without overflow")
     return np.array(value, numpy_dtype)
 
 
-def to_default(x):
+def to_default(x: Tensor | Number) -> Tensor | float:
     """Integers and bools in the default dtype; anything else as it is."""
     if not isinstance(x, Tensor):
         return float(x)
-    return converted(x, dt.get_default_dtype().numpy) if x.array.dtype.kind in "biu" else x
+    return converted(x, dt.get_default_dtype().numpy) if x.array.dtype.kind in dt.INTEGRAL else x
 
 
-def converted(tensor, numpy_dtype):
+def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
     """`tensor` in another dtype, recorded; itself if it has that dtype already."""
     if tensor.array.dtype == numpy_dtype:
         return tensor
     return tensor.to(dt.BY_NUMPY[numpy_dtype])
 
 
-def in_float32(call, *operands):
+def in_float32(call: Callable, *operands: Tensor | Number) -> Tensor:
     """bfloat16 arithmetic: compute in float32, round the result."""
     wide = [converted(x, np.dtype(np.float32)) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x
             for x in operands]
@@ -150,19 +164,19 @@ def in_float32(call, *operands):
     return converted(result, dt.BFLOAT16) if result.array.dtype == np.float32 else result
 
 
-def unusual_unary(o, call, input, error):
+def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None) -> Tensor:
     """An input whose dtype the forward does not take (bfloat16, an integer where a float is needed), or too large."""
     if error is not None and not isinstance(error, TypeError):
         raise refusal(error)
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(call, input)
     default = dt.get_default_dtype().numpy
-    if input.array.dtype.kind in "biu" and input.array.dtype != default:
+    if input.array.dtype.kind in dt.INTEGRAL and input.array.dtype != default:
         return call(converted(input, default))
     raise not_implemented(o.kernel or o.name, input)
 
 
-def unusual_binary(o, call, input, other, error):
+def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception) -> Tensor:
     """Why the forward of two operands failed: bfloat16, an integer out of range, shapes, or memory."""
     a = input.array
     if isinstance(error, MemoryError):
@@ -178,7 +192,7 @@ def unusual_binary(o, call, input, other, error):
     raise refusal(error)
 
 
-def check_broadcast(a, b):
+def check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     """RuntimeError naming the sizes if shapes `a` and `b` do not broadcast."""
     for i in range(1, min(len(a), len(b)) + 1):
         if a[-i] != b[-i] and a[-i] != 1 and b[-i] != 1:
@@ -189,7 +203,8 @@ def check_broadcast(a, b):
 EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
 
 
-def write_out(out, result, *inputs, apart=False, exact=None, level=3):
+def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | str = False, exact: str | None = None,
+              level: int = 3) -> Tensor:
     """Store `result` in the tensor given as `out=`, by torch's rules; with None return it.
 
     `inputs` are the tensors that it must not overlap in part, or with `apart` at all (with "resized", not after it was
@@ -231,7 +246,7 @@ def write_out(out, result, *inputs, apart=False, exact=None, level=3):
     return out
 
 
-def refill(out, result, by_count=False):
+def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor:
     """`write_out` for functions that make or fill a tensor: `out`, whatever it holds, gets the shape of `result` (with
     `by_count` it keeps its own if that has as many elements) and its numbers, without a word."""
     if out is None:
@@ -249,7 +264,7 @@ def refill(out, result, by_count=False):
     return out
 
 
-def check_out_dtype(out, input):
+def check_out_dtype(out: Tensor | None, input: Tensor) -> None:
     """RuntimeError unless the tensor given as `out=`, if any, has the dtype of `input`."""
     if out is not None and out.array.dtype != input.array.dtype:
         names = [C_NAMES.get(type_name(x), x.dtype.name) for x in (input, out)]

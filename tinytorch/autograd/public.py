@@ -12,13 +12,20 @@ Two kinds of functions are entered in the table and not wrapped. `hot` ones are 
 felt, and check by hand (`refuse`); operations made by `unary` and `binary` (op.py) are hot. `python` ones are written
 in Python in torch, where nothing is checked at the door either.
 """
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from .. import dtypes as dt
 from ..errors import not_a_tensor, not_implemented
-from ..tensor import Tensor
+from ..tensor import Tensor, method
 from .in_place import in_place
 from .promotion import OPERANDS, converted, write_out
+
+__all__ = ["KINDS", "TABLE", "Public", "attach", "enter", "method", "methods", "public", "reflected", "refuse"]
 
 #: Every public function, as it is called -> Public.
 TABLE = {}
@@ -28,6 +35,7 @@ _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"
                 "from": "from_"}               # which no parameter can be called in Python
 
 _FLOAT32 = np.dtype(np.float32)
+_PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 
 
 # ------------------------------------------------------------------ what arguments may be
@@ -39,11 +47,11 @@ def _is_number(x, kinds, fitting):
 
 
 def _is_int(x):
-    return x.__class__ is int or isinstance(x, int) and not isinstance(x, bool) or _is_number(x, "iu", "iu")
+    return x.__class__ is int or isinstance(x, int) and not isinstance(x, bool) or _is_number(x, dt.INTEGER, dt.INTEGER)
 
 
 def _is_float(x):
-    return isinstance(x, (float, int)) or _is_number(x, "iuf", "biufV")
+    return isinstance(x, (float, int)) or _is_number(x, dt.INTEGER + dt.NATIVE, dt.INTEGRAL + dt.FLOATING)
 
 
 def _is_sequence(x, fits):
@@ -61,7 +69,7 @@ KINDS = {
     "int": ((int,), _is_int, "int"),
     "Ints": ((), lambda x: isinstance(x, (tuple, list)) and (not x or hasattr(x[0], "__index__")), "tuple of ints"),
     "float": ((float, int), _is_float, "float"),
-    "Number": ((float, int, bool, complex), lambda x: _is_number(x, "biufc", "biufcV"), "Number"),
+    "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
     "bool": ((bool,), lambda x: isinstance(x, np.bool_), "bool"),
     "str": ((str,), lambda x: isinstance(x, str), "str"),
     "dt.dtype": ((dt.dtype,), lambda x: False, "torch.dtype"),
@@ -109,18 +117,20 @@ class Public:
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
                  "_kinds")
 
-    def __init__(self, function, name=None, dtypes=None, kernel=None, widen=False, out=None, apart=False):
+    def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
+                 kernel: str | None = None, widen: bool = False, out: str | None = None,
+                 apart: bool | str = False) -> None:
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
         self.checks = "own"
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
 
-    def parameters(self):
+    def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the positional parameters, and of those by keyword."""
         code = getattr(self.function, "__wrapped__", self.function).__code__
         positional = code.co_varnames[:code.co_argcount]
         return positional, code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
 
-    def read(self):
+    def read(self) -> list:
         """Reads the annotations, at the first call: the classes of the positional arguments, in order."""
         positional, by_keyword = self.parameters()
         annotations = self.function.__annotations__
@@ -128,7 +138,7 @@ class Public:
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         return classes
 
-    def check(self, args):
+    def check(self, args: Sequence[Any]) -> None:
         """TypeError for the first positional argument that is not what the annotation says."""
         for i, (value, name) in enumerate(zip(args, self._kinds), 1):
             self._check(value, name, i)
@@ -144,7 +154,7 @@ class Public:
                 given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
 
-    def keywords(self, args, kwargs):
+    def keywords(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments with torch's names for NumPy's, those by keyword checked, the first one by position."""
         for numpy, name in _NUMPY_NAMES.items():
             if numpy in kwargs and numpy not in self._kinds and name in self._kinds and name not in kwargs:
@@ -157,7 +167,7 @@ class Public:
             args = kwargs.pop(first),
         return args, kwargs
 
-    def compute(self, args, kwargs):
+    def compute(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """The function's result for arguments that were checked, by what is said of dtypes and `out`."""
         out = kwargs.pop("out", None) if self.out is not None else None
         function, input = self.function, args[0] if args else None
@@ -202,7 +212,9 @@ def _like(result, values):
 
 
 # ------------------------------------------------------------------ the decorators
-def public(name=None, *, hot=False, python=False, method=False, inplace=False, aliases="", ioperator=None, **said):
+def public(name: str | None = None, *, hot: bool = False, python: bool = False, method: bool | str = False,
+           inplace: bool | Callable = False, aliases: str = "", ioperator: str | None = None,
+           **said: Any) -> Callable[[Callable], Callable]:
     """Decorator of a public function; see the head of this file, and `Public` for what else can be `said`.
 
     name       in torch's messages, where it is not the function's own: "linalg_det"
@@ -220,7 +232,8 @@ def public(name=None, *, hot=False, python=False, method=False, inplace=False, a
     return decorate
 
 
-def enter(record, call, method=True, inplace=False, aliases="", ioperator=None):
+def enter(record: Public, call: Callable, method: bool | str = True, inplace: bool | Callable = False,
+          aliases: str = "", ioperator: str | None = None) -> None:
     """Enters a function in the table, and makes it the Tensor methods that are asked for."""
     TABLE[call] = record
     names = method.split() if isinstance(method, str) else [call.__name__] * method
@@ -237,23 +250,14 @@ def _set(record, call, names):
         record.methods.append(name)
 
 
-def method(*names):
-    """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch."""
-    def decorate(function):
-        for name in names or (function.__name__,):
-            setattr(Tensor, name, function)
-        return function
-    return decorate
-
-
-def reflected(function):
+def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
     def call(self, other):
         return function(other, self) if isinstance(other, (Tensor, *OPERANDS)) else NotImplemented
     return call
 
 
-def refuse(function, *args):
+def refuse(function: Callable, *args: Any) -> None:
     """Raise torch's TypeError for the first of the arguments of a hot function that is not what its annotation says;
     return if there is none."""
     record = TABLE[function]
@@ -287,11 +291,11 @@ def _checked(record, function):
     return call
 
 
-def attach(function, method=True, inplace=False):
+def attach(function: Callable, method: bool = True, inplace: bool = False) -> None:
     enter(Public(function), function, method, inplace)
 
 
-def methods(*functions, inplace=()):
+def methods(*functions: Callable, inplace: Sequence[Callable] = ()) -> None:
     for function in functions:
         attach(function)
     for function in inplace:

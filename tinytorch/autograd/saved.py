@@ -3,8 +3,12 @@
 A node keeps plain arrays beside the version that each tensor had. `saved_tensors_hooks` put something
 else in their place: what the user's pack function makes of them.
 """
+from __future__ import annotations
+
 import contextlib
 import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +28,7 @@ FREED_ERROR = (
 PACKED = ([0], None)
 
 
-def checked(node):
+def checked(node: Node) -> Sequence[Any]:
     """node.saved, unpacked; RuntimeError if the arrays are gone, or have been written to since."""
     versions = node.versions
     if versions is FREED:
@@ -44,7 +48,7 @@ def _matters(node, number):
     return wanted and not node.op.kept(wanted).isdisjoint((place, place - len(node.saved)))
 
 
-def modified(cell, version, array, maker):
+def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> RuntimeError:
     """The error for a saved array that is not what it was; `maker`: its node's name, or None."""
     made = "" if maker is None else f", which is output 0 of {short_name(maker)},"
     if mode.anomaly:
@@ -60,7 +64,7 @@ def modified(cell, version, array, maker):
         f"expected version {version} instead. Hint: {hint}{where}")
 
 
-def short_name(name):
+def short_name(name: str) -> str:
     """The name of the operation that a node belongs to."""
     return re.sub(r"Backward\d*$", "", name)
 
@@ -87,7 +91,7 @@ def _what_and_who(node, number):
 
 
 # ------------------------------------------------------------------ as tensors with their history
-def saved_tensor(node, i, s):
+def saved_tensor(node: Node, i: int, s: Any) -> Any:
     """What saved[i] of `node` is (`s`, unpacked) as a Tensor with its history."""
     count = len(node.saved)
     if i == count + AUX:
@@ -117,12 +121,12 @@ def saved_tensor(node, i, s):
 def _saved_output(node, k, array):
     """Output `k` of a many-output node as a Tensor with its history."""
     t = wrap(array)
-    if array.dtype.kind in "fcV":
+    if array.dtype.kind in dt.DIFFERENTIABLE:
         t.node, t._requires_grad = new_node(SELECT, (node,), (k, None, None), (), array.shape), True
     return t
 
 
-def look_up(node, name):
+def look_up(node: Node, name: str) -> Any:
     """The attribute `name` of a node that is none of its own: `_saved_...`, or what a Function's ctx has."""
     op = node.op
     if op.function is not None and not name.startswith("__"):
@@ -139,7 +143,7 @@ def look_up(node, name):
     raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
 
 
-def saved_names(node):
+def saved_names(node: Node) -> dict[str, int]:
     """Where in node.saved is what can be looked at, by name."""
     found, op = {}, node.op
     if op.function is None:
@@ -156,7 +160,7 @@ class Packed:
 
     __slots__ = ("data", "unpack")
 
-    def __init__(self, tensor, pack, unpack):
+    def __init__(self, tensor: Tensor, pack: Callable, unpack: Callable) -> None:
         before = tensor.version[0]
         with no_grad():
             self.data = pack(tensor)
@@ -167,14 +171,14 @@ class Packed:
                                "side-effects. Please open an issue if you need to perform in-place operations on the "
                                "input to a pack hook.")
 
-    def restored(self):
+    def restored(self) -> Tensor:
         tensor = self.unpack(self.data)
         if not isinstance(tensor, Tensor):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                             f"{type(tensor).__name__}")
         return tensor
 
-    def keep_original(self, array):
+    def keep_original(self, array: np.ndarray) -> None:
         """Called before `array` is overwritten."""
         if isinstance(self.data, Tensor) and np.may_share_memory(self.data.array, array):
             self.data = wrap(self.data.array.copy(order="K"))
@@ -185,11 +189,11 @@ class SavedTensor:
 
     __slots__ = ("register_hooks",)
 
-    def __init__(self, register_hooks):
+    def __init__(self, register_hooks: Callable[[Callable, Callable], None]) -> None:
         self.register_hooks = register_hooks   # (pack, unpack): as saved_tensors_hooks do, for this tensor alone
 
 
-def refuse_hooks(freed, packed):
+def refuse_hooks(freed: bool, packed: bool) -> None:
     """RuntimeError for hooks on a saved tensor that is gone, or has some."""
     if freed:
         raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate "
@@ -238,9 +242,9 @@ def _unpacked(s):
 
 def _pack_saved(node):
     """Watches new nodes: packs what they have saved."""
-    if mode.packing is None or not node.saved:
+    if mode.saved_tensors_hooks is None or not node.saved:
         return
-    pack, unpack = mode.packing
+    pack, unpack = mode.saved_tensors_hooks
     saved = list(node.saved)
     count, first = len(saved), node.op.first
     for i, s in enumerate(saved):
@@ -276,18 +280,18 @@ class saved_tensors_hooks:
     (tensor([2., 4.]),)
     """
 
-    def __init__(self, pack_hook, unpack_hook):
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
-    def __enter__(self):
-        if mode.packing_refused is not None:
-            raise RuntimeError(mode.packing_refused)
-        self._before, mode.packing = mode.packing, (self.pack_hook, self.unpack_hook)
+    def __enter__(self) -> None:
+        if mode.saved_tensors_hooks_disabled is not None:
+            raise RuntimeError(mode.saved_tensors_hooks_disabled)
+        self._before, mode.saved_tensors_hooks = mode.saved_tensors_hooks, (self.pack_hook, self.unpack_hook)
         if self._before is None:
             watch(_pack_saved)
 
-    def __exit__(self, *exc_info):
-        mode.packing = self._before
+    def __exit__(self, *exc_info: object) -> None:
+        mode.saved_tensors_hooks = self._before
         if self._before is None:
             unwatch(_pack_saved)
 
@@ -296,21 +300,21 @@ class save_on_cpu(saved_tensors_hooks):
     """Context manager: saved tensors are kept on the CPU, as copies. Everything is there already, so this only
     shields them from writes in place. `pin_memory` and `device_type` mean nothing here."""
 
-    def __init__(self, pin_memory=False, device_type="cuda"):
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda tensor: tensor.detach().clone(), lambda packed: packed)
 
 
 @contextlib.contextmanager
-def disable_saved_tensors_hooks(error_message):
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Context manager, or decorator: entering `saved_tensors_hooks` raises RuntimeError(error_message); so does this
     where some are in force."""
-    if mode.packing is not None:
+    if mode.saved_tensors_hooks is not None:
         raise RuntimeError(error_message)
-    before, mode.packing_refused = mode.packing_refused, error_message
+    before, mode.saved_tensors_hooks_disabled = mode.saved_tensors_hooks_disabled, error_message
     try:
         yield
     finally:
-        mode.packing_refused = before
+        mode.saved_tensors_hooks_disabled = before
 
 
 def _dir(node):

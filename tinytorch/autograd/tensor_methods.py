@@ -1,21 +1,29 @@
 """What a Tensor can be asked and told about the graph: grad, requires_grad, backward, detach,
 hooks; and `torch.autograd.backward` and `grad`."""
+from __future__ import annotations
+
+import operator
 import warnings
 import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import dtypes as dt
 from ..errors import type_name
-from ..tensor import Size, Tensor, wrap
+from ..tensor import Size, Tensor, method, wrap
 from . import above
 from .accumulate import OWN
 from .engine import run_backward
 from .grad_mode import mode
-from .hooks import add_hook
+from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .promotion import C_NAMES
+from .public import public, refuse
 from .views import refresh
+
+TensorsOrEdges = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
 
 def _requires_grad(self):
@@ -48,27 +56,28 @@ def _set_requires_grad(self, value):
     self._requires_grad = value
 
 
-def check_can_require_grad(tensor):
+def check_can_require_grad(tensor: Tensor) -> None:
     """RuntimeError for a dtype that has no gradients."""
-    if tensor.array.dtype.kind not in "fcV":
+    if tensor.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
 
 
-def check_not_inference(tensor):
+def check_not_inference(tensor: Tensor) -> None:
     """RuntimeError for an inference tensor outside inference mode, which cannot require gradients."""
     if tensor.is_inference() and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
 
 
-def requires_grad_(self, requires_grad=True):
+@method()
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Set `requires_grad` in place and return the tensor."""
-    if mode.transforms or mode.vmaps:
+    if mode.grad_levels or mode.vmap_levels:
         _refuse_in_transform("Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)",
                              "requires_grad_()")
     if not isinstance(requires_grad, bool):
         raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                         f"{type(requires_grad).__name__}")
-    if requires_grad and self.array.dtype.kind not in "fcV":
+    if requires_grad and self.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     _set_requires_grad(self, requires_grad)
     return self
@@ -160,7 +169,7 @@ def _data(self):
 def _set_data(self, value):
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    if self._requires_grad and value.array.dtype.kind not in "fcV":
+    if self._requires_grad and value.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     self.array = value.array
 
@@ -177,33 +186,41 @@ Tensor._post_accumulate_grad_hooks = property(lambda self: self._accumulating an
 Tensor.output_nr = property(lambda self: self.node.saved[0] if self.node is not None and self.node.op is SELECT else 0)
 
 
-def detach(self):
-    """The same memory outside the graph. In-place writes to it count as writes to `self`.
+@public(hot=True, method=True)
+def detach(input: Tensor) -> Tensor:
+    """The same memory outside the graph. In-place writes to it count as writes to `input`.
 
     >>> import tinytorch as torch
     >>> x = torch.ones(2, requires_grad=True)
     >>> (x * 2).detach().requires_grad
     False
     """
-    tensor = wrap(self.array)
-    tensor.version = self.version
+    try:
+        tensor = wrap(input.array)
+    except AttributeError:
+        refuse(detach, input)
+        raise
+    tensor.version = input.version
     return tensor
 
 
-def detach_(self):
+@public(method=True)
+def detach_(input: Tensor) -> Tensor:
     """Take this tensor out of the graph that made it. RuntimeError for a view."""
-    if self._is_view():
+    if input._is_view():
         raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using "
                            "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
                            "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                            "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
                            "torch/optim/optimizer.py as the solution.")
-    self.node, self._requires_grad, self.view_info = None, False, None
-    return self
+    input.node, input._requires_grad, input.view_info = None, False, None
+    return input
 
 
 # ------------------------------------------------------------------ running backward
-def backward_method(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+@method("backward")
+def backward_method(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
+                    create_graph: bool = False, inputs: TensorsOrEdges | None = None) -> None:
     """Compute the gradients of this tensor with respect to the graph's leaves, into their `.grad`.
 
     gradient      of this tensor's shape; may be left out for a scalar
@@ -216,9 +233,12 @@ def backward_method(self, gradient=None, retain_graph=None, create_graph=False, 
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+             retain_graph: bool | None = None, create_graph: bool = False,
+             grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+             inputs: TensorsOrEdges | None = None) -> None:
     """Sum of the gradients of `tensors` into the `.grad` of the leaves (see `Tensor.backward`)."""
-    if mode.transforms:
+    if mode.grad_levels:
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
                            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
                            "transforms.")
@@ -228,23 +248,30 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
                                "`backward()`. Please only use `grad_tensors`.")
         grad_tensors = grad_variables
+    roots = _tuple(tensors)
+    grads, untracked = _output_grads(roots, _tuple(grad_tensors, len(roots)))
+    if inputs is not None:
+        inputs = _tuple(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    keep, create_graph = _flags(retain_graph, create_graph)
+    if untracked is not None:
+        raise _untracked_root(untracked)
+    if inputs is not None:
+        _check_inputs(inputs, "can't retain_grad on Tensor that has requires_grad=False")
     if create_graph:
         warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and "
                       "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
                       "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
                       "your parameters to None after use to break the cycle and avoid the leak.", stacklevel=3)
-    roots = _tuple(tensors)
-    grads = _output_grads(roots, _tuple(grad_tensors, len(roots)))
-    if inputs is not None:
-        inputs = _tuple(inputs)
-        if not inputs:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        _check_inputs(inputs, "can't retain_grad on Tensor that has requires_grad=False")
-    run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs, True)
+    run_backward(roots, grads, keep, create_graph, inputs, True)
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
-         allow_unused=None, is_grads_batched=False, materialize_grads=False):
+def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor],
+         grad_outputs: Tensor | Sequence[Tensor | None] | None = None, retain_graph: bool | None = None,
+         create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+         is_grads_batched: bool = False,
+         materialize_grads: bool = False) -> tuple[Tensor | None, ...] | dict[Hashable, Tensor | None]:
     """Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple (of a dict, as a dict).
 
     RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None)
@@ -263,7 +290,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
                       "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning,
                       stacklevel=2)
-    create_graph = create_graph or mode.dual is not None       # the gradients carry tangents
+    if mode.dual_level is not None:
+        create_graph = True                    # the gradients carry tangents
     if is_grads_batched:
         results = _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph,
                                 allow_unused or materialize_grads)
@@ -276,9 +304,11 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     roots, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    grads = _output_grads(roots, _tuple(grad_outputs, len(roots)))
+    grads, untracked = _output_grads(roots, _tuple(grad_outputs, len(roots)))
+    keep, create_graph = _flags(retain_graph, create_graph)
+    if untracked is not None:
+        raise _untracked_root(untracked)
     _check_inputs(inputs)
-    keep = create_graph if retain_graph is None else retain_graph
     results = run_backward(roots, grads, keep, create_graph, inputs, False)
     if materialize_grads:
         return _materialized(inputs, results)
@@ -335,11 +365,20 @@ def _check_inputs(inputs, words="One of the differentiated Tensors does not requ
             raise RuntimeError(words)
 
 
+def output_grads(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor | None]) -> list[Tensor]:
+    """A gradient for each root: given, or one for a scalar. RuntimeError for what cannot be a root."""
+    grads, untracked = _output_grads(roots, grads)
+    if untracked is not None:
+        raise _untracked_root(untracked)
+    return grads
+
+
 def _output_grads(roots, grads):
-    """A gradient for each root: given, or one for a scalar. More than there are roots count for nothing."""
+    """A gradient for each root: given, or one for a scalar. More than there are roots count for nothing. And the number
+    of the first root that requires no grad, or None: it is refused after what else may be wrong."""
     if len(grads) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
-    checked = []
+    checked, untracked = [], None
     for i, (root, g) in enumerate(zip(roots, grads)):
         if isinstance(root, GradientEdge):
             if g is None and root.shape() != ():
@@ -350,11 +389,13 @@ def _output_grads(roots, grads):
             raise AssertionError("Expected output to be a torch.Tensor")
         refresh(root)
         if not root._requires_grad or root.node is not None and root.node.op is NOWHERE:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+            untracked = i if untracked is None else untracked
+            if g is None:
+                continue
         if g is None:
             if root.array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if root.array.dtype.kind == "c":
+            if root.array.dtype.kind == dt.COMPLEX:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
             g = wrap(np.ones_like(root.array))
         elif not isinstance(g, Tensor):
@@ -362,18 +403,32 @@ def _output_grads(roots, grads):
         elif g.array.shape != root.array.shape:
             raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(g.array.shape)} and "
                                f"output[{i}] has a shape of {Size(root.array.shape)}.")
-        elif (g.array.dtype.kind == "c") != (root.array.dtype.kind == "c"):
+        elif (g.array.dtype.kind == dt.COMPLEX) != (root.array.dtype.kind == dt.COMPLEX):
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
                                f"Mismatch in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a "
                                f"dtype of {root.dtype}.")
         elif g.array.dtype != root.array.dtype:
             g = g.to(root.dtype)
         checked.append(g)
-    return checked
+    return checked, untracked
+
+
+def _untracked_root(number):
+    return RuntimeError(f"element {number} of tensors does not require grad and does not have a grad_fn")
+
+
+def _flags(retain_graph, create_graph):
+    """Both as bools, the first as the second if it is not given. TypeError for what is no integer."""
+    if retain_graph is None:
+        retain_graph = create_graph
+    if retain_graph.__class__ is not bool or create_graph.__class__ is not bool:
+        retain_graph, create_graph = operator.index(retain_graph) != 0, operator.index(create_graph) != 0
+    return retain_graph, create_graph
 
 
 # ------------------------------------------------------------------ hooks
-def register_hook(self, hook):
+@method()
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call hook(grad) when this tensor's gradient is known; what it returns replaces the gradient.
 
     Returns a handle with `remove()`. RuntimeError if the tensor requires no grad.
@@ -388,7 +443,8 @@ def register_hook(self, hook):
     return add_hook(self._hooks, hook)
 
 
-def register_post_accumulate_grad_hook(self, hook):
+@method()
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call hook(tensor) after its `.grad` has been written. For leaves only."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -397,11 +453,12 @@ def register_post_accumulate_grad_hook(self, hook):
     return add_hook(accumulator(self).extras().tensor_hooks, hook)
 
 
-def retain_grad(self):
+@method()
+def retain_grad(self: Tensor) -> None:
     """Keep the gradient of a tensor that is not a leaf in its `.grad`."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if mode.transforms or mode.vmaps:
+    if mode.grad_levels or mode.vmap_levels:
         _refuse_in_transform("Tensor.retain_grad()", "retain_grad()")
     if self.is_leaf or self.retains_grad:
         return
@@ -413,21 +470,16 @@ Tensor.retains_grad = False
 Tensor._grad_dtype = OWN
 Tensor._accumulating = None        # Extras of the leaf's AccumulateGrad
 Tensor._accumulator = None         # weak reference to that, if it has been asked for
-Tensor.backward = backward_method
-Tensor.detach, Tensor.detach_ = detach, detach_
-Tensor.requires_grad_ = requires_grad_
-Tensor.register_hook, Tensor.retain_grad = register_hook, retain_grad
-Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
 
 
 class Variable(Tensor):
     """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
 
-    def __new__(cls, data=None, requires_grad=False, volatile=None):
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: None = None) -> Tensor:
         tensor = data.detach() if isinstance(data, Tensor) and data.node is None else data
         if requires_grad:
             tensor.requires_grad_()
         return tensor
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         """All is done in __new__."""

@@ -9,8 +9,12 @@ where it is not used.
 
 The backward of some operations is not the adjoint of what torch does in forward mode: that of
 `cholesky` is made symmetric, its forward mode takes a tangent as it is. Such a rule asks for
-`mode.pushing`, which is set while J^H u is computed for a tangent, and gives the adjoint then.
+`mode.computing_jvp`, which is set while J^H u is computed for a tangent, and gives the adjoint then.
 """
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from ..tensor import Tensor, blank, wrap
@@ -29,15 +33,15 @@ class Level:
 
     __slots__ = ("alive", "before")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.alive = True
         self.before = mode.grad
 
-    def __enter__(self):
+    def __enter__(self) -> Level:
         mode.grad = mode.recorder
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> bool:
         self.alive = False
         mode.grad = self.before
         return False
@@ -48,12 +52,12 @@ class Transform(Level):
 
     __slots__ = ()
 
-    def __enter__(self):
-        mode.transforms += 1
+    def __enter__(self) -> Transform:
+        mode.grad_levels += 1
         return super().__enter__()
 
-    def __exit__(self, *exc_info):
-        mode.transforms -= 1
+    def __exit__(self, *exc_info: object) -> bool:
+        mode.grad_levels -= 1
         return super().__exit__(*exc_info)
 
 
@@ -65,7 +69,7 @@ def _same(tensor):
 STAND_IN = Op(_same, name="alias", rules={"tensor": lambda g: g})
 
 
-def stand_in(tensor, level, leaf=False):
+def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
     """A tracked tensor in the same memory, through which `level` differentiates.
 
     Its history is that of `tensor` if that was being recorded outside. With `leaf`, one without
@@ -82,20 +86,20 @@ def stand_in(tensor, level, leaf=False):
     return alias
 
 
-def handle(alias):
+def handle(alias: Tensor) -> Tensor:
     """A second tensor at the same place of the graph, which stays there if `alias` is written to."""
     tensor = wrap(alias.array)
     tensor.node, tensor._requires_grad = alias.node, True
     return tensor if alias.node is not None else alias
 
 
-def is_tracked(tensor):
+def is_tracked(tensor: Tensor) -> bool:
     """Whether the tensor has a history or is a leaf that requires grad; its node is up to date then."""
     refresh(tensor)
     return tensor._requires_grad
 
 
-def live(tensor):
+def live(tensor: Tensor) -> bool:
     """Whether something can still be differentiated through `tensor`: a leaf, or the stand-in of a level under way."""
     if not is_tracked(tensor):
         return False
@@ -114,12 +118,13 @@ def live(tensor):
     return False
 
 
-def release(tensor):
+def release(tensor: Tensor) -> Tensor:
     """`tensor` as it leaves a level: without history, unless there is some outside and recording is on there."""
     return tensor if not is_tracked(tensor) or mode.grad and live(tensor) else tensor.detach()
 
 
-def pull(outputs, cotangents, inputs):
+def pull(outputs: Sequence[Tensor], cotangents: Sequence[Tensor | None],
+         inputs: Sequence[Tensor]) -> list[Tensor | None]:
     """The vector-Jacobian products of a level that has ended: a tensor, or None, for each of `inputs`."""
     pairs = [(y, g) for y, g in zip(outputs, cotangents) if is_tracked(y)]
     taped = mode.grad and any(live(y) or is_tracked(g) for y, g in pairs)
@@ -127,20 +132,20 @@ def pull(outputs, cotangents, inputs):
     return [g if g is None else release(g) for g in found]
 
 
-def push(outputs, inputs, tangents):
+def push(outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Tensor | None]:
     """The Jacobian-vector products: a tensor, or None where nothing depends on `inputs`, for each of `outputs`."""
     return pusher(outputs, inputs)(tangents)
 
 
-def pusher(outputs, inputs):
+def pusher(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Callable:
     """`push` for several tangents: a function of them."""
     tracked = [k for k, y in enumerate(outputs) if is_tracked(y)]
     dummies = [_dummy(outputs[k]) for k in tracked]
-    before, mode.pushing = mode.pushing, True
+    before, mode.computing_jvp = mode.computing_jvp, True
     try:
         products = run_backward([outputs[k] for k in tracked], dummies, True, True, inputs, False)
     finally:
-        mode.pushing = before
+        mode.computing_jvp = before
     taped = [live(outputs[k]) for k in tracked]
 
     def of(tangents):

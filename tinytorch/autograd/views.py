@@ -4,7 +4,11 @@ A view shares its base's memory and version cell. Where its elements lie in that
 gradient depends on, so writing in place through a view gives the *base* one copy-slice node, and every
 view derives its own history anew from that of the base, the next time it is used.
 """
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +19,8 @@ from ..tensor import Tensor, root_of
 from . import above
 from .anomaly_mode import note_write
 from .grad_mode import INFERENCE_WRITE, mode
-from .node import ANS, NOWHERE, SELECT, Op, new_node
+from .hooks import Gradient
+from .node import ANS, NOWHERE, SELECT, Node, Op, new_node
 from .saved import PACKED, Packed, short_name
 
 #: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
@@ -37,7 +42,7 @@ class View:
 
     __slots__ = ("base", "born", "seen", "made")
 
-    def __init__(self, source, version, made=None):
+    def __init__(self, source: Tensor, version: int, made: str | None = None) -> None:
         origin = source.view_info
         if origin is None:
             self.base = source
@@ -53,7 +58,7 @@ class View:
         self.made = made
 
 
-def track_view(output, source, made=None):
+def track_view(output: Tensor, source: Tensor, made: str | None = None) -> None:
     """Make `output`, which shares the memory of `source`, a view of it."""
     version = source.version
     output.version = version
@@ -61,7 +66,7 @@ def track_view(output, source, made=None):
     output.view_info = View(source, version[0], made) if version.__class__ is list else None
 
 
-def become(self, result):
+def become(self: Tensor, result: Tensor) -> Tensor:
     """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
     self.array = result.array
     self.version[0] += 1
@@ -122,7 +127,7 @@ _REASONS = {
                "the inplace to be tracked) or both outside (if you want the inplace to be tracked)."}
 
 
-def refresh(tensor, always=False):
+def refresh(tensor: Tensor, always: bool = False) -> None:
     """Bring a view's history up to date after writes to its memory. Only needed in grad mode, unless it is `always`."""
     view = tensor.view_info
     if view is None or view.seen == tensor.version[0]:
@@ -157,7 +162,7 @@ def _view_node(base, part, whole):
 
 
 # ------------------------------------------------------------------ gradients by place in memory
-def layouts(array, base):
+def layouts(array: np.ndarray, base: np.ndarray) -> tuple[tuple, tuple]:
     """The layouts (see kernels/layout.py) of an array and of that which it is a view of."""
     root, own = root_of(base), root_of(array)
     start = _address(root)
@@ -171,7 +176,7 @@ def _address(array):
     return array.__array_interface__["data"][0]
 
 
-def to_base(g, part, whole):
+def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
     """The gradient of a base, whose layout is `whole`, from that of the view with the layout `part`."""
     if isinstance(g, Tensor):
         g = above.relaid(g, part, whole)
@@ -202,11 +207,11 @@ def _check_layouts(part, whole):
 
 
 #: base with a part replaced by source. The write itself has been done already.
-COPY_SLICE = Op(lambda base, source, part, whole: base, name="copy_slices", joint=_split_gradient)
-COPY_SLICE.backward_name = "torch::autograd::CopySlices"
+COPY_SLICE = Op(lambda base, source, part, whole: base, name="copy_slices", joint=_split_gradient,
+                backward_name="torch::autograd::CopySlices")
 
 
-def check_in_place(self, *others):
+def check_in_place(self: Tensor, *others: Any) -> None:
     """RuntimeError where torch refuses an in-place write of something computed from `others`."""
     if self.version.__class__ is not list:
         check_inference(self)
@@ -226,18 +231,18 @@ def check_in_place(self, *others):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def check_inference(tensor):
+def check_inference(tensor: Tensor) -> None:
     """RuntimeError if `tensor`, about to be written to, is an inference tensor and inference mode is over."""
     if tensor.is_inference() and not mode.inference:
         raise RuntimeError(INFERENCE_WRITE)
 
 
-def check_written(array):
+def check_written(array: np.ndarray) -> None:
     """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded)."""
     _check_places(array.shape, array.strides)
 
 
-def is_expanded(array):
+def is_expanded(array: np.ndarray) -> bool:
     """Whether elements lie at the same place because a dimension was expanded."""
     return 0 in array.strides and _has_expanded(array.shape, array.strides)
 
@@ -252,18 +257,18 @@ def _check_places(shape, strides):
                            "memory location. Please clone() the tensor before performing the operation.")
 
 
-def warn_expanded(name, example):
+def warn_expanded(name: str, example: str) -> None:
     """Warn of a write to expanded memory that torch will refuse one day."""
     warnings.warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
                   f"operation. This also applies to advanced indexing e.g. {example}", UserWarning, stacklevel=5)
 
 
-def may_share(a, b):
+def may_share(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two arrays may lie in the same memory."""
     return (a is b or a.base is not None or b.base is not None) and np.may_share_memory(a, b)
 
 
-def check_overlap(out, input, apart=False):
+def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False) -> None:
     """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`."""
     a, b = out.array, input.array
     refresh(input)                             # what is wrong with its history comes first
@@ -279,7 +284,7 @@ def check_overlap(out, input, apart=False):
                        "to a single memory location. Please clone() the tensor before performing the operation.")
 
 
-def resized(array, like):
+def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The memory of `array`, from its first element on, in the shape of `like`, and in its order if that is dense.
     New memory, with the elements there were and undefined ones, if that is too small."""
     root, count = root_of(array), like.size
@@ -309,7 +314,7 @@ def _dense(array):
     return True
 
 
-def check_fits(target, shape, dtype):
+def check_fits(target: np.ndarray, shape: tuple[int, ...], dtype: dt.dtype) -> None:
     """RuntimeError if a result of this shape and dtype cannot be written into the array `target`."""
     if shape != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(shape)}")
@@ -319,7 +324,7 @@ def check_fits(target, shape, dtype):
                            f"{want.type_name}")
 
 
-def assign(self, result, expanded=None):
+def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Tensor:
     """Write `result` into `self` and make its history that of `self`. Nothing is written if the shapes or dtypes do
     not fit, or elements lie at the same place: that is refused unless `expanded(memory, values)` says how to do it."""
     target, array = self.array, result.array
@@ -355,7 +360,7 @@ def _keep_original(node, tensor):
         node.saved, node.versions = saved, ([0], 0) + tuple(node.versions[2:])
 
 
-def rebase(self, result):
+def rebase(self: Tensor, result: Tensor) -> None:
     """Give `self`, just overwritten with `result`, the history of `result`."""
     if not mode.grad or not (result._requires_grad or self._requires_grad):
         return
@@ -386,7 +391,7 @@ def rebase(self, result):
     note_write(self.version, base.node.name())
 
 
-def move_retained(tensor, node):
+def move_retained(tensor: Tensor, node: Node | None) -> None:
     """`retain_grad` of a tensor that is given a new history keeps the gradient of its new value."""
     kept = tensor.node.extras().kept
     for reference in [r for r in kept if r() is tensor]:

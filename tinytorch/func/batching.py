@@ -59,11 +59,11 @@ def check_randomness(randomness):
 @contextlib.contextmanager
 def _at_work(randomness):
     """One more vmap is at work."""
-    before, mode.vmaps = mode.vmaps, (*mode.vmaps, (randomness, mode.transforms))
+    before, mode.vmap_levels = mode.vmap_levels, (*mode.vmap_levels, (randomness, mode.grad_levels))
     try:
         yield
     finally:
-        mode.vmaps = before
+        mode.vmap_levels = before
 
 
 @contextlib.contextmanager

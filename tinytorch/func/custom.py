@@ -24,7 +24,7 @@ def check_support(cls):
         raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
                            f"...), it must override the setup_context staticmethod. {_SEE}")
     own = cls.vmap is not Function.vmap
-    if mode.vmaps and own == cls.generate_vmap_rule:
+    if mode.vmap_levels and own == cls.generate_vmap_rule:
         has = ("it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please set "
                "generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity." if own else
                "it does not have vmap support. Please override and implement the vmap staticmethod or set "
@@ -34,12 +34,13 @@ def check_support(cls):
 
 def has_own_vmap(cls, args):
     """Whether the Function's own `vmap` is what computes this call."""
-    return mode.vmaps and cls.vmap is not Function.vmap and any(isinstance(x, Tensor) for x in tree_flatten(args)[0])
+    return mode.vmap_levels and cls.vmap is not Function.vmap and any(
+        isinstance(x, Tensor) for x in tree_flatten(args)[0])
 
 
 def is_outside_of_transforms():
     """Whether no other transform has begun within the innermost vmap."""
-    return mode.vmaps[-1][1] == mode.transforms
+    return mode.vmap_levels[-1][1] == mode.grad_levels
 
 
 def through_vmap(cls, *args):
@@ -47,15 +48,15 @@ def through_vmap(cls, *args):
     each tensor with a dimension of size 1 in front. RuntimeError if it does not return outputs and their dimensions.
 
     What it does is no longer under this vmap."""
-    *outer, (randomness, _) = before = mode.vmaps
-    mode.vmaps = tuple(outer)
+    *outer, (randomness, _) = before = mode.vmap_levels
+    mode.vmap_levels = tuple(outer)
     try:
         batched = tree_map(lambda x: x.unsqueeze(0) if isinstance(x, Tensor) else x, args)
         in_dims = tree_map(lambda x: 0 if isinstance(x, Tensor) else None, args)
         result = cls.vmap(VmapInfo(1, randomness), in_dims, *batched)
         return _sample(*_checked(result))
     finally:
-        mode.vmaps = before
+        mode.vmap_levels = before
 
 
 def _checked(result):

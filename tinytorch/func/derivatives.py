@@ -6,7 +6,7 @@ it returns has a history only if tensors outside the transform do.
 """
 import functools
 
-from ..autograd.tensor_methods import _output_grads
+from ..autograd.tensor_methods import output_grads
 from ..autograd.transform_levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
 from ..ops.creation.factories import zeros, zeros_like
 from ..ops.layout.join import stack
@@ -51,7 +51,7 @@ def _vjp(func, args, argnums, has_aux):
                                f"{output_spec.pretty()}")
         pairs = [(y, g) for y, g in zip(outputs, grads) if is_tracked(y)]
         roots = [y for y, _ in pairs]
-        found = pull(roots, _output_grads(roots, [g for _, g in pairs]), inner)
+        found = pull(roots, output_grads(roots, [g for _, g in pairs]), inner)
         return tree_unflatten([zeros_like(x) if g is None else g for x, g in zip(leaves, found)], spec)
 
     return (results, vjp_fn, _released(aux)) if has_aux else (results, vjp_fn)
@@ -97,7 +97,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
                 raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with "
                                    f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
         roots = [output] if is_tracked(output) else []
-        found = pull(roots, _output_grads(roots, [None] * len(roots)), inner)
+        found = pull(roots, output_grads(roots, [None] * len(roots)), inner)
         found = [zeros_like(x) if g is None else g for x, g in zip(leaves, found)]
         value = release(output)
         found = tree_unflatten(found, spec)

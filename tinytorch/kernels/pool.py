@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from .. import dtypes as dt
 from .threads import split
 
 _CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
@@ -57,7 +58,7 @@ def _for_each(parts, work, x):
 
 def lowest(dtype):
     """What max pooling pads with."""
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    return -np.inf if dtype.kind == dt.NATIVE else np.iinfo(dtype).min
 
 
 def _along(x, axis, combine, start, *settings):
@@ -151,7 +152,7 @@ def max_indices(x, ans, kernel, stride, padding, dilation):
     taps = _taps(size, out, kernel, stride, padding, dilation)
     for to, source in reversed(taps):
         np.copyto(result[to], positions[source], where=x[source] == ans[to])
-    if x.dtype.kind == "f" and _any_nan(ans):
+    if x.dtype.kind == dt.NATIVE and _any_nan(ans):
         for to, source in taps:
             np.copyto(result[to], positions[source], where=np.isnan(x[source]))
     return result
@@ -159,7 +160,7 @@ def max_indices(x, ans, kernel, stride, padding, dilation):
 
 def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     """Each element of `g` at the first maximum of its window in `x`, whose max pooling is `ans`."""
-    if x.dtype.kind == "f" and _any_nan(ans):
+    if x.dtype.kind == dt.NATIVE and _any_nan(ans):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
     taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])

@@ -12,7 +12,7 @@ __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter
 
 def _share(cls, data, requires_grad):
     """A leaf of class `cls` on the memory of `data`."""
-    if requires_grad and data.array.dtype.kind not in "fcV":
+    if requires_grad and data.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if requires_grad:
         check_not_inference(data)

@@ -1,6 +1,7 @@
 """Adagrad."""
 import numpy as np
 
+from .. import dtypes as dt
 from ..kernels import optim as kernels
 from ..tensor import wrap
 from .optimizer import ArrayOptimizer, array_of, count_step, new_count, real
@@ -33,7 +34,7 @@ class Adagrad(ArrayOptimizer):
 
     def _new_state(self, group, p):
         start = self.defaults["initial_accumulator_value"]
-        start = complex(start, start) if p.dtype.kind == "c" else start
+        start = complex(start, start) if p.dtype.kind == dt.COMPLEX else start
         return {"step": new_count(), "sum": wrap(np.full_like(p, start))}
 
     def _update(self, group, lr, p, g, state):

@@ -8,10 +8,10 @@ from operator import is_
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..autograd.grad_mode import enable_grad
 from ..autograd.hooks import RemovableHandle
 from ..autograd.promotion import check_broadcast
-from ..dtypes import float64, get_default_dtype
 from ..tensor import Tensor, wrap
 from .bundle import bundled
 
@@ -379,7 +379,7 @@ def _refuse_sum(a, b):
 
 def real(array):
     """A complex array as pairs of reals, sharing memory; a real one as it is."""
-    if array.dtype.kind != "c":
+    if array.dtype.kind != dt.COMPLEX:
         return array
     return array.view(array.real.dtype) if array.ndim else array.reshape(1).view(array.real.dtype)
 
@@ -398,7 +398,7 @@ def zeros_like(p):
 
 def new_count():
     """A step count of zero: a 0-dim float tensor, as torch keeps it."""
-    return wrap(np.zeros((), np.float64 if get_default_dtype() is float64 else np.float32))
+    return wrap(np.zeros((), np.float64 if dt.get_default_dtype() is dt.float64 else np.float32))
 
 
 def array_of(state, name):

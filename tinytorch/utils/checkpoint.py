@@ -112,7 +112,7 @@ class _Frame:
     def unpack(self, number):
         if number not in self.tensors:
             self._run_again()
-        kept = mode.task is not None and mode.task.retain_graph       # retain_graph: it may be asked for again
+        kept = mode.graph_task is not None and mode.graph_task.retain_graph        # it may be asked for again
         return self.tensors[number] if kept else self.tensors.pop(number)
 
     def _run_again(self):
@@ -179,7 +179,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        if mode.task.inputs is not None:
+        if mode.graph_task.inputs is not None:
             raise RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
                                "passing an `inputs` parameter to .backward(). To resolve this error, you can either "
                                "set use_reentrant=False, or call .backward() without passing the `inputs` argument.")

@@ -21,7 +21,7 @@ def normal(out, mean, std, stream):
     n, dtype = out.size, out.dtype
     if n == 0:
         return out
-    if dtype.kind == "c":
+    if dtype.kind == dt.COMPLEX:
         parts = np.empty((*out.shape, 2), f32 if dtype == np.complex64 else f64)
         out[...] = normal(parts, mean, std / math.sqrt(2), stream).view(dtype)[..., 0]
         return out

@@ -73,7 +73,7 @@ def rounded(values, dtype):
         return dt.to_bfloat16(values.astype(np.float32))
     if dtype == f16:
         return values.astype(np.float32).astype(np.float16)
-    if dtype.kind in "iu":
+    if dtype.kind in dt.INTEGER:
         return values.astype(np.int64).astype(dtype)
     return values.astype(dtype)
 
@@ -157,7 +157,7 @@ def whole_range(out, stream):
     elif dtype in DIGITS:
         values = stream.words(n) % np.uint64((1 << DIGITS[dtype]) + 1)
     else:
-        values = stream.words(n) & np.uint64(1 if dtype.kind == "b" else np.iinfo(dtype).max)
+        values = stream.words(n) & np.uint64(1 if dtype.kind == dt.BOOL else np.iinfo(dtype).max)
     return store(out, from_integers(values.view(np.int64), dtype))
 
 
@@ -183,7 +183,7 @@ def integers(out, low, high, stream):
     if high is None:
         if low == -(1 << 63):
             return store(out, from_integers(stream.double_words(n).view(np.int64), dtype))
-        high = 1 + (1 << digits if digits else 1 if dtype.kind == "b" else min(np.iinfo(dtype).max, _INT64_MAX))
+        high = 1 + (1 << digits if digits else 1 if dtype.kind == dt.BOOL else min(np.iinfo(dtype).max, _INT64_MAX))
     return store(out, from_integers(_modulo(stream, n, high - low, low), dtype))
 
 

@@ -193,12 +193,11 @@ class _Call:
 
 
 # ------------------------------------------------------------------ backward hooks
-@op(name="backward_hook_function", first=1, multi=True, joint=lambda g, wanted, hook: hook(g))
+@op(name="backward_hook_function", first=1, multi=True, joint=lambda g, wanted, hook: hook(g),
+    backward_name="BackwardHookFunctionBackward")      # a Function of torch
 def _pass_through(hook, *tensors):
     return [array[...] for array in tensors]
 
-
-_pass_through.op.backward_name = "BackwardHookFunctionBackward"        # a Function of torch
 
 class _BackwardHook:
     """Runs a module's backward hooks: watches the gradients of its output and of its inputs."""

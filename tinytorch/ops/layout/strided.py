@@ -30,7 +30,7 @@ def without_part(g, part, whole):
 
 def _replaced_grad(g, part, whole):
     """torch's gradient of `input` is that of the elements replaced by `src`; its tangents are those of the others."""
-    return without_part(g, part, whole) if mode.pushing else relaid(relaid(g, whole, part), part, whole)
+    return without_part(g, part, whole) if mode.computing_jvp else relaid(relaid(g, whole, part), part, whole)
 
 
 @op(name="as_strided_scatter", input=lambda g, part, whole: _replaced_grad(g, part, whole),

@@ -253,7 +253,7 @@ def _lower(x, diagonal):
 def _cholesky_grad(g, L):
     inner = _inv(L)
     P = _matmul(mT(L), g)
-    middle = _lower(P, 0.5) if mode.pushing else (_lower(P, 1) + mT(_lower(P, 0))) * 0.5
+    middle = _lower(P, 0.5) if mode.computing_jvp else (_lower(P, 1) + mT(_lower(P, 0))) * 0.5
     return _matmul(_matmul(mT(inner), middle), inner)
 
 

@@ -42,7 +42,7 @@ def _svd_grad(g, wanted, input, ans):
     gVh = None if gVh is None else gVh[..., :k, :]
     middle = 0 if gS is None else _rowwise(gS) * _eye(gS, k)
     # Phases may turn in U or in Vh: backward takes U, torch's forward mode half of each.
-    phases = raw(input).dtype.kind in dt.COMPLEX and (0.25 if mode.pushing else 0.5)
+    phases = raw(input).dtype.kind in dt.COMPLEX and (0.25 if mode.computing_jvp else 0.5)
     if gU is not None or gVh is not None:
         E = _gaps(S, -1) * _gaps(S, 1)         # 1 / (s_j^2 - s_i^2)
         if gU is not None:
@@ -53,7 +53,7 @@ def _svd_grad(g, wanted, input, ans):
         if gVh is not None:
             P = _matmul(Vh, mT(gVh))
             middle = middle + _column(S) * ((P - mT(P)) * E)
-            if phases and mode.pushing:
+            if phases and mode.computing_jvp:
                 middle = middle - (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
     total = _matmul(_matmul(U, _as(middle, U)), Vh)
     m, n = input.shape[-2:]
@@ -128,7 +128,7 @@ def _eigh_grad(g, wanted, ans):
         P = _matmul(mT(V), gV)
         middle = middle + P * _gaps(L, -1)
     middle = _as(middle, V)
-    if not mode.pushing:
+    if not mode.computing_jvp:
         middle = (middle + mT(middle)) * 0.5   # Hermitian, as the input is taken to be
     return _matmul(_matmul(V, middle), mT(V)),
 

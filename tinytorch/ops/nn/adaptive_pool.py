@@ -65,7 +65,7 @@ def _gather(n, indices, input):
 
 def _put_grad(g, size, indices):
     gradient = _gather(len(size), indices, g)
-    if not mode.pushing:
+    if not mode.computing_jvp:
         return gradient
     indices = raw(indices)                     # torch's tangents: of several at one place, the last is left
     number = np.arange(indices.size).reshape(indices.shape)

@@ -27,7 +27,7 @@ def _ctc_loss_backward(g, log_probs, frames, lengths, zero_infinity, saved):
 
 
 def _ctc_grad(g, log_probs, *settings):
-    if mode.pushing:
+    if mode.computing_jvp:
         raise NotImplementedError("Trying to use forward AD with _ctc_loss that does not support it because it has not "
                                   "been implemented yet.")
     return _ctc_loss_backward(g, log_probs, *settings)

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...tensor import Tensor, wrap
 from .collate import default_collate, default_collate_fn_map, default_convert
@@ -185,12 +186,14 @@ def _rows_at_once(loader):
         dataset, chosen = dataset.dataset, np.asarray(dataset.indices)
     if (type(dataset) is not TensorDataset or loader.batch_sampler is None or loader.collate_fn is not default_collate
             or default_collate_fn_map.get(Tensor) is not _STACK or any(type(t) is not Tensor for t in dataset.tensors)
-            or chosen is not None and (chosen.dtype.kind != "i" or chosen.ndim != 1)):
+            or chosen is not None and (chosen.dtype.kind != dt.SIGNED or chosen.ndim != 1)):
         return None
 
     def fetch(indices):
         rows = np.array(indices)
-        if rows.dtype.kind != "i" or rows.ndim != 1 or mode.grad and any(t._requires_grad for t in dataset.tensors):
+        if rows.dtype.kind != dt.SIGNED or rows.ndim != 1:
+            return None
+        if mode.grad and any(t._requires_grad for t in dataset.tensors):
             return None
         try:
             rows = rows if chosen is None else chosen[rows]
