@@ -50,6 +50,7 @@ from .ops.nn.native_dropout import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
 from .ops.nn.pad import *
+from .ops.nn.pixel_shuffle import *
 from .ops.nn.pool import *
 from .ops.elementwise.power import *
 from .ops.linalg.contractions import *

@@ -32,6 +32,7 @@ from ..ops.nn.margin_loss import (cosine_embedding_loss, hinge_embedding_loss, m
                                   triplet_margin_loss, triplet_margin_with_distance_loss)
 from ..ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
 from ..ops.nn.pad import pad
+from ..ops.nn.pixel_shuffle import pixel_shuffle, pixel_unshuffle
 from ..ops.nn.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,
                            max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices)
 from ..ops.nn.relu import leaky_relu_, prelu, relu as _torch_relu, relu_, rrelu_

@@ -11,6 +11,7 @@ from .loss import *
 from .module import Module
 from .normalization import *
 from .padding import *
+from .pixelshuffle import *
 from .pooling import *
 from .rnn import *
 from .softmax import *

@@ -1,0 +1,69 @@
+"""Channels to pixels and back: pixel_shuffle, pixel_unshuffle."""
+from __future__ import annotations
+
+from ...autograd.op import single
+from ...autograd.public import public
+from ...tensor import Tensor
+
+__all__ = ["pixel_shuffle", "pixel_unshuffle"]
+
+
+@single(name="pixel_shuffle", input=lambda g, factor: _unshuffle(g, factor))
+def _shuffle(input, factor):
+    *batch, c, h, w = input.shape
+    pixels = input.reshape(*batch, c // factor ** 2, factor, factor, h, w)
+    n = len(batch)
+    order = *range(n + 1), n + 3, n + 1, n + 4, n + 2
+    return pixels.transpose(order).reshape(*batch, c // factor ** 2, h * factor, w * factor)
+
+
+@single(name="pixel_unshuffle", input=lambda g, factor: _shuffle(g, factor))
+def _unshuffle(input, factor):
+    *batch, c, h, w = input.shape
+    blocks = input.reshape(*batch, c, h // factor, factor, w // factor, factor)
+    n = len(batch)
+    order = *range(n + 1), n + 2, n + 4, n + 1, n + 3
+    return blocks.transpose(order).reshape(*batch, c * factor ** 2, h // factor, w // factor)
+
+
+def _check(name, input, argument, factor):
+    if input.array.ndim < 3:
+        raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with "
+                           f"{input.array.ndim} dimension(s)")
+    if factor <= 0:
+        raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
+
+
+@public()
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(..., C r^2, H, W) as (..., C, H r, W r), for the upscale factor r (Shi et al. 2016).
+
+    RuntimeError unless r^2 divides the number of channels.
+
+    >>> import tinytorch as torch
+    >>> torch.pixel_shuffle(torch.arange(4.).reshape(4, 1, 1), 2)
+    tensor([[[0., 1.],
+             [2., 3.]]])
+    """
+    _check("pixel_shuffle", input, "upscale_factor", upscale_factor)
+    channels, square = input.array.shape[-3], upscale_factor ** 2
+    if channels % square:
+        raise RuntimeError("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+                           f"upscale_factor, but input.size(-3)={channels} is not divisible by {square}")
+    return _shuffle(input, upscale_factor)
+
+
+@public()
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """(..., C, H r, W r) as (..., C r^2, H, W): undoes `pixel_shuffle`. RuntimeError unless r divides height and width.
+
+    >>> import tinytorch as torch
+    >>> torch.pixel_unshuffle(torch.arange(4.).reshape(1, 2, 2), 2).shape
+    torch.Size([4, 1, 1])
+    """
+    _check("pixel_unshuffle", input, "downscale_factor", downscale_factor)
+    for dim, side in ((-2, "height"), (-1, "width")):
+        if input.array.shape[dim] % downscale_factor:
+            raise RuntimeError(f"pixel_unshuffle expects {side} to be divisible by downscale_factor, but "
+                               f"input.size({dim})={input.array.shape[dim]} is not divisible by {downscale_factor}")
+    return _unshuffle(input, downscale_factor)
