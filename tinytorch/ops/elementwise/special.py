@@ -15,7 +15,7 @@ from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels
 from ...tensor import Tensor
 from .arithmetic import conj
-from .math import exp
+from .math import exp, log
 from .where import pick
 
 __all__ = ["digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma", "sigmoid"]
@@ -99,6 +99,20 @@ def erfinv(input):
     tensor([0.0000, 0.4769])
     """
     return erf_kernels.erfinv(real(input))
+
+
+@unary(lambda g, input: -g * (log(input) + 1), name="special_entr", to_float=True, method=False, inplace=False,
+       kernel="entr_cpu")
+def entr(input):
+    """-input * log(input), elementwise: 0 at zero, -inf below.
+
+    >>> import tinytorch as torch
+    >>> torch.special.entr(torch.tensor([0., 0.5, -1.]))
+    tensor([0.0000, 0.3466,   -inf])
+    """
+    real(input)
+    zero_or_less = np.where(input < 0, -np.inf, 0).astype(input.dtype)
+    return np.where(input <= 0, zero_or_less, -input * np.log(input))
 
 
 @unary(lambda g, input: g * digamma(input), to_float=True, kernel="lgamma_vml_cpu")
