@@ -1,24 +1,47 @@
 """torch.special: functions of mathematics, most of them under their usual names elsewhere too."""
-from .ops.elementwise.bessel import i0, i0e, i1, i1e
-from .ops.elementwise.math import exp2, expm1, log1p, sinc
-from .ops.elementwise.power import xlogy
-from .ops.elementwise.rounding import round
-from .ops.elementwise.special import (
-    digamma,
-    entr,
-    erf,
-    erfc,
-    erfinv,
-    lgamma as gammaln,
-    logit,
-    mvlgamma as multigammaln,
-    polygamma,
-    sigmoid as expit,
-)
-from .ops.nn.softmax import log_softmax, softmax
-from .ops.reduction.statistics import logsumexp
+from __future__ import annotations
 
-psi = digamma
+from . import dtypes as dt
+from .autograd.public import public
+from .ops.elementwise import bessel, math, power, rounding, special as functions
+from .ops.elementwise.special import entr
+from .ops.nn import softmax as softmaxes
+from .ops.reduction import statistics
+from .tensor import Tensor
 
-__all__ = ["digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "i0e", "i1", "i1e", "log1p",
-           "log_softmax", "logit", "logsumexp", "multigammaln", "polygamma", "psi", "round", "sinc", "softmax", "xlogy"]
+__all__ = ["digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "i0e", "i1", "i1e",
+           "log1p", "log_softmax", "logit", "logsumexp", "multigammaln", "polygamma", "psi", "round", "sinc", "softmax",
+           "xlogy"]
+
+
+def _special(name, function):
+    """A function that has another name elsewhere, told in messages by its name here."""
+    return public("special_" + name)(function)
+
+
+digamma, psi = _special("digamma", functions.digamma), _special("psi", functions.digamma)
+erf, erfc, erfinv = (_special(f.__name__, f) for f in (functions.erf, functions.erfc, functions.erfinv))
+exp2, expm1, log1p, sinc = (_special(f.__name__, f) for f in (math.exp2, math.expm1, math.log1p, math.sinc))
+i0, i0e, i1, i1e = (_special(f.__name__, f) for f in (bessel.i0, bessel.i0e, bessel.i1, bessel.i1e))
+expit, gammaln = _special("expit", functions.sigmoid), _special("gammaln", functions.lgamma)
+logit, polygamma = _special("logit", functions.logit), _special("polygamma", functions.polygamma)
+logsumexp, multigammaln = _special("logsumexp", statistics.logsumexp), _special("multigammaln", functions.mvlgamma)
+xlogy = _special("xlogy", power.xlogy)
+
+
+@public("special_log_softmax")
+def log_softmax(input: Tensor, dim: int, *, dtype: dt.dtype | type | None = None) -> Tensor:
+    """`torch.log_softmax`."""
+    return softmaxes.log_softmax(input, dim, dtype)
+
+
+@public("special_round", dtypes=dt.FLOATING + dt.COMPLEX, kernel="round_vml_cpu")
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+    """`torch.round`."""
+    return rounding.round(input, decimals=decimals, out=out)
+
+
+@public("special_softmax")
+def softmax(input: Tensor, dim: int, dtype: dt.dtype | type | None = None) -> Tensor:
+    """`torch.softmax`."""
+    return softmaxes.softmax(input, dim, dtype)

@@ -109,7 +109,7 @@ class Public:
     widen     bfloat16 is computed in float32 and rounded
     out       the words of the error for an `out` of another dtype (EXACT ...), "" if what can be cast may be written;
               None: the function sees to `out` itself, if it has it
-    apart     `out` may not share memory with an input at all
+    apart     `out` may not share memory with an input at all; None: it may in any way
     checks    who looks at the arguments: "door", "own" (hot) or "Python"
     methods   the names under which it is a Tensor method, in-place forms among them
     """
@@ -184,7 +184,7 @@ class Public:
             result = function(*args, **kwargs)
         if out is None:
             return result
-        inputs = [x for x in args if isinstance(x, Tensor)]
+        inputs = [] if self.apart is None else [x for x in args if isinstance(x, Tensor)]
 
         def write(out, result):
             return write_out(out, result, *inputs, apart=self.apart, exact=self.out or None, level=5)
@@ -192,7 +192,7 @@ class Public:
             return write(out, result)
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"{self.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
-        return _like(result, map(write, out, result))
+        return _like(result, list(map(write, out, result)))    # here: `level` counts
 
 
 def _in_float32(function, args, kwargs):

@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, in_float32, promoted, write_out
-from ...autograd.public import public
+from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim
 from ...types import Ints
@@ -29,7 +29,7 @@ def _cross(dim, input, other):
     return np.cross(input, other, axis=dim)
 
 
-@public(out=_OUT_DTYPE, method=True)
+@public(out=_OUT_DTYPE, apart=None, method=True)
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both.
 
@@ -46,7 +46,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return tensordot(input, other, ([-1], [-1]))
 
 
-@public(out="", method=True)
+@public(out="", apart="resized", method=True)
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product.
 
@@ -76,6 +76,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, (tuple, list)):
+        refuse(tensordot, a, b)                # torch's function in C++ takes over here
         first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
     elif dims < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
@@ -119,7 +120,7 @@ def trace(input: Tensor) -> Tensor:
     return _trace(input)
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, apart=True, method=True)
 def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """Cross product of vectors of 3 elements along `dim` (the first dimension of that size if None).
 

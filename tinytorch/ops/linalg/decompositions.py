@@ -81,7 +81,7 @@ def _zero_pivot(matrices, failed):
     return next((k for k in range(1, n + 1) if np.linalg.matrix_rank(matrix[:, :k]) < k), n)
 
 
-@public("linalg_inv", out=EXACT)
+@public("linalg_inv", out=EXACT, apart=None)
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of (..., n, n) matrices. LinAlgError (a RuntimeError) for a singular one.
 
@@ -94,7 +94,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _inv(A)
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, apart=None, method=True)
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`torch.linalg.inv`.
 
@@ -125,7 +125,7 @@ def _det(input):
     return np.linalg.det(input)
 
 
-@public(out=EXACT)
+@public(out=EXACT, apart=None)
 def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinant of (..., n, n) matrices.
 
@@ -160,7 +160,7 @@ def _slogdet(input):
     return tuple(np.linalg.slogdet(input))
 
 
-@public(out=EXACT)
+@public(out=EXACT, apart=None)
 def linalg_slogdet(A: Tensor, *, out: Tensors | None = None) -> return_types.linalg_slogdet:
     """Sign and logarithm of the absolute value of the determinant, as (sign, logabsdet).
 
@@ -174,7 +174,7 @@ def linalg_slogdet(A: Tensor, *, out: Tensors | None = None) -> return_types.lin
     return return_types.linalg_slogdet(*_slogdet(A))
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, apart=None, method=True)
 def slogdet(input: Tensor, *, out: Tensors | None = None) -> return_types.slogdet:
     """`torch.linalg.slogdet`."""
     return return_types.slogdet(*linalg_slogdet(input))
@@ -218,7 +218,7 @@ def _solve_grad(g, wanted, A, X, vectors):
     return _solve_other(A, back, X, vectors) if wanted[0] else None, back
 
 
-@public("linalg_solve", out=EXACT)
+@public("linalg_solve", out=EXACT, apart=None)
 def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
     """X with A @ X = B (X @ A = B if not `left`), for (..., n, n) A and (..., n, k) or (..., n) B.
 
@@ -275,7 +275,7 @@ def _bad_minor(matrices):
     return matrices.shape[-1]
 
 
-@public(out=EXACT)
+@public(out=EXACT, apart=None)
 def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """L, lower triangular, with L @ L^H = input, which is positive-definite (or `upper`: U with U^H @ U).
 
@@ -289,7 +289,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = 
     return mT(L) if upper else L
 
 
-@public(out="", method=True)
+@public(out="", apart=None, method=True)
 def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """`torch.linalg.cholesky` by its older name."""
     _check("linalg.cholesky", input, kernel="cholesky_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
@@ -349,7 +349,7 @@ def _qr(input, mode):
     return tuple(np.linalg.qr(input, mode))
 
 
-@public(out=EXACT)
+@public(out=EXACT, apart=None)
 def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -> return_types.linalg_qr:
     """A = Q @ R with orthonormal columns of Q and upper triangular R. mode: reduced, complete, r (no Q).
 
@@ -368,7 +368,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -
     return return_types.linalg_qr(*_qr(A, mode))
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, apart=None, method=True)
 def qr(input: Tensor, some: bool = True, *, out: Tensors | None = None) -> return_types.qr:
     """`torch.linalg.qr`, reduced if `some` and complete otherwise."""
     return return_types.qr(*linalg_qr(input, "reduced" if some else "complete"))

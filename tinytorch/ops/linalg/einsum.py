@@ -30,12 +30,18 @@ def einsum(*args) -> Tensor:
     if len(args) < 2:
         raise ValueError("einsum(): must specify the equation string and at least one operand, "
                          "or at least one operand and its subscripts list")
-    if isinstance(args[0], str):
-        equation, operands = args[0], args[1:]
-    else:
+    if isinstance(args[0], Tensor):
         equation, operands = _from_lists(args)
+    else:
+        equation, operands = args[0], args[1:]
+        if not isinstance(equation, str):
+            raise TypeError("einsum(): argument 'equation' (position 1) must be str, not "
+                            f"{type(equation).__name__}")
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = operands[0]
+    for i, x in enumerate(operands):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
     labels, output = _parse(equation, tuple([x.array.ndim for x in operands]))
     return _contract(list(promoted(*operands)) if len(operands) > 1 else list(operands), labels, output)
 

@@ -21,7 +21,7 @@ __all__ = ["chain_matmul", "cholesky_inverse", "cholesky_solve", "matrix_exp", "
 
 
 # ------------------------------------------------------------------ norms, rank, condition
-@public("linalg_norm", out="linalg.norm expected out tensor dtype {Want} but got: {Have}")
+@public("linalg_norm", out="linalg.norm expected out tensor dtype {Want} but got: {Have}", apart=None)
 def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None = None, keepdim: bool = False, *,
          out: Tensor | None = None, dtype: dt.dtype | None = None) -> Tensor:
     """Vector norm or matrix norm, by `ord` and how many dimensions `dim` names (by default: all, and
@@ -47,7 +47,7 @@ def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None 
     return matrix_norm(input, ord, dims, keepdim, dtype=dtype)
 
 
-@public("linalg_matrix_rank", out="")
+@public("linalg_matrix_rank", out="", apart=None)
 def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = False, *,
                 atol: float | Tensor | None = None, rtol: float | Tensor | None = None,
                 out: Tensor | None = None) -> Tensor:
@@ -72,7 +72,7 @@ def _limit(array, s, atol, rtol):
     return np.maximum(0.0 if atol is None else atol, rtol * s.max(-1, keepdims=True, initial=0))
 
 
-@public("linalg_cond", out="")
+@public("linalg_cond", out="", apart=None)
 def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The condition number in the norm p (2 if None): norm(A) * norm(inverse of A); inf if singular.
 
@@ -95,7 +95,7 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = N
 
 
 # ------------------------------------------------------------------ powers and products
-@public(out="", method=True)
+@public(out=EXACT, apart=None, method=True)
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """The n-th power of square matrices; the inverse's for negative n.
 
@@ -125,13 +125,13 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     return result.clone() if result is input else result
 
 
-@public(out=EXACT)
+@public(out=EXACT, apart=None)
 def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """`torch.matrix_power`."""
     return matrix_power(input, n)
 
 
-@public("linalg_multi_dot", out="multi_dot(): expected out tensor to have dtype {want} but got {have}")
+@public("linalg_multi_dot", out="multi_dot(): expected out tensor to have dtype {want} but got {have}", apart=None)
 def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """Product of two or more matrices (the first and the last may be vectors), in the cheapest order.
 
@@ -184,6 +184,10 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     for i, x in enumerate(matrices):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+        if x.array.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {x.array.ndim}, expected 2 instead.")
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
     return write_out(out, matrices[0].clone()) if len(matrices) == 1 else multi_dot(matrices, out=out)
 
 
@@ -265,7 +269,7 @@ def _pinv(input, atol, rtol, hermitian):
     return np.matmul(mT(vh) * inverse[..., None, :], mT(u))
 
 
-@public("linalg_pinv", out="")
+@public("linalg_pinv", out="", apart=None)
 def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *, atol: float | Tensor | None = None,
          rtol: float | Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """The pseudo-inverse; singular values up to max(atol, rtol * the largest) count as zero.
@@ -315,7 +319,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
         wrap(s) if driver in ("gelsd", "gelss") else nothing)
 
 
-@public("linalg_solve_triangular", out="expected scalar type {Want} but found {Have}")
+@public("linalg_solve_triangular", out="expected scalar type {Want} but found {Have}", apart=None)
 def solve_triangular(input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False,
                      out: Tensor | None = None) -> Tensor:
     """X with A @ X = B (X @ A = B if not `left`) for A = `input`, triangular, of which the other triangle is not read.
@@ -349,7 +353,7 @@ def _refuse(name, input):
         raise not_implemented(name, input)
 
 
-@public(out="", method=True)
+@public(out="", apart=None, method=True)
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """X with (L @ L^H) @ X = input for L = input2; with `upper`, that is the other factor, U in U^H @ U."""
     for name, x in (("b", input), ("u", input2)):
@@ -362,7 +366,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: T
     return solve(_gram(mT(input2) if upper else input2), input)
 
 
-@public(out="", method=True)
+@public(out="", apart=None, method=True)
 def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of L @ L^H for L = input (of U^H @ U with `upper`)."""
     shape = input.array.shape
@@ -375,13 +379,13 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
     return cholesky_solve(wrap(np.eye(shape[-1], dtype=input.array.dtype)), input, upper)
 
 
-@public("linalg_cross", out=EXACT)
+@public("linalg_cross", out=EXACT, apart=True)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Cross product along `dim`, the last by default."""
     return cross_of(input, other, dim)
 
 
-@public("linalg_vecdot", out="linalg.vecdot: Expected out of dtype{Want} but found {Have}")
+@public("linalg_vecdot", out="linalg.vecdot: Expected out of dtype{Want} but found {Have}", apart=None)
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Dot products along `dim`, with the first vector conjugated.
 
@@ -391,4 +395,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     """
     if x.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {type_name(x)}")
+    if x.array.dtype != y.array.dtype:
+        raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+                           f"{type_name(x)} and y of type {type_name(y)} instead")
     return (x.conjugate() * y).sum(dim)

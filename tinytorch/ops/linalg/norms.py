@@ -16,6 +16,7 @@ from ..elementwise.rounding import sgn
 from ..reduction.reductions import _add, axes, kept_shape, like, masked, raw, spread
 from .spectra import svdvals
 
+_DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
 #: Dtypes that are too narrow to decompose matrices in.
 _LOW = (np.float16, dt.BFLOAT16)
 
@@ -64,7 +65,7 @@ def vector_norm_over(input, p, dim, keepdim):
     return _add(size ** p, dim, keepdim) ** (1 / p)
 
 
-@public("linalg_vector_norm", out=EXACT)
+@public("linalg_vector_norm", out=EXACT, apart=None)
 def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, keepdim: bool = False, *,
                 dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """(sum of |x|**ord) ** (1/ord) over `dim` (an int or several; all if None); ord may be inf, -inf, 0.
@@ -107,7 +108,7 @@ def _extreme(x, largest, dim, keepdim):
     return x.amax(dim, keepdim) if x.array.shape[dim] else x.sum(dim, keepdim)
 
 
-@public("linalg_matrix_norm", out="")
+@public("linalg_matrix_norm", out=_DTYPE, apart=None)
 def matrix_norm(input: Tensor, ord: Number | str = "fro", dim: Ints = (-2, -1), keepdim: bool = False, *,
                 dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The norm of matrices: ord "fro", "nuc" (sum of singular values), 2, -2 (largest, smallest singular

@@ -16,6 +16,7 @@ from ...types import Number
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
 
+_DOT_DTYPE = "result dtype {Have} does not match input dtype {Want}"
 _UNUSUAL = dt.BOOL + dt.WIDENED                # what BLAS has no routine for
 
 
@@ -179,7 +180,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
     if a.dtype is not b.dtype or a.dtype.kind in _UNUSUAL:
         if a.ndim == b.ndim == 1:
-            return dot(input, other, out=out)
+            return write_out(out, dot(input, other), exact=_DOT_DTYPE)
         _same_dtype(input, other)
     if b.ndim == 2 and a.ndim > 2:
         return write_out(out, _mm(input, other), exact=EXACT)
@@ -188,7 +189,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
                            f"{a.ndim}D and {b.ndim}D")
     if a.ndim == 1:
         if b.ndim == 1:
-            return dot(input, other, out=out)
+            return write_out(out, dot(input, other), exact=_DOT_DTYPE)
         return write_out(out, matmul(input.unsqueeze(0), other).squeeze(-2), exact=EXACT)
     if b.ndim == 1:
         if a.ndim == 2:
@@ -220,7 +221,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise RuntimeError("self must be a matrix")
     if b.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
-    return matmul(input, mat2, out=out)
+    return _mm(input, mat2) if out is None else write_out(out, _mm(input, mat2), input, mat2, exact=EXACT)
 
 
 @public(hot=True, method=True)
@@ -239,7 +240,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return write_out(out, _matmul(input, mat2), exact=EXACT)
 
 
-@public(out="", method=True)
+@public(out="addmv input tensors must have the same dtype, but got {Have}, {Want}, and {Want}", apart=None, method=True)
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of a matrix (n, k) and a vector (k).
 
@@ -272,10 +273,10 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise
     if input.array.dtype == bool:
         raise not_implemented("dot", dt.bool)
-    return write_out(out, _inner(input, tensor), exact="result dtype {Have} does not match input dtype {Want}")
+    return write_out(out, _inner(input, tensor), exact=_DOT_DTYPE)
 
 
-@public(method=True)
+@public(out=_DOT_DTYPE, apart=None, method=True)
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`dot` with the first vector conjugated.
 
@@ -283,10 +284,10 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.vdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    return dot(input.conjugate(), other, out=out)
+    return dot(input.conjugate(), other)
 
 
-@public(out="", method=True)
+@public(out="", apart="resized", method=True)
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every product of an element of `input` (n) and one of `vec2` (m): (n, m).
 
@@ -303,7 +304,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _outer(input, vec2)
 
 
-@public(out="", method=True)
+@public(out="", apart="resized", method=True)
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`outer` by its older name."""
     return outer(input, vec2)
@@ -327,6 +328,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if not x.ndim:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
+        refuse(linear, input, weight, bias)
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
     if x.dtype is not w.dtype or x.dtype.kind in _UNUSUAL:
@@ -410,7 +412,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     _refuse_bools(a)
     beta, alpha = _factors(input, beta, alpha)
     _check_expand(own.shape, (a.shape[0], b.shape[1]))
-    return write_out(out, _addmm(beta, alpha, input, mat1, mat2), exact=EXACT)
+    return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)
 
 
 @public(out=EXACT, method=True, inplace=True)
@@ -476,7 +478,8 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     result = _combined(input, _batched(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
     if out is not None and out.array.shape != result.array.shape:
         out.array = resized(out.array, result.array)           # here torch does so without a warning
-    return write_out(out, result, exact="self and mat2 must have the same dtype, but got {Have} and {Want}")
+    return write_out(out, result, level=4,
+                     exact="self and mat2 must have the same dtype, but got {Have} and {Want}")
 
 
 @method()

@@ -81,7 +81,7 @@ def _no_convergence(name, array):
     return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
 
 
-@public(out=EXACT)
+@public(out=EXACT, apart=None)
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None,
                out: Tensors | None = None) -> return_types.linalg_svd:
     """A = U @ diag(S) @ Vh, with the singular values S falling: the named tuple (U, S, Vh).
@@ -91,10 +91,13 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     tensor([4., 3.])
     """
     _check("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
+    if driver is not None:
+        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+                           "cuSOLVER backend.")
     return return_types.linalg_svd(*_svd(A, full_matrices))
 
 
-@public("linalg_svdvals", out=EXACT)
+@public("linalg_svdvals", out=EXACT, apart=None)
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
     """The singular values, falling.
 
@@ -103,10 +106,13 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) 
     tensor([4., 3.])
     """
     _check("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
+    if driver is not None:
+        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+                           "cuSOLVER backend.")
     return _svd(A, False)[1]
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, apart=None, method=True)
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tensors | None = None) -> return_types.svd:
     """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: reduced."""
     _check("linalg.svd", input, square=False, kernel="linalg_svd_cpu")
@@ -141,7 +147,7 @@ def _eigh(input, UPLO):
         raise LinAlgError(_no_convergence("linalg.eigh", input)) from None
 
 
-@public("linalg_eigh", out=EXACT)
+@public("linalg_eigh", out=EXACT, apart=None)
 def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> return_types.linalg_eigh:
     """Eigenvalues (rising) and eigenvectors of Hermitian matrices, of which one triangle is read.
 
@@ -155,7 +161,7 @@ def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> retur
     return return_types.linalg_eigh(*_eigh(input, UPLO.upper()))
 
 
-@public("linalg_eigvalsh", out=EXACT)
+@public("linalg_eigvalsh", out=EXACT, apart=None)
 def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues of `eigh`.
 
@@ -185,7 +191,7 @@ def _eig(input, real):
     return L.astype(input.dtype), V.astype(input.dtype)
 
 
-@public("linalg_eig", out="")
+@public("linalg_eig", out="", apart=None)
 def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig:
     """Eigenvalues and eigenvectors (the columns, of length 1) of square matrices, always complex.
 
@@ -199,7 +205,7 @@ def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig
     return return_types.linalg_eig(*_eig(converted(input, complex_type), real))
 
 
-@public("linalg_eigvals", out="")
+@public("linalg_eigvals", out="", apart=None)
 def eigvals(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues of `eig`.
 

@@ -279,7 +279,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
     elif isinstance(mean, Tensor) or isinstance(std, Tensor):
         with stream_of(generator) as stream:
             result = _normal_of(stream, mean, std)
-        return write_out(out, result, mean, std)
+        return write_out(out, result, mean, std, level=4)
     else:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
@@ -313,7 +313,7 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
     probability = p.array if isinstance(p, Tensor) else p
     with stream_of(generator) as stream:
         result = fill_bernoulli(np.empty(input.array.shape, input.array.dtype), probability, stream)
-    return write_out(out, wrap(result))
+    return write_out(out, wrap(result), level=4)
 
 
 @public(method=True)
