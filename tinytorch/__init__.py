@@ -33,6 +33,7 @@ from .ops.elementwise.compare import *
 from .ops.elementwise.complex import *
 from .ops.nn.conv import *
 from .ops.creation.factories import *
+from .ops.creation.buffers import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
 from .ops.linalg.distance import *
@@ -63,6 +64,7 @@ from .ops.nn.rnn import *
 from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *
 from .ops.layout.scatter import *
+from .ops.layout.slices import *
 from .ops.layout.shape import *
 from .ops.nn.elu import *
 from .ops.nn.relu import *
@@ -74,6 +76,7 @@ from .ops.reduction.statistics import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
+from .ops.creation import casts as _casts
 from .ops.creation.conversion import clone, fill
 from .printing import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state

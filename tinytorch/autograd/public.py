@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
+from ..device import device
 from ..errors import not_a_tensor, not_implemented
+from ..memory_format import layout, memory_format
 from ..tensor import Tensor, method
 from .in_place import in_place
 from .promotion import OPERANDS, converted, write_out
@@ -73,6 +75,9 @@ KINDS = {
     "bool": ((bool,), lambda x: isinstance(x, np.bool_), "bool"),
     "str": ((str,), lambda x: isinstance(x, str), "str"),
     "dt.dtype": ((dt.dtype,), lambda x: False, "torch.dtype"),
+    "Device": ((device, str, int, type(None)), lambda x: isinstance(x, str), "torch.device"),
+    "Layout": ((layout,), lambda x: False, "torch.layout"),
+    "MemoryFormat": ((memory_format,), lambda x: False, "torch.memory_format"),
     "None": ((type(None),), lambda x: False, ""),
 }
 
@@ -139,9 +144,10 @@ class Public:
         return classes
 
     def check(self, args: Sequence[Any]) -> None:
-        """TypeError for the first positional argument that is not what the annotation says."""
-        for i, (value, name) in enumerate(zip(args, self._kinds), 1):
-            self._check(value, name, i)
+        """TypeError for the first positional argument that is not what the annotation says. An in-place function is
+        called as a method, where `self` does not count."""
+        for i, (value, name) in enumerate(zip(args, self._kinds), self.name[-1] != "_"):
+            self._check(value, name, i or 1)
 
     def _check(self, value, name, position=None):
         classes, fits, word = self._kinds[name]
@@ -150,7 +156,7 @@ class Public:
                 raise not_a_tensor(self.name, name, position, value)
             where = "" if position is None else f" (position {position})"
             given = f"not {type(value).__name__}"
-            if word == "tuple of ints" and isinstance(value, (tuple, list)):
+            if word == "tuple of ints" and value and isinstance(value, (tuple, list)):
                 given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
 
@@ -184,7 +190,7 @@ class Public:
             result = function(*args, **kwargs)
         if out is None:
             return result
-        inputs = [] if self.apart is None else [x for x in args if isinstance(x, Tensor)]
+        inputs = [] if self.apart is None else [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
 
         def write(out, result):
             return write_out(out, result, *inputs, apart=self.apart, exact=self.out or None, level=5)

@@ -1,19 +1,21 @@
 """Conversions of dtype and device, copies: to, float, long, clone, contiguous ..."""
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import check_broadcast, stored_as
-from ...autograd.public import attach, methods
+from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor
 from ...kernels.layout import dense_copy
-from ...memory_format import contiguous_format, memory_order, preserve_format
+from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
+from ...types import Number
 from ..layout.shape import inverse
-
-_PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
+from .options import CONTINUOUS, as_dtype, check_options, wrong
 
 
 def _converted_back(g, numpy_dtype, source):
@@ -48,12 +50,14 @@ def _clone(input, order):
 _copied = renamed(_clone, "to_copy")
 
 
+@method("alias")
 @single(name="alias", view=True, input=lambda g: g)
 def alias(input):
     """A view of all of it."""
     return input[...]
 
 
+@method()
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """`self` in another dtype (recorded), or itself if nothing changes: to(dtype), to(device), to(device,
     dtype), to(other).
@@ -62,23 +66,67 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     >>> torch.tensor([1.7, -2.2]).to(torch.int64)
     tensor([ 1, -2])
     """
-    for arg in args:
-        if isinstance(arg, dt.dtype):
-            dtype = arg
-        elif isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif isinstance(arg, bool):
-            copy = copy or (arg and arg is args[-1] and len(args) > 2)   # (.., non_blocking, copy)
-        elif arg is not None:
-            device = arg
+    if args:
+        first = args[0]
+        if first.__class__ is dt.dtype and len(args) == 1 and dtype is None and device is None:
+            dtype = first
+        elif first.__class__ in _DEVICES and len(args) == 1 and device is None:
+            device = first
+        else:
+            dtype, device, copy = _arguments_of_to(args, dtype, device, copy)
     if device is not None:
-        check_device(device)
-    target = self.array.dtype if dtype is None else _PYTHON_TYPES.get(dtype, dtype).numpy
-    order = "K" if memory_format is None else memory_order(memory_format, self.array.ndim)
+        if device.__class__ in _DEVICES:
+            check_device(device)
+        else:
+            check_options("to", None, device)
+    if non_blocking is not False or copy is not False:
+        for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
+            if not isinstance(flag, bool):
+                raise wrong("to", name, "bool", flag)
+    target = self.array.dtype if dtype is None else dtype.numpy if dtype.__class__ is dt.dtype else as_dtype(
+        dtype, "to").numpy
+    order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)
     if target != self.array.dtype:
-        result = (_to_copy if target.kind in "fcV" else _to_discrete)(self, target, self.array.dtype)
+        result = (_to_copy if target.kind in CONTINUOUS else _to_discrete)(self, target, self.array.dtype)
         return result if order == "K" or laid_out(result.array, order) else _copied(result, order)
     return _copied(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
+
+
+_DEVICES = (str, Device)
+
+
+def _arguments_of_to(args, dtype, device, copy):
+    """(dtype, device, copy) from positional arguments: (dtype, ...), (other, ...) or (device, dtype, ...), each with
+    non_blocking and copy after it."""
+    first, *flags = args
+    if isinstance(first, Tensor) or _is_dtype(first):
+        fits = dtype is None and device is None
+        dtype = first.dtype if isinstance(first, Tensor) else first
+    else:
+        fits, device = device is None, first
+        if flags:
+            fits = fits and dtype is None and (flags[0] is None or _is_dtype(flags[0]))
+            dtype, *flags = flags
+    if not fits or len(flags) > 2 or any([flag.__class__ is not bool for flag in flags]):
+        kinds = ", ".join([type(arg).__name__ for arg in args])
+        raise TypeError(f"to() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+                        " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool "
+                        "copy = False, *, torch.memory_format memory_format = None)\n * (torch.dtype dtype, bool "
+                        "non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n * "
+                        "(Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format "
+                        "memory_format = None)\n")
+    return dtype, device, flags[1] if len(flags) == 2 else copy
+
+
+def _is_dtype(x):
+    return isinstance(x, dt.dtype) or isinstance(x, type) and x in (float, int, bool, complex)
+
+
+def _order(name, memory_format, ndim):
+    """`memory_order` of a memory format, or torch's TypeError for what is none."""
+    if not isinstance(memory_format, MemoryFormat):
+        raise wrong(name, "memory_format", "torch.memory_format", memory_format)
+    return memory_order(memory_format, ndim)
 
 
 def laid_out(array, order):
@@ -86,48 +134,56 @@ def laid_out(array, order):
     return array.flags.c_contiguous if order == "C" else array.transpose(order).flags.c_contiguous
 
 
-def clone(input, *, memory_format=None):
+@public(hot=True, method=True)
+def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """A copy that gradients pass through, in the same memory layout unless told.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([1, 2]); y = x.clone(); y[0] = 5; x
     tensor([1, 2])
     """
-    return _clone(input, memory_order(memory_format, input.array.ndim))
+    try:
+        ndim = input.array.ndim
+    except AttributeError:
+        refuse(clone, input)
+        raise
+    return _clone(input, "K" if memory_format is None else _order("clone", memory_format, ndim))
 
 
-def contiguous(self, memory_format=contiguous_format):
+@method()
+def contiguous(self, *, memory_format=contiguous_format):
     """Itself if it lies in memory in C order (or in that of `memory_format`), else such a copy."""
+    if memory_format is contiguous_format:
+        return self if self.array.flags.c_contiguous else _clone(self, "C")
     if memory_format is preserve_format:
         if self.array.flags.c_contiguous:
             return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    order = memory_order(memory_format, self.array.ndim)
+    order = _order("contiguous", memory_format, self.array.ndim)
     return self if laid_out(self.array, order) else _clone(self, order)
 
 
-def is_contiguous(self, memory_format=contiguous_format):
+@method()
+def is_contiguous(self, *, memory_format=contiguous_format):
     """Whether the elements lie densely in C order (or in that of `memory_format`)."""
-    if memory_format is contiguous_format:
+    if memory_format is contiguous_format or memory_format is preserve_format:
         return self.array.flags.c_contiguous
+    if not isinstance(memory_format, MemoryFormat):
+        raise wrong("is_contiguous", "memory_format", "torch.memory_format", memory_format)
     if self.array.ndim != len(memory_format.order):
         return False
     return laid_out(self.array, memory_format.order)
 
 
-def _conversion(name, target):
-    def convert(self, memory_format=None):
-        return to(self, target)
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"`self.to({target!r})`."
-    return convert
-
-
+@method()
 def type_as(self, other):
     """`self` in the dtype of `other`."""
+    if not isinstance(other, Tensor):
+        raise not_a_tensor("type_as", "other", 1, other)
     return to(self, other.dtype)
 
 
+@method("type")
 def type_(self, dtype=None, non_blocking=False):
     """The type's name without arguments, else the tensor converted to it (a dtype or a name).
 
@@ -135,6 +191,8 @@ def type_(self, dtype=None, non_blocking=False):
     >>> torch.ones(1).type()
     'torch.FloatTensor'
     """
+    if non_blocking.__class__ is not bool:
+        raise wrong("type", "non_blocking", "bool", non_blocking)
     if dtype is None:
         return f"torch.{self.dtype.tensor_type}"
     if isinstance(dtype, str):
@@ -143,36 +201,46 @@ def type_(self, dtype=None, non_blocking=False):
                 return to(self, d)
         raise ValueError(f"invalid type: '{dtype}'")
     if not isinstance(dtype, dt.dtype):
-        dtype = getattr(dtype, "dtype", None)             # a legacy type such as torch.FloatTensor
+        if not isinstance(dtype, type):
+            raise TypeError("dtype must be a type, str, or dtype object")
+        if not isinstance(getattr(dtype, "dtype", None), dt.dtype):        # no legacy type such as torch.FloatTensor
+            raise ValueError(f"invalid type: '{dtype.__name__}'")
+        dtype = dtype.dtype
     return to(self, dtype)
 
 
-def cpu(self, memory_format=None):
+@method()
+def cpu(self, *, memory_format=None):
     """Itself: every tensor is on the CPU."""
     return self
 
 
-def cuda(self, device=None, non_blocking=False, memory_format=None):
+@method()
+def cuda(self, device=None, non_blocking=False, *, memory_format=None):
     """AssertionError: there is no CUDA here."""
-    check_device(Device("cuda"))
+    check_options("cuda", None, "cuda" if device is None else device)
+    raise RuntimeError("Invalid device, must be cuda device")
 
 
-def copy_values(self, src, non_blocking=False):
-    """Write `src`, broadcast and converted to this dtype, into `self`.
+@method("copy_")
+def copy_values(self, other, non_blocking=False):
+    """Write `other`, broadcast and converted to this dtype, into `self`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
     tensor([[1., 2.],
             [1., 2.]])
     """
-    if isinstance(src, (bool, int, float, complex)):
-        src = wrap(np.asarray(src) if isinstance(src, complex) else stored_as(src, self.array.dtype))
-    if not isinstance(src, Tensor):
-        raise not_a_tensor("copy_", "other", 1, src)
-    check_in_place(self, src)
-    if src is not self and may_share(self.array, src.array):
-        check_overlap(self, src)
-    return assign(self, _copy(self, to(src, self.dtype)), np.copyto if src is self else None)
+    if isinstance(other, (bool, int, float, complex)):
+        other = wrap(np.asarray(other) if isinstance(other, complex) else stored_as(other, self.array.dtype))
+    if not isinstance(other, Tensor):
+        raise not_a_tensor("copy_", "other", 1, other)
+    if non_blocking.__class__ is not bool:
+        raise wrong("copy_", "non_blocking", "bool", non_blocking)
+    check_in_place(self, other)
+    if other is not self and may_share(self.array, other.array):
+        check_overlap(self, other)
+    return assign(self, _copy(self, to(other, self.dtype)), np.copyto if other is self else None)
 
 
 def _no_part(g):
@@ -180,7 +248,7 @@ def _no_part(g):
     return g.new_zeros(g.shape) if isinstance(g, Tensor) else np.zeros(g.shape, g.dtype)
 
 
-@op(name="copy", input=lambda g: _no_part(g), src=lambda g: g)
+@op(name="copy", backward_name="torch::autograd::CopyBackwards", input=lambda g: _no_part(g), src=lambda g: g)
 def _copy(input, src):
     """What is to be written: `src` itself, broadcast."""
     if src.shape == input.shape:
@@ -193,9 +261,6 @@ def _copy(input, src):
                            f"{list(np.broadcast_shapes(input.shape, src.shape))}") from None
 
 
-_copy.op.backward_name = "torch::autograd::CopyBackwards"
-
-
 @op(name="fill.2", input=lambda g: _no_part(g), value=lambda g: g)
 def _fill(input, value):
     return np.full_like(input, value)
@@ -205,28 +270,30 @@ _fill_tensor, _zero = renamed(_fill, "fill.3"), renamed(_fill, "zero")
 _filled, _filled_tensor = renamed(_fill, "fill"), renamed(_fill, "fill.1")
 
 
-def fill(input, value):
+@public(hot=True)
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of `input` with `value` (a number or a 0-dim tensor) everywhere.
 
     >>> import tinytorch as torch
     >>> torch.fill(torch.zeros(2), 3)
     tensor([3., 3.])
     """
-    _check_value(value, "fill", 2)
+    if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
+        refuse(fill, input, value)
     return _filled_with(input, value, _filled, _filled_tensor)
 
 
-def fill_(self, value):
+@public(hot=True, method=True)
+def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     """Write `value` (a number or a 0-dim tensor) everywhere."""
-    _check_value(value, "fill_", 1)
-    check_in_place(self, value)
-    result = _filled_with(self, value, _fill, _fill_tensor)
-    return assign(self, result, None if isinstance(value, Tensor) else np.copyto)
+    if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
+        refuse(fill_, input, value)
+    check_in_place(input, value)
+    result = _filled_with(input, value, _fill, _fill_tensor)
+    return assign(input, result, None if isinstance(value, Tensor) else np.copyto)
 
 
-def _check_value(value, name, position):
-    if not isinstance(value, (Tensor, bool, int, float, complex, np.generic)):
-        raise TypeError(f"{name}(): argument 'value' (position {position}) must be Number, not {type(value).__name__}")
+_VALUES = (Tensor, bool, int, float, complex, np.generic)
 
 
 def _filled_with(input, value, of_number, of_tensor):
@@ -238,17 +305,10 @@ def _filled_with(input, value, of_number, of_tensor):
     return of_number(input, stored_as(value, input.array.dtype))
 
 
-def zero_(self):
+@public(hot=True, method=True)
+def zero_(input: Tensor) -> Tensor:
     """Write zeros everywhere."""
-    check_in_place(self)
-    return assign(self, _zero(self, stored_as(0, self.array.dtype)), np.copyto)
-
-
-for _name, _dtype in [("bool", dt.bool), ("byte", dt.uint8), ("char", dt.int8), ("short", dt.int16),
-                      ("int", dt.int32), ("long", dt.int64), ("half", dt.float16), ("bfloat16", dt.bfloat16),
-                      ("float", dt.float32), ("double", dt.float64), ("cfloat", dt.complex64),
-                      ("cdouble", dt.complex128)]:
-    attach(_conversion(_name, _dtype))
-methods(fill_, zero_, to, clone, contiguous, is_contiguous, type_as, cpu, cuda, alias)
-Tensor.type = type_
-Tensor.copy_ = copy_values
+    if not isinstance(input, Tensor):
+        refuse(zero_, input)
+    check_in_place(input)
+    return assign(input, _zero(input, stored_as(0, input.array.dtype)), np.copyto)

@@ -1,57 +1,32 @@
 """New tensors: tensor zeros ones full empty and their like."""
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
 from ...autograd.promotion import refill, scalar_as, stored_as
-from ...autograd.public import methods
-from ...autograd.tensor_methods import check_can_require_grad
-from ...data import array_of, check_array
-from ...device import check_device
+from ...autograd.public import method, public
+from ...data import array_of
 from ...errors import not_a_tensor
 from ...kernels.layout import span, strided
 from ...kernels.memory import check_size, empty as new_memory
-from ...memory_format import check_layout, memory_order, preserve_format
-from ...tensor import Tensor, root_of, wrap
+from ...memory_format import layout as Layout, memory_format as MemoryFormat, memory_order, preserve_format
+from ...tensor import Tensor, wrap
+from ...types import Device, Ints, Number
 from ..layout.shape import inverse
+from .buffers import from_numpy, frombuffer
+from .options import as_dtype, check_options, dtype_for, finish, number_of, require_grad
 
-__all__ = ["as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "from_numpy", "frombuffer",
-           "full", "full_like", "is_tensor", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like"]
-
-_PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
-
-
-def as_dtype(dtype, name):
-    """A dtype argument: a torch.dtype, None, or the Python types float, int, bool, complex."""
-    if dtype is None or isinstance(dtype, dt.dtype):
-        return dtype
-    if isinstance(dtype, type) and dtype in _PYTHON_TYPES:
-        return _PYTHON_TYPES[dtype]
-    raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+__all__ = ["as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like",
+           "is_tensor", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like"]
 
 
-def finish(array, dtype=None, device=None, requires_grad=False):
-    """A leaf around `array`, converted to `dtype`, with torch's checks."""
-    if device is not None:
-        check_device(device)
-    if dtype is not None and array.dtype != dtype.numpy:
-        array = dt.cast(array, dtype.numpy)
-    result = wrap(array)
-    if requires_grad:
-        _require_grad(result)
-    return result
-
-
-def _require_grad(result):
-    if result.array.dtype.kind not in "fcV":
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    check_can_require_grad(result)
-    result._requires_grad = True
-
-
-def is_tensor(obj):
+@public(python=True)
+def is_tensor(obj: Any) -> bool:
     """Whether `obj` is a Tensor.
 
     >>> import tinytorch as torch
@@ -62,7 +37,21 @@ def is_tensor(obj):
 
 
 # ------------------------------------------------------------------ from data
-def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+def _array(data, dtype):
+    """A new array of `data`. What is no number is told as Python's own conversion to the dtype tells it."""
+    try:
+        return array_of(data, dtype)
+    except RuntimeError as error:
+        nothing = str(error).removeprefix("Could not infer dtype of ")
+        if nothing == str(error) or dtype is None or dtype is dt.bool:
+            raise
+        raise TypeError(f"'{nothing}' object cannot be interpreted as an integer" if dtype.category == 1
+                        else f"must be real number, not {nothing}") from None
+
+
+@public(hot=True)
+def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Tensor:
     """A tensor with a copy of `data`: numbers, nested sequences, arrays, tensors.
 
     Numbers get the default dtype (float), int64, bool or the default complex dtype; arrays keep theirs.
@@ -73,15 +62,24 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     tensor([[1., 2.],
             [3., 4.]], dtype=torch.float64)
     """
+    if dtype is not None:
+        dtype = as_dtype(dtype, "tensor")
+    if device is not None or requires_grad.__class__ is not bool or pin_memory.__class__ is not bool:
+        check_options("tensor", None, device, requires_grad, pin_memory)
     if isinstance(data, Tensor):
         warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
                       "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
                       UserWarning, stacklevel=2)
-        return finish(data.array.copy(), as_dtype(dtype, "tensor"), device, requires_grad)
-    return finish(array_of(data, as_dtype(dtype, "tensor")), None, device, requires_grad)
+        result = wrap(data.array.copy() if dtype is None else dt.cast(data.array, dtype.numpy))
+    else:
+        result = wrap(_array(data, dtype))
+    if requires_grad:
+        require_grad(result)
+    return result
 
 
-def as_tensor(data, dtype=None, device=None):
+@public(hot=True)
+def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = None) -> Tensor:
     """`data` as a tensor, shared where possible: a tensor (with its history) or an array of that dtype.
 
     >>> import tinytorch as torch
@@ -89,14 +87,19 @@ def as_tensor(data, dtype=None, device=None):
     tensor([1, 2])
     """
     dtype = as_dtype(dtype, "as_tensor")
+    if device is not None:
+        check_options("as_tensor", None, device)
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)
     if isinstance(data, np.ndarray):
-        return finish(from_numpy(data).array, dtype, device)
-    return finish(array_of(data, dtype), None, device)
+        result = from_numpy(data)
+        return result if dtype is None else result.to(dtype)
+    return wrap(_array(data, dtype))
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+@public()
+def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = None, copy: bool | None = None,
+            requires_grad: bool | None = False) -> Tensor:
     """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`.
 
     A buffer (bytearray, memoryview) is read as `frombuffer` does. ValueError if `copy` is False and a copy is needed.
@@ -113,7 +116,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         if copy and shared:
             result = result.clone()
     elif isinstance(obj, np.ndarray):
-        result = as_tensor(obj, dtype, device)
+        result = as_tensor(obj, dtype=dtype, device=device)
         shared = np.may_share_memory(result.array, obj)
         if copy and shared:
             result = wrap(result.array.copy())
@@ -122,14 +125,14 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         if copy:
             result = result.clone()
     else:
-        result, shared = as_tensor(obj, dtype, device), False
+        result, shared = as_tensor(obj, dtype=dtype, device=device), False
     if copy is False and not shared:
         raise ValueError("can't alias arbitrary sequence into a "
                          "tensor." if not isinstance(obj, (Tensor, np.ndarray)) else
                          f"can't alias tensor with dtype {dt.of(np.asarray(getattr(obj, 'array', obj)))!r} into dtype "
                          f"{dtype!r}.")
     if requires_grad and not result.requires_grad:
-        _require_grad(result)
+        require_grad(result)
     return result
 
 
@@ -141,130 +144,28 @@ def _is_buffer(obj):
     return True
 
 
-def from_numpy(ndarray):
-    """A tensor that shares the memory of an ndarray. One that is read-only stays so, with a warning.
-
-    TypeError for dtypes that torch lacks, ValueError for strides that are negative or no multiple of the element.
-
-    >>> import numpy, tinytorch as torch
-    >>> torch.from_numpy(numpy.arange(3))
-    tensor([0, 1, 2])
-    """
-    if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    check_array(ndarray)
-    if not ndarray.flags.writeable:
-        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
-                      "it stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
-    return wrap(_plain(ndarray))
-
-
-def _plain(array):
-    """`array` itself, or the same memory without what a tensor has no use for: a subclass, and an array it is a view
-    of in which its elements do not lie at whole places (those of a tensor's storage)."""
-    if array.__class__ is not np.ndarray:
-        array = array.view(np.ndarray)
-    root = root_of(array)
-    if root is not array:
-        place = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-        if place < 0 or place % array.itemsize or root.nbytes % array.itemsize or min(root.strides, default=0) < 0:
-            return np.asarray(memoryview(array))
-    return array
-
-
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A vector that shares the memory of a Python buffer. One that is read-only stays so, with a warning.
-
-    ValueError for what is no buffer, or too short for the offset and count, or no multiple of the element.
-
-    >>> import tinytorch as torch
-    >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
-    tensor([1, 2], dtype=torch.int16)
-    """
-    if not isinstance(dtype, dt.dtype):
-        raise TypeError(f"frombuffer(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
-    for name, n in (("count", count), ("offset", offset)):
-        if isinstance(n, bool) or not hasattr(n, "__index__"):
-            raise TypeError(f"frombuffer(): argument '{name}' must be int, not {type(n).__name__}")
-    try:
-        memory = memoryview(buffer)
-    except TypeError:
-        raise ValueError("object does not implement Python buffer protocol.") from None
-    if not memory.c_contiguous:
-        raise RuntimeError("could not retrieve buffer from object")
-    length = memory.nbytes
-    if length == 0 or count == 0:
-        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
-    if not 0 <= offset < length:
-        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} "
-                         "bytes) minus 1")
-    if count < 0 and (length - offset) % dtype.itemsize:
-        raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
-                         f"element size ({dtype.itemsize})")
-    if count > 0 and offset + count * dtype.itemsize > length:
-        raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) "
-                         f"must not be greater than actual buffer length ({length} bytes)")
-    if memory.readonly:
-        warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. Here it "
-                      "stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
-    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), None, None, requires_grad)
-
-
-def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+@public()
+def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+                  device: Device = None, requires_grad: bool | None = False,
+                  pin_memory: bool | None = False) -> Tensor:
     """A 0-dim tensor of a number, in the default dtype unless told.
 
     >>> import tinytorch as torch
     >>> torch.scalar_tensor(3)
     tensor(3.)
     """
-    if not isinstance(s, (int, float, complex, np.generic)) and not (isinstance(s, Tensor) and not s.array.ndim):
-        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type(s).__name__}")
+    dtype = as_dtype(dtype, "scalar_tensor")
     if dtype is None:
         dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
-    return finish(stored_as(s, dtype.numpy), None, device, requires_grad)
+    return finish(stored_as(s, dtype.numpy), device, requires_grad)
 
 
 # ------------------------------------------------------------------ of one value
-def _number_of(name, value):
-    """A fill value as a Python number. TypeError for what is none."""
-    number = value
-    if isinstance(value, np.generic) or isinstance(value, Tensor) and not value.array.ndim:
-        number = value.item()
-    if not isinstance(number, (int, float, complex)):
-        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
-    return number
-
-
 def empty_in(size, numpy_dtype, order):
     """Uninitialised memory of shape `size` with its dimensions in the given order ("C", "K" or dimensions)."""
     if isinstance(order, str):
         return new_memory(size, numpy_dtype)
     return new_memory([size[d] for d in order], numpy_dtype).transpose(inverse(order))
-
-
-def _filled(name, fill, doc):
-    def create(*args, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
-               memory_format=None):
-        if size is None and not args:
-            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        if layout is not None:
-            check_layout(layout)
-        shape = size_of(args if size is None else (size,), name)
-        if out is not None and dtype is not None and as_dtype(dtype, name) is not out.dtype:
-            raise RuntimeError(f"dtype {as_dtype(dtype, name).type_name} does not match dtype of out parameter "
-                               f"({out.dtype.type_name})")
-        numpy_dtype = (as_dtype(dtype, name) or (dt.get_default_dtype() if out is None else out.dtype)).numpy
-        if memory_format is not None:
-            if memory_format is preserve_format:
-                raise RuntimeError("unsupported memory format Preserve")
-            array = empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape)))
-            array[...] = fill(array.shape, numpy_dtype)
-        else:
-            array = new_memory(shape, numpy_dtype, fill)
-        return refill(out, finish(array, None, device, requires_grad))
-    create.__name__ = create.__qualname__ = name
-    create.__doc__ = doc
-    return create
 
 
 def constant(size, value, numpy_dtype):
@@ -274,73 +175,135 @@ def constant(size, value, numpy_dtype):
     return result
 
 
-zeros = _filled("zeros", np.zeros, """A tensor of zeros: zeros(2, 3) or zeros((2, 3)).
+def _ones(size, numpy_dtype):
+    return constant(size, 1, numpy_dtype)
+
+
+def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, pin_memory, memory_format=None):
+    """What zeros, ones and empty do, and their methods: fill(size, dtype) as a tensor."""
+    if not args if size is None else args or not isinstance(size, (tuple, list)):
+        raise TypeError(_size_is_wrong(name, args, size))
+    shape = size_of(args if size is None else (size,), name)
+    if out is not None or dtype is not None and dtype.__class__ is not dt.dtype:
+        dtype = dtype_for(out, dtype, name)
+    numpy_dtype = (dtype or dt.get_default_dtype()).numpy
+    if (layout is not None or device is not None or requires_grad.__class__ is not bool
+            or pin_memory.__class__ is not bool):
+        check_options(name, layout, device, requires_grad, pin_memory)
+    if memory_format is None:
+        array = new_memory(shape, numpy_dtype, fill)
+    else:
+        check_options(name, memory_format=memory_format)
+        if memory_format is preserve_format:
+            raise RuntimeError("unsupported memory format Preserve")
+        array = empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape)))
+    result = wrap(array)
+    if requires_grad:
+        require_grad(result)
+    return result if out is None else refill(out, result)
+
+
+def _size_is_wrong(name, args, size):
+    if size is None:
+        return f'{name}() missing 1 required positional arguments: "size"'
+    if args:
+        return f"{name}() got multiple values for argument 'size'"
+    return f"{name}(): argument 'size' must be tuple of ints, not {type(size).__name__}"
+
+
+@public(hot=True)
+def zeros(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
+          layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
+          pin_memory: bool = False) -> Tensor:
+    """A tensor of zeros: zeros(2, 3) or zeros((2, 3)).
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
-    """)
-ones = _filled("ones", lambda size, d: constant(size, 1, d), """A tensor of ones: ones(2, 3) or ones((2, 3)).
+    """
+    return _filled("zeros", np.zeros, args, size, out, dtype, layout, device, requires_grad, pin_memory)
+
+
+@public(hot=True)
+def ones(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
+         layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
+         pin_memory: bool = False) -> Tensor:
+    """A tensor of ones: ones(2, 3) or ones((2, 3)).
 
     >>> import tinytorch as torch
     >>> torch.ones(2, dtype=torch.int64)
     tensor([1, 1])
-    """)
-empty = _filled("empty", np.empty, """A tensor of the given size whose elements are not set.
+    """
+    return _filled("ones", _ones, args, size, out, dtype, layout, device, requires_grad, pin_memory)
+
+
+@public(hot=True)
+def empty(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
+          layout: Layout | None = None, device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
+          memory_format: MemoryFormat | None = None) -> Tensor:
+    """A tensor of the given size whose elements are not set.
 
     >>> import tinytorch as torch
     >>> torch.empty(2, 3).shape
     torch.Size([2, 3])
-    """)
+    """
+    return _filled("empty", np.empty, args, size, out, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
-def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+@public(hot=True)
+def full(size: Ints, fill_value: Number, *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
+         layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
+         pin_memory: bool = False) -> Tensor:
     """A tensor full of a number, whose dtype follows the number unless told.
 
     >>> import tinytorch as torch
     >>> torch.full((2,), 7)
     tensor([7, 7])
     """
-    check_layout(layout)
-    if isinstance(size, int) or not isinstance(size, (tuple, list)):
-        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    value = _number_of("full", fill_value)
-    if dtype is None and out is not None:
-        dtype = out.dtype
-    elif dtype is None:
+    return _full("full", size, fill_value, out, dtype, layout, device, requires_grad, pin_memory)
+
+
+def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin_memory):
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    value = fill_value if fill_value.__class__ in _NUMBERS else number_of(name, "fill_value", 2, fill_value)
+    if out is not None or dtype is not None and dtype.__class__ is not dt.dtype:
+        dtype = dtype_for(out, dtype, name)
+    if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dt.of_scalar(value)
-    array = _converted_constant(size_of((size,), "full"), value, as_dtype(dtype, "full"))
-    return refill(out, finish(array, None, device, requires_grad))
+    if (layout is not None or device is not None or requires_grad.__class__ is not bool
+            or pin_memory.__class__ is not bool):
+        check_options(name, layout, device, requires_grad, pin_memory)
+    result = wrap(constant(size_of((size,), name), value, dtype.numpy))
+    if requires_grad:
+        require_grad(result)
+    return result if out is None else refill(out, result)
 
 
-def _converted_constant(size, value, dtype):
-    return constant(size, value, dtype.numpy)
+_NUMBERS = (float, int, bool, complex)
 
 
-def _like(name, fill, doc):
-    def create(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
-               memory_format=preserve_format):
-        return _fill_like(name, fill, input, dtype, layout, device, requires_grad, memory_format)
-    create.__name__ = create.__qualname__ = name
-    create.__doc__ = doc
-    return create
-
-
-def _fill_like(name, fill, input, dtype, layout, device, requires_grad, memory_format):
+# ------------------------------------------------------------------ like another one
+def _fill_like(name, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format):
     if not isinstance(input, Tensor):
         raise not_a_tensor(name, "input", 1, input)
-    check_layout(layout)
+    if (layout is not None or device is not None or requires_grad.__class__ is not bool
+            or pin_memory.__class__ is not bool):
+        check_options(name, layout, device, requires_grad, pin_memory)
     array = input.array
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy
-    order = memory_order(memory_format, array.ndim)
-    if order == "K":
+    if memory_format is None or memory_format is preserve_format:
         order = "C" if 0 in array.strides else "K"
         result = new_memory(array.shape, numpy_dtype, lambda size, d: np.empty_like(array, d, order))
     else:
-        result = empty_in(array.shape, numpy_dtype, order)
+        check_options(name, memory_format=memory_format)
+        result = empty_in(array.shape, numpy_dtype, memory_order(memory_format, array.ndim))
     fill(result)
-    return finish(result, None, device, requires_grad)
+    result = wrap(result)
+    if requires_grad:
+        require_grad(result)
+    return result
 
 
 def _fill_with(value):
@@ -349,42 +312,72 @@ def _fill_with(value):
     return fill
 
 
-zeros_like = _like("zeros_like", _fill_with(0), """Zeros with the shape, dtype and memory layout of `input`.
+_with_zeros, _with_ones = _fill_with(0), _fill_with(1)
+
+
+@public(hot=True)
+def zeros_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+               device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
+               memory_format: MemoryFormat | None = preserve_format) -> Tensor:
+    """Zeros with the shape, dtype and memory layout of `input`.
 
     >>> import tinytorch as torch
     >>> torch.zeros_like(torch.tensor([1, 2]))
     tensor([0, 0])
-    """)
-ones_like = _like("ones_like", _fill_with(1), """Ones with the shape, dtype and memory layout of `input`.
+    """
+    return _fill_like("zeros_like", _with_zeros, input, dtype, layout, device, requires_grad, pin_memory,
+                      memory_format)
+
+
+@public(hot=True)
+def ones_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+              device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
+              memory_format: MemoryFormat | None = preserve_format) -> Tensor:
+    """Ones with the shape, dtype and memory layout of `input`.
 
     >>> import tinytorch as torch
     >>> torch.ones_like(torch.tensor([1., 2.]))
     tensor([1., 1.])
-    """)
-empty_like = _like("empty_like", lambda array: None, """A tensor like `input` whose elements are not set.
+    """
+    return _fill_like("ones_like", _with_ones, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
+
+
+@public(hot=True)
+def empty_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+               device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
+               memory_format: MemoryFormat | None = preserve_format) -> Tensor:
+    """A tensor like `input` whose elements are not set.
 
     >>> import tinytorch as torch
     >>> torch.empty_like(torch.zeros(2, 3)).shape
     torch.Size([2, 3])
-    """)
+    """
+    return _fill_like("empty_like", lambda array: None, input, dtype, layout, device, requires_grad, pin_memory,
+                      memory_format)
 
 
-def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
-              memory_format=preserve_format):
+@public(hot=True)
+def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+              device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
+              memory_format: MemoryFormat | None = preserve_format) -> Tensor:
     """A number everywhere, with the shape, dtype and memory layout of `input`.
 
     >>> import tinytorch as torch
     >>> torch.full_like(torch.tensor([1., 2.]), 3)
     tensor([3., 3.])
     """
-    value = _number_of("full_like", fill_value)
+    value = number_of("full_like", "fill_value", 2, fill_value)
 
     def fill(array):
-        array[...] = _converted_constant((), value, dt.of(array))
-    return _fill_like("full_like", fill, input, dtype, layout, device, requires_grad, memory_format)
+        array[...] = constant((), value, array.dtype)
+    return _fill_like("full_like", fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
-def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+# ------------------------------------------------------------------ of the strides that are told
+@public()
+def empty_strided(size: Ints, stride: Ints, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+                  device: Device = None, requires_grad: bool | None = False,
+                  pin_memory: bool | None = False) -> Tensor:
     """A tensor of the given size and strides (in elements) whose elements are not set.
 
     RuntimeError for negative sizes, strides that lead below the first element, and more memory than there is.
@@ -393,13 +386,12 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    return _strided("empty_strided", size, stride, dtype, layout, device, requires_grad)
+    return _strided("empty_strided", size, stride, dtype, device, requires_grad)
 
 
-def _strided(name, size, stride, dtype, layout, device, requires_grad):
+def _strided(name, size, stride, dtype, device, requires_grad):
     size, stride = ints_of(size, name, "size", 1), ints_of(stride, name, "stride", 2)
     numpy_dtype = (as_dtype(dtype, name) or dt.get_default_dtype()).numpy
-    check_layout(layout)
     if len(size) != len(stride):
         raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
                            f"({len(stride)})")
@@ -407,11 +399,13 @@ def _strided(name, size, stride, dtype, layout, device, requires_grad):
     bytes_needed = span(size, stride, 0, numpy_dtype.itemsize)
     check_size(size, numpy_dtype.itemsize, stride)
     memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype)
-    return finish(strided(memory, size, stride), None, device, requires_grad)
+    return finish(strided(memory, size, stride), device, requires_grad)
 
 
-def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False,
-                   pin_memory=False):
+@public()
+def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dt.dtype | type | None = None,
+                   layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
+                   pin_memory: bool | None = False) -> Tensor:
     """A tensor whose elements are not set and whose dimensions lie in memory in the order `physical_layout`.
 
     >>> import tinytorch as torch
@@ -426,35 +420,48 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
                            f"len(size) = {len(size)} is not equal to len(physical_layout) = "
                            f"{len(order)}" if len(order) != len(size)
                            else "Duplicate dim not allowed in physical_layout")
-    return finish(empty_in(size, (dtype or dt.get_default_dtype()).numpy, order), None, device, requires_grad)
+    numpy_dtype = (as_dtype(dtype, "empty_permuted") or dt.get_default_dtype()).numpy
+    return finish(empty_in(size, numpy_dtype, order), device, requires_grad)
 
 
 # ------------------------------------------------------------------ methods: like self
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+@method()
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """`torch.tensor(data)` in the dtype of `self`."""
-    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
 
-def _new(name, create):
-    def method(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-        return create(size_of(args if size is None else (size,), name), dtype=dtype or self.dtype, layout=layout,
-                      device=device, requires_grad=requires_grad)
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"`torch.{name[4:]}(size)` in the dtype of `self`."
-    return method
+@method()
+def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.zeros(size)` in the dtype of `self`."""
+    return _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype, layout, device,
+                   requires_grad, pin_memory)
 
 
+@method()
+def new_ones(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.ones(size)` in the dtype of `self`."""
+    return _filled("new_ones", _ones, args, size, None, self.dtype if dtype is None else dtype, layout, device,
+                   requires_grad, pin_memory)
+
+
+@method()
+def new_empty(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.empty(size)` in the dtype of `self`."""
+    return _filled("new_empty", np.empty, args, size, None, self.dtype if dtype is None else dtype, layout, device,
+                   requires_grad, pin_memory)
+
+
+@method()
 def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.full(size, fill_value)` in the dtype of `self`."""
-    value = _number_of("new_full", fill_value)
-    return full(size, value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    return _full("new_full", size, fill_value, None, self.dtype if dtype is None else dtype, layout, device,
+                 requires_grad, pin_memory)
 
 
+@method()
 def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
                       pin_memory=False):
     """`torch.empty_strided(size, stride)` in the dtype of `self`."""
-    return _strided("new_empty_strided", size, stride, dtype or self.dtype, layout, device, requires_grad)
-
-
-methods(new_tensor, new_full, new_empty_strided, _new("new_zeros", zeros), _new("new_ones", ones),
-        _new("new_empty", empty))
+    check_options("new_empty_strided", layout, device, requires_grad, pin_memory)
+    return _strided("new_empty_strided", size, stride, self.dtype if dtype is None else dtype, device, requires_grad)

@@ -1,4 +1,6 @@
 """New tensors of numbers in a row or a pattern: arange linspace logspace eye vander."""
+from __future__ import annotations
+
 import math
 import warnings
 from operator import index as as_int
@@ -7,13 +9,17 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.promotion import refill, result_dtype
+from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
+from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap
-from .factories import as_dtype, finish
+from ...types import Device, Number
+from .options import check_options, dtype_for, finish, require_grad
 
 __all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
+
 
 def _number(x):
     return x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x.array.ndim else x
@@ -21,9 +27,15 @@ def _number(x):
 
 def _check_numbers(name, *given):
     """TypeError unless all are Python numbers."""
-    if not all(isinstance(x, (int, float, complex)) for x in given):
+    if not all([isinstance(x, (int, float, complex)) for x in given]):
         kinds = ", ".join(type(x).__name__ for x in given)
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds})")
+
+
+def _check_real(*given):
+    for x in given:
+        if isinstance(x, complex):
+            raise RuntimeError("value cannot be converted to type double without overflow")
 
 
 def _check_implemented(name, d):
@@ -32,17 +44,17 @@ def _check_implemented(name, d):
 
 
 def _end(name, argument, x):
-    """An end of a range of numbers: a number or a tensor without dimensions."""
+    """An end of a range of numbers, which may be a tensor without dimensions, as a number."""
     if isinstance(x, Tensor) and x.array.ndim:
         raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {argument} with "
                            f"{x.array.ndim} dimension(s).")
-    x = _number(x)
-    _check_numbers(name, x)
-    return x
+    return _number(x)
 
 
-def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-           pin_memory=False):
+@public(hot=True)
+def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Number = 1, out: Tensor | None = None,
+           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
+           requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """Numbers from start to end (without it) by step: arange(end), arange(start, end), arange(start, end, step).
 
     int64 if all are integers, else the default dtype. RuntimeError for a step of zero or in the wrong direction.
@@ -53,6 +65,8 @@ def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, 
     """
     if len(args) == 1 and end is None:
         end, = args
+    elif not args and end is None:
+        raise TypeError('arange() missing 1 required positional arguments: "end"')
     elif args:
         if len(args) > 3:
             raise TypeError(f"arange() takes from 1 to 3 positional arguments but {len(args)} were given")
@@ -62,14 +76,15 @@ def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, 
     if len(args) == 1 and not isinstance(end, (int, float, complex)):
         raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
     _check_numbers("arange", start, end, step)
-    for x in (start, end, step):
-        if isinstance(x, complex):
-            raise RuntimeError("value cannot be converted to type double without overflow")
-    if dtype is None:
-        dtype = out.dtype if out is not None else (
-            dt.int64 if all(isinstance(v, int) for v in (start, end, step)) else
-            _floating(given) if any(isinstance(v, Tensor) for v in given) else dt.get_default_dtype())
-    dtype = as_dtype(dtype, "arange")
+    _check_real(start, end, step)
+    if (layout is not None or device is not None or requires_grad.__class__ is not bool
+            or pin_memory.__class__ is not bool):
+        check_options("arange", layout, device, requires_grad, pin_memory)
+    if dtype is not None or out is not None:
+        dtype = dtype_for(out, dtype, "arange")
+    else:
+        dtype = (dt.int64 if all([isinstance(v, int) for v in (start, end, step)]) else
+                 _floating(given) if any([isinstance(v, Tensor) for v in given]) else dt.get_default_dtype())
     _check_implemented("arange", dtype)
     if dtype is dt.int64:
         if 0 < abs(step) < 1:
@@ -82,7 +97,10 @@ def arange(*args, start=0, end=None, step=1, out=None, dtype=None, layout=None, 
                       f"which does not match the computed number of elements {count}. Note that this may occur as a "
                       f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).",
                       UserWarning, stacklevel=2)
-    return refill(out, finish(_steps(start, step, count, dtype), None, device, requires_grad), by_count=True)
+    result = wrap(_steps(start, step, count, dtype))
+    if requires_grad:
+        require_grad(result)
+    return result if out is None else refill(out, result, by_count=True)
 
 
 def _whole(x):
@@ -144,7 +162,10 @@ def _counted_on(first, step, lanes):
     return near
 
 
-def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+@public()
+def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None,
+          dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
+          requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """Numbers from start to end (with it) by step. Deprecated: use `arange`.
 
     >>> import tinytorch as torch
@@ -154,13 +175,13 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is "
                   "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in "
                   "[start, end).",
-                  UserWarning, stacklevel=2)
-    if end is None:
-        start, end = 0, start
+                  UserWarning, stacklevel=3)
+    start, end, step = map(_number, (start, end, step))
+    _check_real(start, end, step)
     _check_range(start, end, step)
     count = _counted(int((end - start) / step) + 1)
-    array = _steps(start, step, count, dtype or dt.get_default_dtype())
-    return refill(out, finish(array, None, device, requires_grad), by_count=True)
+    array = _steps(start, step, count, dtype_for(out, dtype, "range") or dt.get_default_dtype())
+    return refill(out, finish(array, device, requires_grad), by_count=True)
 
 
 def _spaced(start, end, steps, d, small):
@@ -195,55 +216,60 @@ def _along(places, step, start):
     return fma32(places, step, start, np.empty_like(places))
 
 
-def _steps_of(name, steps):
-    """How many numbers: TypeError unless it is an integer, ValueError if 64 bits do not hold it."""
-    try:
-        steps = as_int(None if isinstance(steps, bool) else steps)
-    except TypeError:
-        raise TypeError(f"{name}(): argument 'steps' (position 3) must be int, not {type(steps).__name__}") from None
+def _steps_of(steps):
+    """How many numbers. ValueError if 64 bits do not hold it."""
+    steps = as_int(steps)
     if abs(steps) > LARGEST:
         raise ValueError("Overflow when unpacking long long")
     return steps
 
 
-def _spaced_dtype(start, end, dtype, out):
-    if dtype is not None:
-        return as_dtype(dtype, "linspace")
-    if out is not None:
-        return out.dtype
-    return dt.default_complex() if isinstance(start, complex) or isinstance(end, complex) else dt.get_default_dtype()
+def _spaced_dtype(name, start, end, dtype, out):
+    dtype = dtype_for(out, dtype, name)
+    if dtype is None:
+        complex_ends = isinstance(start, complex) or isinstance(end, complex)
+        dtype = dt.default_complex() if complex_ends else dt.get_default_dtype()
+    _check_implemented(name, dtype)
+    return dtype
 
 
-def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+@public()
+def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: Tensor | None = None,
+             dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
+             requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """`steps` evenly spaced numbers from start to end, both included.
 
     >>> import tinytorch as torch
     >>> torch.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of("linspace", steps)
-    d = _spaced_dtype(start, end, dtype, out)
-    _check_implemented("linspace", d)
+    start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of(steps)
+    d = _spaced_dtype("linspace", start, end, dtype, out)
     array = dt.cast(_spaced(start, end, steps, d, d.itemsize == 2 and d.category == 2), d.numpy)
-    return refill(out, finish(array, None, device, requires_grad), by_count=True)
+    return refill(out, finish(array, device, requires_grad), by_count=True)
 
 
-def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+@public()
+def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: float = 10.0, *, out: Tensor | None = None,
+             dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
+             requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """`steps` numbers from base**start to base**end, evenly spaced in the exponent.
 
     >>> import tinytorch as torch
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    start, end, steps = _end("logspace", "start", start), _end("logspace", "end", end), _steps_of("logspace", steps)
-    d = _spaced_dtype(start, end, dtype, out)
-    _check_implemented("logspace", d)
+    start, end, steps = _end("logspace", "start", start), _end("logspace", "end", end), _steps_of(steps)
+    d = _spaced_dtype("logspace", start, end, dtype, out)
     exponents = _spaced(start, end, steps, d, False)
-    array = dt.cast(np.power(exponents.dtype.type(base), exponents), d.numpy)
-    return refill(out, finish(array, None, device, requires_grad), by_count=True)
+    array = dt.cast(np.power(exponents.dtype.type(_number(base)), exponents), d.numpy)
+    return refill(out, finish(array, device, requires_grad), by_count=True)
 
 
-def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+@public()
+def eye(n: int, m: int = ..., *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
+        layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
+        pin_memory: bool | None = False) -> Tensor:
     """The n x m matrix (n x n without m) with ones on the diagonal.
 
     >>> import tinytorch as torch
@@ -251,21 +277,21 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_g
     tensor([[1., 0.],
             [0., 1.]])
     """
-    m = n if m is None else m
-    for position, (name, count) in enumerate((("n", n), ("m", m)), 1):
-        if isinstance(count, bool) or not hasattr(count, "__index__"):
-            raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
+    n = as_int(n)
+    m = n if m is ... else as_int(m)
+    for name, count in (("n", n), ("m", m)):
         if count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
         if count > LARGEST:
             raise ValueError("Overflow when unpacking long long")
-    d = as_dtype(dtype, "eye") or (dt.get_default_dtype() if out is None else out.dtype)
+    d = dtype_for(out, dtype, "eye") or dt.get_default_dtype()
     check_size((n, m), d.itemsize)
     array = new_memory((n, m), d.numpy, lambda size, numpy_dtype: dt.cast(np.eye(*size, dtype=bool), numpy_dtype))
-    return refill(out, finish(array, None, device, requires_grad))
+    return refill(out, finish(array, device, requires_grad))
 
 
-def vander(x, N=None, *, increasing=False):
+@public()
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The Vandermonde matrix of a vector: its powers as columns, highest first unless `increasing`.
 
     >>> import tinytorch as torch
@@ -277,6 +303,6 @@ def vander(x, N=None, *, increasing=False):
     n = x.array.size if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
-    d = x.array.dtype if x.array.dtype.kind in "fcV" else np.dtype(np.int64)
+    d = x.array.dtype if x.array.dtype.kind in dt.FLOATING + dt.COMPLEX else np.dtype(np.int64)
     powers = new_memory((x.array.size, n), d, lambda size, dtype: np.arange(n))
     return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(powers if increasing else powers[::-1].copy())

@@ -1,14 +1,19 @@
 """Diagonals and triangles: diagonal diag diag_embed diagflat tril triu and their indices."""
+from __future__ import annotations
+
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, write_out
-from ...autograd.public import methods
-from ...device import check_device
+from ...autograd.public import method, public
+from ...errors import not_implemented
 from ...kernels.memory import empty
-from ...tensor import Tensor, check_dim, wrap
+from ...memory_format import layout as Layout
+from ...tensor import Tensor, check_dim
+from ...types import Device
+from ..creation.options import as_dtype, finish, number_of
 from .shape import reshape
 
 __all__ = ["diag", "diag_embed", "diagflat", "diagonal", "tril", "tril_indices", "triu", "triu_indices"]
@@ -48,7 +53,8 @@ _tril = _triangle("tril", lambda shape, k: np.tri(*shape, k, bool))
 _triu = _triangle("triu", lambda shape, k: ~np.tri(*shape, k - 1, bool))
 
 
-def diagonal(input, offset=0, dim1=0, dim2=1):
+@public(method=True)
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two dimensions as a new last dimension: a view.
 
     >>> import tinytorch as torch
@@ -63,7 +69,8 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     return _diagonal(input, offset, first, second)
 
 
-def diag(input, diagonal=0, *, out=None):
+@public(method=True)
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """The matrix with a vector on its diagonal, or a copy of a matrix's diagonal.
 
     >>> import tinytorch as torch
@@ -75,9 +82,10 @@ def diag(input, diagonal=0, *, out=None):
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     result = diag_embed(input, diagonal) if ndim == 1 else _diagonal_copy(input, diagonal, 0, 1)
-    return write_out(out, result, exact=EXACT)
+    return write_out(out, result, exact=EXACT, level=4)
 
 
+@method()
 def fill_diagonal_(self, fill_value, wrap=False):
     """Write a number on the main diagonal; with `wrap`, of a tall matrix, start again below where it ends.
 
@@ -88,8 +96,9 @@ def fill_diagonal_(self, fill_value, wrap=False):
     tensor([[5., 0.],
             [0., 5.]])
     """
-    if isinstance(fill_value, Tensor):
-        raise TypeError("fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not Tensor")
+    fill_value = number_of("fill_diagonal_", "fill_value", 1, fill_value)
+    if not isinstance(wrap, bool):
+        raise TypeError(f"fill_diagonal_(): argument 'wrap' must be bool, not {type(wrap).__name__}")
     shape = self.array.shape
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
@@ -104,7 +113,8 @@ def fill_diagonal_(self, fill_value, wrap=False):
     return self
 
 
-def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+@public(method=True)
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Zeros with the last dimension of `input` on the diagonal of two new dimensions.
 
     >>> import tinytorch as torch
@@ -127,7 +137,8 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     return _embed(input, tuple(size), offset, first, second)
 
 
-def diagflat(input, offset=0):
+@public(method=True)
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix with all elements of `input` on its diagonal.
 
     >>> import tinytorch as torch
@@ -144,7 +155,16 @@ def _triangle_of(name, primitive, input, diagonal):
     return primitive(input, diagonal)
 
 
-def tril(input, diagonal=0, *, out=None):
+def _zero_expanded(memory, values, diagonal=0):
+    np.copyto(memory, 0, where=values == 0)    # a zero anywhere wins
+
+
+def _in_place(function):
+    return in_place(function, _zero_expanded)
+
+
+@public(method=True, inplace=_in_place)
+def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle of matrices, up to the given diagonal, with zeros above.
 
     >>> import tinytorch as torch
@@ -152,10 +172,11 @@ def tril(input, diagonal=0, *, out=None):
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return write_out(out, _triangle_of("tril", _tril, input, diagonal), exact=EXACT)
+    return write_out(out, _triangle_of("tril", _tril, input, diagonal), exact=EXACT, level=4)
 
 
-def triu(input, diagonal=0, *, out=None):
+@public(method=True, inplace=_in_place)
+def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """The upper triangle of matrices, from the given diagonal on, with zeros below.
 
     >>> import tinytorch as torch
@@ -163,19 +184,24 @@ def triu(input, diagonal=0, *, out=None):
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT)
+    return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT, level=4)
 
 
-def _indices(row, col, offset, outside, dtype, device):
+def _indices(name, row, col, offset, outside, dtype, device, requires_grad):
     """Where the lower triangle of a row x col matrix is, or (`outside`) all but that."""
     if row < 0 or col < 0:
         raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
-    check_device(device)
+    dtype = as_dtype(dtype, name) or dt.int64
+    if dtype not in (dt.int64, dt.int32):
+        raise not_implemented(name, dtype)
     found = empty((row, col), np.dtype(bool), lambda size, dtype: np.nonzero(np.tri(*size, offset, dtype) ^ outside))
-    return wrap(np.array(found).astype((dtype or dt.int64).numpy))
+    return finish(np.array(found).astype(dtype.numpy), device, requires_grad)
 
 
-def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+@public()
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dt.dtype | type | None = None,
+                 layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
+                 pin_memory: bool | None = False) -> Tensor:
     """Rows and columns of the elements of a row x col matrix's lower triangle, as 2 x N.
 
     >>> import tinytorch as torch
@@ -183,10 +209,13 @@ def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _indices(row, col, offset, False, dtype, device)
+    return _indices("tril_indices", row, col, offset, False, dtype, device, requires_grad)
 
 
-def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+@public()
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dt.dtype | type | None = None,
+                 layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
+                 pin_memory: bool | None = False) -> Tensor:
     """Rows and columns of the elements of a row x col matrix's upper triangle, as 2 x N.
 
     >>> import tinytorch as torch
@@ -194,12 +223,4 @@ def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _indices(row, col, offset - 1, True, dtype, device)
-
-
-def _zero_expanded(memory, values, diagonal=0):
-    np.copyto(memory, 0, where=values == 0)    # a zero anywhere wins
-
-
-methods(diag, diag_embed, diagflat, diagonal, fill_diagonal_, tril, triu)
-Tensor.tril_, Tensor.triu_ = in_place(tril, _zero_expanded), in_place(triu, _zero_expanded)
+    return _indices("triu_indices", row, col, offset - 1, True, dtype, device, requires_grad)

@@ -3,6 +3,8 @@
 An index is split in two: its basic part (numbers, slices, None, Ellipsis), which gives a view, and
 its advanced part (masks and integer tensors), which then picks from that view and gives a copy.
 """
+from __future__ import annotations
+
 import warnings
 from operator import index as as_int
 
@@ -12,6 +14,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
 from ...autograd.promotion import stored_as
+from ...autograd.public import method, public
 from ...autograd.views import (
     assign,
     check_in_place,
@@ -23,10 +26,11 @@ from ...autograd.views import (
     warn_expanded,
 )
 from ...data import array_of, check_not_in_itself
-from ...errors import not_a_tensor, type_name
+from ...errors import type_name
 from ...kernels.layout import picked_like
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
+from ...types import Tensors
 
 __all__ = ["index_put"]
 
@@ -267,7 +271,7 @@ def _plain_array(array):
         array = array != 0
     if array.dtype == bool:
         return array if array.ndim else bool(array)
-    if not array.ndim and array.dtype.kind in "iu":
+    if not array.ndim and array.dtype.kind in dt.INTEGER:
         return int(array)
     if array.dtype not in (np.int64, np.int32):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
@@ -317,6 +321,7 @@ def _simple(shape, index):
     return (*index, ...), primitive
 
 
+@method("__getitem__")
 def getitem(self, index):
     """self[index]: a view for numbers, slices, None and Ellipsis, else a copy."""
     kind = index.__class__
@@ -330,6 +335,7 @@ def getitem(self, index):
     return self if advanced is None else _index(self, advanced)
 
 
+@method("__setitem__")
 def setitem(self, index, value):
     """self[index] = value, in place, with history. `value` is a number or a tensor, broadcast."""
     if isinstance(value, np.generic):
@@ -350,7 +356,7 @@ def setitem(self, index, value):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
         if advanced is not None:
             value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))
-            index_put_(target, advanced, value)
+            _put_in_place(target, advanced, value, False)
         elif isinstance(value, Tensor) and value.array.ndim:
             target.copy_(_spread(value, target.array.shape))
         else:
@@ -427,25 +433,14 @@ def _parse_put(shape, indices):
     return parse(shape, tuple(_ALL if i is None else i for i in indices))[2]
 
 
-def index_put(input, indices, values, accumulate=False):
-    """A copy of `input` with input[indices] = values, or += with `accumulate` (repeated places add up).
-
-    RuntimeError if the dtypes differ or `values` does not broadcast; IndexError out of range.
-
-    >>> import tinytorch as torch
-    >>> torch.zeros(3).index_put((torch.tensor([1, 1]),), torch.tensor([1., 2.]), accumulate=True)
-    tensor([0., 3., 0.])
-    """
+def _put(input, indices, values, accumulate):
     advanced = _parse_put(input.array.shape, indices)
     values = _fitting(input, values, advanced)
     values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
     return _index_put(input, values, advanced, accumulate)
 
 
-def index_put_(self, indices, values, accumulate=False):
-    """In-place form of `index_put`."""
-    if not isinstance(values, Tensor):
-        raise not_a_tensor("index_put_", "values", 2, values)
+def _put_in_place(self, indices, values, accumulate):
     check_in_place(self, values)
     if not mode.grad or not (self.requires_grad or values.requires_grad):
         advanced = _parse_put(self.array.shape, indices)
@@ -454,8 +449,27 @@ def index_put_(self, indices, values, accumulate=False):
             put_values(self.array, values.array, advanced, accumulate)
             self.version[0] += 1
             return self
-    return assign(self, index_put(self, indices, values, accumulate),
+    return assign(self, _put(self, indices, values, accumulate),
                   lambda memory, _: _put_expanded(memory, values.array, _parse_put(memory.shape, indices), accumulate))
+
+
+@public(method=True)
+def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy of `input` with input[indices] = values, or += with `accumulate` (repeated places add up).
+
+    RuntimeError if the dtypes differ or `values` does not broadcast; IndexError out of range.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(3).index_put((torch.tensor([1, 1]),), torch.tensor([1., 2.]), accumulate=True)
+    tensor([0., 3., 0.])
+    """
+    return _put(input, indices, values, accumulate)
+
+
+@public(method=True)
+def index_put_(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
+    """In-place form of `index_put`."""
+    return _put_in_place(input, indices, values, accumulate)
 
 
 def _put_expanded(memory, values, advanced, accumulate=False):
@@ -468,6 +482,7 @@ def _put_expanded(memory, values, advanced, accumulate=False):
         put_values(memory, values, advanced)
 
 
+@method("__iter__")
 def iterate(self):
     """The slices along the first dimension. TypeError for a 0-dim tensor."""
     if not self.array.ndim:
@@ -475,17 +490,10 @@ def iterate(self):
     return iter(self.unbind(0))
 
 
+@method("__contains__")
 def contains(self, element):
     """Whether any element equals `element` (a number or a tensor)."""
     if not isinstance(element, (Tensor, *_NUMBERS)):
         raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                            f"{type(element)}.")
     return bool((self == element).any())
-
-
-Tensor.__getitem__ = getitem
-Tensor.__setitem__ = setitem
-Tensor.__iter__ = iterate
-Tensor.__contains__ = contains
-Tensor.index_put = index_put
-Tensor.index_put_ = index_put_

@@ -1,13 +1,17 @@
 """Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
+from __future__ import annotations
+
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as, write_out
-from ...autograd.public import methods
+from ...autograd.public import public, refuse
 from ...autograd.views import warn_expanded
 from ...errors import type_name
 from ...tensor import Tensor, check_dim, wrap
+from ...types import Number
 from .broadcast import common_shape, expand
 from .index import _index, _index_put
 from .scatter import gather
@@ -43,7 +47,13 @@ def _masked_scatter_backward(g, mask, shape):
     return result
 
 
-def masked_fill(input, mask, value):
+def _fill_expanded(memory, values, mask, value):
+    warn_expanded("masked_fill_", "tensor[mask] = scalar")
+    np.copyto(memory, values, where=mask.array)
+
+
+@public(hot=True, method=True, inplace=lambda function: in_place(function, _fill_expanded))
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of `input` with `value` (a number or 0-dim tensor) where `mask` is true; both broadcast.
 
     RuntimeError for a mask that is not bool.
@@ -52,7 +62,13 @@ def masked_fill(input, mask, value):
     >>> torch.tensor([1, 2, 3]).masked_fill(torch.tensor([True, False, True]), 0)
     tensor([0, 2, 0])
     """
-    if mask.array.dtype != bool:
+    try:
+        boolean, dtype = mask.array.dtype == bool, input.array.dtype
+    except AttributeError:
+        refuse(masked_fill, input, mask, value)
+        raise
+    if not boolean:
+        refuse(masked_fill, input, mask, value)
         names = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "float32": "float", "float64": "double"}
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
                            f"{names.get(mask.dtype.name, mask.dtype.name)}")
@@ -60,11 +76,11 @@ def masked_fill(input, mask, value):
         if value.array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value.array.ndim} dimension(s).")
-        if value.array.dtype.kind == "c" and input.array.dtype.kind != "c":
+        if value.array.dtype.kind in dt.COMPLEX and dtype.kind not in dt.COMPLEX:
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
         value = value.to(input.dtype)
     elif isinstance(value, (bool, int, float, complex, np.generic)):
-        value = stored_as(value, input.array.dtype)
+        value = stored_as(value, dtype)
     else:
         raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, "
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
@@ -73,7 +89,8 @@ def masked_fill(input, mask, value):
     return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
 
-def masked_select(input, mask, *, out=None):
+@public(out="masked_select(): self and result must have the same scalar type", apart=True, method=True)
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements of `input` where `mask` is true, as a vector; both broadcast.
 
     >>> import tinytorch as torch
@@ -83,13 +100,11 @@ def masked_select(input, mask, *, out=None):
     if mask.array.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     size = common_shape(input.array.shape, mask.array.shape)
-    if out is not None and out.array.dtype != input.array.dtype:
-        raise RuntimeError("masked_select(): self and result must have the same scalar type")
-    result = _masked_select(expand(input, size), (np.broadcast_to(mask.array, size),))
-    return write_out(out, result, input, mask, apart=True)
+    return _masked_select(expand(input, size), (np.broadcast_to(mask.array, size),))
 
 
-def masked_scatter(input, mask, source):
+@public(method=True, inplace=True)
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of `input` with the elements where `mask` is true replaced by those of `source`, in order.
 
     >>> import tinytorch as torch
@@ -108,7 +123,8 @@ def masked_scatter(input, mask, source):
     return _masked_scatter(input if input.array.shape == size else expand(input, size), mask, source)
 
 
-def nonzero(input, *, out=None, as_tuple=False):
+@public(method=True)
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The places of the elements that are not zero: one row each, or a tensor per dimension (`as_tuple`).
 
     >>> import tinytorch as torch
@@ -117,18 +133,19 @@ def nonzero(input, *, out=None, as_tuple=False):
             [2]]), (tensor([1]),))
     """
     array = input.array
-    if array.dtype.kind == "V":
+    if array.dtype.kind in dt.WIDENED:
         array = array["bfloat16"] & 0x7FFF
     if as_tuple:
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return tuple([wrap(places) for places in np.atleast_1d(array).nonzero()])
-    if not array.ndim:
-        return write_out(out, wrap(np.empty((int(array != 0), 0), np.int64)),
-                         exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
-    return write_out(out, wrap(np.array(array.nonzero()).T),
+    result = np.array(array.nonzero()).T if array.ndim else np.empty((int(array != 0), 0), np.int64)
+    return write_out(out, wrap(result), input, apart=True, level=4,
                      exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
 
 
-def argwhere(input):
+@public(method=True)
+def argwhere(input: Tensor) -> Tensor:
     """`nonzero(input)`.
 
     >>> import tinytorch as torch
@@ -147,7 +164,9 @@ def _check_places(input, index):
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {count} elements.")
 
 
-def take(input, index, *, out=None):
+@public(out="take(): self and out expected to have the same dtype, but got self.dtype = {Want} and out.dtype = {Have}",
+        apart=True, method=True)
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements of the flat `input` at the places `index`, in the shape of `index`.
 
     >>> import tinytorch as torch
@@ -157,13 +176,11 @@ def take(input, index, *, out=None):
     if index.array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
     _check_places(input, index)
-    if out is not None and out.array.dtype != input.array.dtype:
-        raise RuntimeError("take(): self and out expected to have the same dtype, but got self.dtype = "
-                           f"{type_name(input)} and out.dtype = {type_name(out)}")
-    return write_out(out, _take(reshape(input, -1), (index.array,)), input, index, apart=True)
+    return _take(reshape(input, -1), (index.array,))
 
 
-def put(input, index, source, accumulate=False):
+@public(method=True, inplace=True)
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of `input` with the flat places `index` set to (or, with `accumulate`, added) those of `source`.
 
     >>> import tinytorch as torch
@@ -184,7 +201,8 @@ def put(input, index, source, accumulate=False):
     return reshape(result, input.array.shape)
 
 
-def take_along_dim(input, indices, dim=None, *, out=None):
+@public(method=True)
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """`gather` with broadcasting; without `dim` of the flat tensors. For what argsort and argmax return.
 
     Along a `dim` indices of any size and sign count modulo its length; else they are to be in range.
@@ -212,12 +230,3 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     if input.array.shape[dim]:                 # as torch has it, one too large counts from the start again
         indices = wrap(indices.array % input.array.shape[dim])
     return gather(expand(input, shape), dim, expand(indices, places), out=out)
-
-
-def _fill_expanded(memory, values, mask, value):
-    warn_expanded("masked_fill_", "tensor[mask] = scalar")
-    np.copyto(memory, values, where=mask.array)
-
-
-methods(argwhere, masked_fill, masked_select, nonzero, take, take_along_dim, inplace=(masked_scatter, put))
-Tensor.masked_fill_ = in_place(masked_fill, _fill_expanded)

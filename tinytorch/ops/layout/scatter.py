@@ -1,27 +1,23 @@
-"""Reading and writing along a dimension by index: gather scatter scatter_add scatter_reduce, index_add and its like."""
+"""Reading and writing along a dimension by index, one per element: gather scatter scatter_add scatter_reduce."""
+from __future__ import annotations
+
 import numpy as np
 
-from ...autograd.in_place import in_place
+from ... import dtypes as dt
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, check_out_dtype, write_out
-from ...autograd.public import methods
-from ...autograd.views import warn_expanded
-from ...errors import not_a_tensor, type_name
-from ...kernels.scatter import add_at, add_flat, along
+from ...autograd.public import public
+from ...kernels.scatter import add_flat, along
 from ...tensor import Tensor, check_dim, wrap
+from ...types import Number
 from ..creation.conversion import _to_copy
 from .broadcast import expand
-from .index import _add_in_zeros
 from .shape import reshape
-from .views import as_strided
 
-__all__ = ["gather", "index_add", "index_copy", "index_fill", "index_reduce", "index_select", "scatter", "scatter_add",
-           "scatter_reduce"]
-
-_ALL = slice(None)
+__all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 
 
-# ------------------------------------------------------------------ primitives: one index per element
+# ------------------------------------------------------------------ primitives
 @op(name="gather", input=lambda g, shape, dim, index: _gather_backward(g, dim, index, shape))
 def _gather(input, dim, index):
     if not input.ndim:
@@ -148,14 +144,11 @@ def _scatter_reduce(input, dim, index, src, reduce, include_self):
     if reduce == "mean":
         counts = np.bincount(places, minlength=flat.size)
         counts = np.maximum(counts + 1 if include_self else counts, 1)
-        if result.dtype.kind in "fc":
+        if result.dtype.kind in dt.NATIVE + dt.COMPLEX:
             flat /= counts.astype(result.real.dtype)
         else:
             flat //= counts.astype(result.dtype)
     return result
-
-
-_index_reduce = renamed(_scatter_reduce, "index_reduce")
 
 
 def _neutral(reduce, dtype):
@@ -163,49 +156,11 @@ def _neutral(reduce, dtype):
         return 0
     if reduce == "prod":
         return 1
-    if dtype.kind == "f":
+    if dtype.kind in dt.NATIVE:
         return -np.inf if reduce == "amax" else np.inf
-    if dtype.kind == "b":
+    if dtype.kind in dt.BOOL:
         return reduce == "amin"
     return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
-
-
-# ------------------------------------------------------------------ primitives: one index per slice
-def _at(dim, index):
-    """NumPy's index of the slices `index` of dimension `dim`."""
-    index = index.array if isinstance(index, Tensor) else index
-    return (_ALL,) * dim + (index.reshape(-1),)
-
-
-@op(name="index_select", input=lambda g, shape, dim, index: _add_in_zeros(g, shape, _at(dim, index)))
-def _index_select(input, dim, index):
-    return input.take(index.reshape(-1), dim) if input.ndim else input.reshape(1).take(index.reshape(-1)).reshape(())
-
-
-@op(name="index_add", input=lambda g: g, source=lambda g, shape, dim, index: _index_select(g, dim, index))
-def _index_add(input, dim, index, source):
-    result = np.array(input, order="C")
-    add_at(result, _at(dim, index), source)
-    return result
-
-
-@op(name="index_copy", input=lambda g, dim, index: _index_fill(g, dim, index, 0),
-    source=lambda g, dim, index: _index_select(g, dim, index))
-def _index_copy(input, dim, index, source):
-    result = np.array(input, order="C")
-    result[_at(dim, index)] = source
-    return result
-
-
-@op(name="index_fill", input=lambda g, dim, index: _index_fill(g, dim, index, 0),
-    value=lambda g, dim, index: g - _index_fill(g, dim, index, 0))
-def _index_fill(input, dim, index, value):
-    result = np.array(input, order="C")
-    result[_at(dim, index)] = value
-    return result
-
-
-_index_fill_tensor = renamed(_index_fill, "index_fill.1")
 
 
 # ------------------------------------------------------------------ checks
@@ -226,8 +181,6 @@ def _first_outside(array, n):
 
 def _check_ranks(input, index, dim, name):
     """The dimension from the front, after the checks of gather and scatter."""
-    if not isinstance(index, Tensor):
-        raise not_a_tensor(name, "index", None, index)
     if index.array.size and index.array.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     shape, places = input.array.shape, index.array.shape
@@ -239,7 +192,8 @@ def _check_ranks(input, index, dim, name):
     return dim
 
 
-def gather(input, dim, index, *, sparse_grad=False, out=None):
+@public(out=EXACT, apart="resized", method=True)
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """result[i][j] = input[index[i][j]][j] for dim 0, and so on: as many elements as `index`.
 
     RuntimeError if the ranks differ, an index is out of range, or `index` is not integer.
@@ -250,19 +204,17 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
             [4, 3]])
     """
     dim = _check_ranks(input, index, dim, "gather")
-    check_out_dtype(out, input)
     shape, places = input.array.shape, index.array.shape
     if not index.array.size:
-        return write_out(out, _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long()).reshape(places))
+        return _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long()).reshape(places)
     for d, (n, m) in enumerate(zip(places, shape)):
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "
                                f"than self {list(shape)} apart from dimension {dim}")
     _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):
-        result = gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places)
-        return write_out(out, result, input, index, apart="resized")
-    return write_out(out, _gather(input, dim, index), input, index, apart="resized")
+        return gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places)
+    return _gather(input, dim, index)
 
 
 def _scatter_arguments(input, dim, index, src, name):
@@ -290,7 +242,9 @@ def _scatter_arguments(input, dim, index, src, name):
     return dim, index, src
 
 
-def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
+@public(method=True, inplace=True)
+def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., *, value: Number = ...,
+            reduce: str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of `input` with result[index[i][j]][j] = src[i][j] for dim 0, and so on. `src` may be a number.
 
     `reduce` "add" or "multiply" combines with what is there. Errors as `gather`.
@@ -300,7 +254,10 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
     tensor([[0., 0., 1.],
             [1., 0., 0.]])
     """
-    src = value if src is None else src
+    if (src is ...) is (value is ...):
+        raise TypeError("scatter() received an invalid combination of arguments: either src or value must be given")
+    if src is ...:
+        src = value.item() if isinstance(value, Tensor) else value
     check_out_dtype(out, input)
     if reduce is not None:
         if reduce not in ("add", "multiply"):
@@ -309,28 +266,31 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
             src = expand(wrap(np.array(src, input.array.dtype)), index.array.shape)
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
     if index is None:
-        return write_out(out, input.clone())
-    if reduce == "multiply":
-        return write_out(out, _scatter_reduce(input, dim, index, src, "prod", True), src, index, apart="resized")
-    put = _scatter_add if reduce == "add" else _scatter if isinstance(src, Tensor) else _scatter_number
-    return write_out(out, put(input, dim, index, src), src, index, apart="resized")
+        result = input.clone()
+    elif reduce == "multiply":
+        result = _scatter_reduce(input, dim, index, src, "prod", True)
+    else:
+        put = _scatter_add if reduce == "add" else _scatter if isinstance(src, Tensor) else _scatter_number
+        result = put(input, dim, index, src)
+    return write_out(out, result, src, index, apart="resized", level=4)
 
 
-def scatter_add(input, dim, index, src, *, out=None):
+@public(method=True, inplace=True)
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of `input` with result[index[i][j]][j] += src[i][j] for dim 0, and so on; repeats add up.
 
     >>> import tinytorch as torch
     >>> torch.zeros(3).scatter_add(0, torch.tensor([1, 1]), torch.tensor([2., 3.]))
     tensor([0., 5., 0.])
     """
-    if not isinstance(src, Tensor):
-        raise not_a_tensor("scatter_add", "src", 3, src)
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
     result = input.clone() if index is None else _scatter_add(input, dim, index, src)
-    return write_out(out, result, src, index, apart="resized", exact=EXACT)
+    return write_out(out, result, src, index, apart="resized", exact=EXACT, level=4)
 
 
-def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
+@public(method=True, inplace=True)
+def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True,
+                   out: Tensor | None = None) -> Tensor:
     """`scatter` that combines all that goes to one place: "sum", "prod", "mean", "amax" or "amin".
 
     Without `include_self` what was at a place that is written to does not count.
@@ -347,178 +307,4 @@ def _reduced(primitive, input, dim, index, src, reduce, include_self=True, out=N
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
     result = input.clone() if index is None else primitive(input, dim, index, src, reduce, include_self)
-    return write_out(out, result, src, index, apart="resized", exact=EXACT)
-
-
-def index_select(input, dim, index, *, out=None):
-    """The slices `index` (a vector) of dimension `dim`, copied. IndexError out of range (for dim 1 RuntimeError).
-
-    >>> import tinytorch as torch
-    >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([1]))
-    tensor([[2],
-            [4]])
-    """
-    if index.array.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.array.dtype not in (np.int64, np.int32):
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    shape = input.array.shape
-    dim = check_dim(dim, len(shape))
-    array = index.array
-    if shape and array.size and not shape[dim]:
-        raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if _any_outside(array, shape[dim] if shape else 1):
-        if dim == 1:                           # torch has a routine for that, with words of its own
-            raise RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(array, shape[dim])} "
-                               f"axis_dim={shape[dim]}")
-        raise IndexError("index out of range in self")
-    if not shape:
-        return write_out(out, input.clone())
-    if out is not None and out.array.dtype != input.array.dtype:
-        raise RuntimeError("index_select(): self and result must have the same scalar type")
-    return write_out(out, _index_select(input, dim, index), input, index, apart=True)
-
-
-def _check_kind(index, name):
-    if index.array.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {type_name(index)}")
-
-
-def _slices(input, dim, index, source, name):
-    """The dimension, after the checks of index_add and index_copy."""
-    if index.array.ndim > 1:
-        raise IndexError(f"{name}_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
-    dim = check_dim(dim, input.array.ndim)
-    count = source.array.shape[dim] if source.array.ndim else 1
-    if index.array.size != count:
-        if name == "index_copy":
-            raise IndexError(f"index_copy_(): Number of indices ({index.array.size}) should be equal to "
-                             f"source.size(dim) ({count})")
-        raise RuntimeError(f"{name}_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
-                           f"({count}), for dim: {dim}")
-    return dim
-
-
-def _on_vector(function, input, dim, index, source, *rest):
-    """Run a function of slices on a 0-dim tensor as on a vector of one."""
-    source = reshape(source, 1) if isinstance(source, Tensor) and source.array.ndim == 0 else source
-    return reshape(function(reshape(input, 1), dim, index, source, *rest), ())
-
-
-def index_add(input, dim, index, source, *, alpha=1, out=None):
-    """A copy of `input` with alpha * source[i] added to slice index[i] of dimension `dim`; repeats add up.
-
-    IndexError out of range (RuntimeError along the first or last of several dimensions, where torch has scatter_add
-    do it).
-
-    >>> import tinytorch as torch
-    >>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.tensor([1., 2.]))
-    tensor([3., 0., 0.])
-    """
-    _check_kind(index, "index_add")
-    if source.array.dtype != input.array.dtype:
-        raise RuntimeError("index_add_(): self and source must have the same scalar type")
-    shape, there = input.array.shape, source.array.shape
-    if shape and not there:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    dim = _slices(input, dim, index, source, "index_add")
-    if there and (len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]):
-        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-                           f"self.shape = {list(shape)} source.shape = {list(there)}")
-    if _any_outside(index.array, shape[dim] if shape else 1):
-        if len(shape) > 1 and not input.array.size:            # nothing to add to: torch does not look at the index
-            return write_out(out, input.clone(), source, index, apart=True, exact=EXACT)
-        if len(shape) > 1 and dim in (0, len(shape) - 1) and alpha == 1 and index.array.dtype == np.int64:
-            _check_bounds(index, dim, shape[dim])
-        raise IndexError("index out of range in self")
-    source = source if alpha == 1 else source * alpha
-    if not input.array.ndim:
-        return write_out(out, _on_vector(_index_add, input, dim, index, source), exact=EXACT)
-    return write_out(out, _index_add(input, dim, index, source), source, index, apart="resized", exact=EXACT)
-
-
-def index_copy(input, dim, index, source, *, out=None):
-    """A copy of `input` with slice index[i] of dimension `dim` replaced by source[i].
-
-    >>> import tinytorch as torch
-    >>> torch.zeros(3).index_copy(0, torch.tensor([2]), torch.tensor([1.]))
-    tensor([0., 0., 1.])
-    """
-    if index.array.dtype != np.int64:
-        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index)}")
-    if source.array.dtype != input.array.dtype:
-        raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
-                           f"{type_name(input)} and (source) {type_name(source)}")
-    dim = _slices(input, dim, index, source, "index_copy")
-    _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1, IndexError, "index_copy_(): ")
-    if not input.array.ndim:
-        return write_out(out, _on_vector(_index_copy, input, dim, index, source), exact=EXACT)
-    return write_out(out, _index_copy(input, dim, index, source), source, index, apart="resized", exact=EXACT)
-
-
-def index_fill(input, dim, index, value):
-    """A copy of `input` with the slices `index` of dimension `dim` filled with a number or 0-dim tensor.
-
-    >>> import tinytorch as torch
-    >>> torch.zeros(3).index_fill(0, torch.tensor([0, 2]), 1)
-    tensor([1., 0., 1.])
-    """
-    if isinstance(value, Tensor):
-        if value.array.ndim:
-            raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                               f"{value.array.ndim} dimension(s).")
-        value = value.to(input.dtype)
-    elif isinstance(value, complex) and input.array.dtype.kind != "c":
-        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-    if index.array.dtype != np.int64:
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    if index.array.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
-    dim = check_dim(dim, input.array.ndim)
-    n = input.array.shape[dim] if input.array.ndim else 1
-    if not n and index.array.size:             # torch finds no memory for what it is to fill, before it looks at that
-        size, stride = list(input.array.shape), list(input.stride())
-        size[dim], stride[dim] = index.array.size, 0
-        as_strided(input, size, stride)
-    wrapped = np.where(index.array < 0, index.array + n, index.array)
-    if wrapped.size and (wrapped.min() < 0 or wrapped.max() >= n):
-        wrong = index.array.reshape(-1)[((wrapped < 0) | (wrapped >= n)).reshape(-1)][0]
-        raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
-    primitive = _index_fill_tensor if isinstance(value, Tensor) else _index_fill
-    if not input.array.ndim:
-        return _on_vector(primitive, input, dim, wrap(wrapped), value)
-    return primitive(input, dim, wrap(wrapped), value)
-
-
-def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
-    """`index_add` with another way to combine: "prod", "mean", "amax" or "amin".
-
-    >>> import tinytorch as torch
-    >>> torch.ones(2).index_reduce(0, torch.tensor([1, 1]), torch.tensor([2., 4.]), "prod")
-    tensor([1., 8.])
-    """
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    _check_kind(index, "index_reduce")
-    dim = _slices(input, dim, index, source, "index_reduce")
-    if not input.array.ndim:
-        vector = _reduced(_index_reduce, reshape(input.clone(), 1), 0, reshape(index, 1), reshape(source, 1), reduce,
-                          include_self)
-        return write_out(out, reshape(vector, ()), exact=EXACT)
-    shape = source.array.shape
-    if _any_outside(index.array, input.array.shape[dim]):
-        raise IndexError("index out of range in self")
-    places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(shape) - 1 - dim)), shape)
-    result = _reduced(_index_reduce, input, dim, places, source, reduce, include_self)
-    return write_out(out, result, source, index, apart=True, exact=EXACT)
-
-
-def _fill_expanded(memory, values, dim, index, value):
-    warn_expanded("index_fill_", "tensor[mask] = scalar")
-    at = _at(dim % memory.ndim, index)
-    memory[at] = values[at]
-
-
-methods(gather, index_fill, index_select,
-        inplace=(index_add, index_copy, index_reduce, scatter, scatter_add, scatter_reduce))
-Tensor.index_fill_ = in_place(index_fill, _fill_expanded)
+    return write_out(out, result, src, index, apart="resized", exact=EXACT, level=5)

@@ -1,0 +1,85 @@
+"""Tensors that share the memory of what is no tensor: from_numpy frombuffer."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.public import public
+from ...data import check_array
+from ...tensor import Tensor, root_of, wrap
+from .options import as_dtype, finish, wrong
+
+__all__ = ["from_numpy", "frombuffer"]
+
+
+@public(python=True)
+def from_numpy(ndarray: np.ndarray, /) -> Tensor:
+    """A tensor that shares the memory of an ndarray. One that is read-only stays so, with a warning.
+
+    TypeError for dtypes that torch lacks, ValueError for strides that are negative or no multiple of the element.
+
+    >>> import numpy, tinytorch as torch
+    >>> torch.from_numpy(numpy.arange(3))
+    tensor([0, 1, 2])
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    check_array(ndarray)
+    if not ndarray.flags.writeable:
+        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
+                      "it stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
+    return wrap(_plain(ndarray))
+
+
+def _plain(array):
+    """`array` itself, or the same memory without what a tensor has no use for: a subclass, and an array it is a view
+    of in which its elements do not lie at whole places (those of a tensor's storage)."""
+    if array.__class__ is not np.ndarray:
+        array = array.view(np.ndarray)
+    root = root_of(array)
+    if root is not array:
+        place = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        if place < 0 or place % array.itemsize or root.nbytes % array.itemsize or min(root.strides, default=0) < 0:
+            return np.asarray(memoryview(array))
+    return array
+
+
+@public()
+def frombuffer(buffer: Any, *, dtype: dt.dtype | type, count: int = -1, offset: int = 0,
+               requires_grad: bool | None = False) -> Tensor:
+    """A vector that shares the memory of a Python buffer. One that is read-only stays so, with a warning.
+
+    ValueError for what is no buffer, or too short for the offset and count, or no multiple of the element.
+
+    >>> import tinytorch as torch
+    >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+    tensor([1, 2], dtype=torch.int16)
+    """
+    dtype = as_dtype(dtype, "frombuffer")
+    if dtype is None:
+        raise wrong("frombuffer", "dtype", "torch.dtype", dtype)
+    try:
+        memory = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    if not memory.c_contiguous:
+        raise RuntimeError("could not retrieve buffer from object")
+    length = memory.nbytes
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} "
+                         "bytes) minus 1")
+    if count < 0 and (length - offset) % dtype.itemsize:
+        raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+                         f"element size ({dtype.itemsize})")
+    if count > 0 and offset + count * dtype.itemsize > length:
+        raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) "
+                         f"must not be greater than actual buffer length ({length} bytes)")
+    if memory.readonly:
+        warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. Here it "
+                      "stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=3)
+    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), requires_grad=requires_grad)

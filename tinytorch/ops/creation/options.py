@@ -1,0 +1,89 @@
+"""What functions that make tensors have in common: dtype= layout= device= requires_grad= pin_memory= and numbers."""
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.tensor_methods import check_can_require_grad
+from ...device import check_device, device as Device
+from ...memory_format import check_layout, layout as Layout, memory_format as MemoryFormat
+from ...tensor import Tensor, wrap
+
+#: Kinds of dtypes that have gradients.
+CONTINUOUS = dt.FLOATING + dt.COMPLEX
+
+_PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
+
+
+def wrong(name, argument, word, value):
+    """The TypeError for a keyword that is not what torch calls `word`."""
+    return TypeError(f"{name}(): argument '{argument}' must be {word}, not {type(value).__name__}")
+
+
+def as_dtype(dtype, name):
+    """A dtype argument: a torch.dtype, None, or the Python types float, int, bool, complex."""
+    if dtype is None or isinstance(dtype, dt.dtype):
+        return dtype
+    if isinstance(dtype, type) and dtype in _PYTHON_TYPES:
+        return _PYTHON_TYPES[dtype]
+    raise wrong(name, "dtype", "torch.dtype", dtype)
+
+
+def dtype_for(out, dtype, name):
+    """The dtype to compute in: the one told, else that of `out`, else None. TypeError if `out` is no tensor,
+    RuntimeError if it has another dtype than the one told."""
+    dtype = as_dtype(dtype, name)
+    if out is None:
+        return dtype
+    if not isinstance(out, Tensor):
+        raise wrong(name, "out", "Tensor", out)
+    if dtype is not None and dtype is not out.dtype:
+        raise RuntimeError(f"dtype {dtype.type_name} does not match dtype of out parameter ({out.dtype.type_name})")
+    return out.dtype
+
+
+def check_options(name, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None):
+    """torch's errors for keywords of a function that is not wrapped."""
+    if device is not None:
+        if device.__class__ is not Device and not isinstance(device, str) and (
+                isinstance(device, (bool, Tensor)) or not hasattr(device, "__index__")):
+            raise wrong(name, "device", "torch.device", device)
+        check_device(device)
+    if layout is not None:
+        if not isinstance(layout, Layout):
+            raise wrong(name, "layout", "torch.layout", layout)
+        check_layout(layout)
+    if memory_format is not None and not isinstance(memory_format, MemoryFormat):
+        raise wrong(name, "memory_format", "torch.memory_format", memory_format)
+    if requires_grad.__class__ is not bool and requires_grad is not None:
+        raise wrong(name, "requires_grad", "bool", requires_grad)
+    if pin_memory.__class__ is not bool and pin_memory is not None:
+        raise wrong(name, "pin_memory", "bool", pin_memory)
+
+
+def finish(array, device=None, requires_grad=False):
+    """A leaf around `array`, on the device that is told if there is such a one."""
+    if device is not None:
+        check_device(device)
+    result = wrap(array)
+    if requires_grad:
+        require_grad(result)
+    return result
+
+
+def require_grad(result):
+    """Have a new leaf require gradients. RuntimeError for integers."""
+    if result.array.dtype.kind not in CONTINUOUS:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    check_can_require_grad(result)
+    result._requires_grad = True
+
+
+def number_of(name, argument, position, value):
+    """An argument as a Python number: it may be a NumPy number or a tensor without dimensions that requires no
+    gradient. TypeError for what is none."""
+    number = value
+    if isinstance(value, np.generic) or isinstance(value, Tensor) and not value.array.ndim and not value.requires_grad:
+        number = value.item()
+    if not isinstance(number, (int, float, complex)):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not "
+                        f"{type(value).__name__}")
+    return number
