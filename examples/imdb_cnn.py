@@ -71,11 +71,11 @@ def imdb(args):
     cut = len(texts) * 4 // 5
     counts = collections.Counter(word for text in texts[:cut] for word in text)
     number = {word: i + 1 for i, (word, _) in enumerate(counts.most_common(WORDS - 1))}
-    tokens = np.zeros((len(texts), LENGTH), np.int64)
-    for row, text in zip(tokens, texts):
+    numbers = np.zeros((len(texts), LENGTH), np.int64)
+    for row, text in zip(numbers, texts):
         last = [number[word] for word in text if word in number][-LENGTH:]
         row[LENGTH - len(last):] = last
-    tokens = torch.from_numpy(tokens)
+    tokens = torch.from_numpy(numbers)
     labels = torch.tensor([good for _, good in everything], dtype=torch.get_default_dtype())
     return (tokens[:cut], labels[:cut]), (tokens[cut:], labels[cut:])
 

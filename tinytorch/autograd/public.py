@@ -156,7 +156,7 @@ class Public:
                 raise not_a_tensor(self.name, name, position, value)
             where = "" if position is None else f" (position {position})"
             given = f"not {type(value).__name__}"
-            if word == "tuple of ints" and value and isinstance(value, (tuple, list)):
+            if word == "tuple of ints" and isinstance(value, (tuple, list)) and value:
                 given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
 
