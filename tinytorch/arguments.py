@@ -1,10 +1,13 @@
 """Sizes and integers as arguments: checked, with torch's words for what they are not."""
+from __future__ import annotations
+
+from collections.abc import Sequence
 from operator import index as as_int
 
 from .kernels.memory import DIMENSIONS, LARGEST
 
 
-def size_of(args, name):
+def size_of(args: Sequence, name: str) -> tuple[int, ...]:
     """The sizes of zeros(2, 3) or zeros((2, 3)) as a tuple of ints."""
     listed = len(args) == 1 and isinstance(args[0], (tuple, list))
     if listed:
@@ -24,13 +27,13 @@ def size_of(args, name):
     return size
 
 
-def check_positive(size):
+def check_positive(size: Sequence[int]) -> None:
     for n in size:
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
 
 
-def ints_of(given, name, argument, position):
+def ints_of(given: object, name: str, argument: str, position: int) -> tuple[int, ...]:
     """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words."""
     if not isinstance(given, (tuple, list)):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, "
@@ -38,7 +41,7 @@ def ints_of(given, name, argument, position):
     return _ints(given, name, argument, position, True)
 
 
-def int_of(given, name, argument, position):
+def int_of(given: object, name: str, argument: str, position: int) -> int:
     """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it."""
     if isinstance(given, bool) or not hasattr(given, "__index__"):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, "

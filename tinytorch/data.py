@@ -1,6 +1,8 @@
 """Numbers, nested sequences and arrays as one ndarray, with torch's dtypes and errors."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from . import dtypes as dt
@@ -13,7 +15,7 @@ from .tensor import Size, Tensor, method
 _DEEPEST = 128
 
 
-def array_of(data, dtype=None):
+def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
     """A new ndarray of `data`, of the given dtype or the one torch infers.
 
     ValueError for ragged sequences and those nested too deep (in themselves, for instance), RuntimeError for more
@@ -63,7 +65,7 @@ def contents(self: Tensor, data: tuple, numpy_dtype: np.dtype) -> np.ndarray:
     return array_of(value, dt.BY_NUMPY[numpy_dtype])
 
 
-def check_array(array):
+def check_array(array: np.ndarray | np.generic) -> None:
     """TypeError for a dtype that torch lacks, ValueError for another machine's byte order and for strides that are
     negative or lead to a part of an element (as those of a field of records may)."""
     dt.of(array)
@@ -153,7 +155,7 @@ def _plain(x, shape, depth):
     return [_plain(x[i], shape, depth + 1) for i in range(shape[depth])]
 
 
-def check_not_in_itself(x):
+def check_not_in_itself(x: Sequence) -> None:
     """TypeError for a sequence that is one of its own elements."""
     if any(item is x for item in x):
         raise TypeError("new(): self-referential lists are incompatible")

@@ -17,7 +17,8 @@ _PROFILES = {
 _options = {**_DEFAULTS, "sci_mode": None}
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+def set_printoptions(precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
+                     linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
     """How tensors are printed from now on. What is not given stays, except `sci_mode`.
 
     precision  digits after the point (4)
@@ -39,7 +40,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     _options["sci_mode"] = sci_mode
 
 
-def get_printoptions():
+def get_printoptions() -> dict:
     """The options as a dict that `set_printoptions` takes.
 
     >>> import tinytorch as torch
@@ -49,7 +50,7 @@ def get_printoptions():
     return dict(_options)
 
 
-def tensor_text(tensor, contents=None):
+def tensor_text(tensor: Tensor, contents: str | None = None) -> str:
     """repr(tensor); `contents` replaces the numbers.
 
     >>> import tinytorch as torch
@@ -98,7 +99,7 @@ def _with_suffixes(text, suffixes, indent):
     return text + ")"
 
 
-def array_text(array, indent):
+def array_text(array: np.ndarray, indent: int) -> str:
     """The numbers of `array` in brackets; lines after the first are indented by `indent`."""
     if array.size == 0:
         return "[]"

@@ -4,14 +4,18 @@ The engine is MT19937 with Knuth's seeding, which is NumPy's legacy seeding; eve
 its 32-bit words exactly as PyTorch builds it (see kernels/random/samplers.py), so one seed gives the same
 weights, shuffles and dropout masks as the real torch, and states can be exchanged with it.
 """
+from __future__ import annotations
+
 import contextlib
 import os
 import threading
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from .device import check_device
 from .tensor import Tensor, wrap
+from .types import Device
 
 __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
            "set_rng_state"]
@@ -164,7 +168,7 @@ class Generator:
     tensor([0.4963, 0.7682])
     """
 
-    def __init__(self, device="cpu"):
+    def __init__(self, device: Device = "cpu") -> None:
         self.device = check_device(device)
         self._stream = Stream(_DEFAULT_SEED)
 
@@ -173,7 +177,7 @@ class Generator:
         """What it draws from."""
         return self._stream
 
-    def manual_seed(self, seed):
+    def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from `seed` and return the generator.
 
         Only the low 32 bits reach the engine. ValueError outside [-2**63, 2**64 - 1].
@@ -187,22 +191,22 @@ class Generator:
             stream.restart(seed & _LOW64)
         return self
 
-    def seed(self):
+    def seed(self) -> int:
         """Restart from a seed taken from the operating system, and return that seed."""
         seed = random_seed()
         self.manual_seed(seed)
         return seed
 
-    def initial_seed(self):
+    def initial_seed(self) -> int:
         """The seed that the stream was last started from."""
         return self.stream.seed
 
-    def get_state(self):
+    def get_state(self) -> Tensor:
         """The whole state as a uint8 tensor of 5056 elements, in PyTorch's layout."""
         with self.stream as stream:
             return wrap(stream.state())
 
-    def set_state(self, new_state):
+    def set_state(self, new_state: Tensor) -> Generator:
         """Continue from a state that `get_state` gave, here or in PyTorch.
 
         TypeError if it is no uint8 tensor, RuntimeError if it is not a valid state.
@@ -215,7 +219,7 @@ class Generator:
             stream.resume(new_state.array)
         return self
 
-    def clone_state(self):
+    def clone_state(self) -> Generator:
         """A new generator in the same state."""
         return Generator().set_state(self.get_state())
 
@@ -273,7 +277,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
-def manual_seed(seed):
+def manual_seed(seed: int) -> Generator:
     """Restart the default generator from `seed` and return it.
 
     >>> import tinytorch as torch
@@ -284,12 +288,12 @@ def manual_seed(seed):
     return default_generator.manual_seed(int(seed))
 
 
-def seed():
+def seed() -> int:
     """Restart the default generator from a seed of the operating system, and return that seed."""
     return default_generator.seed()
 
 
-def initial_seed():
+def initial_seed() -> int:
     """The seed that the default generator was last started from.
 
     >>> import tinytorch as torch
@@ -299,12 +303,12 @@ def initial_seed():
     return default_generator.initial_seed()
 
 
-def get_rng_state():
+def get_rng_state() -> Tensor:
     """The state of the default generator, a uint8 tensor."""
     return default_generator.get_state()
 
 
-def set_rng_state(new_state):
+def set_rng_state(new_state: Tensor) -> None:
     """Continue the default generator from a state of `get_rng_state`.
 
     >>> import tinytorch as torch
@@ -318,7 +322,8 @@ def set_rng_state(new_state):
 
 
 @contextlib.contextmanager
-def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
+def fork_rng(devices: Iterable | None = None, enabled: bool = True, _caller: str = "fork_rng",
+             _devices_kw: str = "devices", device_type: str = "cuda") -> Iterator[None]:
     """Context manager and decorator: on exit the default generator is back where it was on entry.
 
     `devices` and `device_type` name accelerators and mean nothing here.

@@ -3,13 +3,17 @@
 Every computation is deterministic and in full precision; settings that could change nothing here are remembered,
 so that asking gives back what was set.
 """
+from __future__ import annotations
+
 import math
 import os
 import warnings
+from collections.abc import Callable
 
 from .device import CPU, check_device
 from .kernels import threads
 from .tensor import Tensor
+from .types import Device
 
 __all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_device",
            "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
@@ -24,12 +28,12 @@ _settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precis
 _DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
-def get_num_threads():
+def get_num_threads() -> int:
     """How many threads share one heavy operation: at first OMP_NUM_THREADS or the number of cores."""
     return threads.number()
 
 
-def set_num_threads(int, /):
+def set_num_threads(int: int, /) -> None:
     """Let up to `int` threads share one heavy operation (NumPy's BLAS too, if it is OpenBLAS).
 
     RuntimeError unless `int` is a positive integer.
@@ -37,12 +41,12 @@ def set_num_threads(int, /):
     threads.set_number(_thread_count("set_num_threads", int))
 
 
-def get_num_interop_threads():
+def get_num_interop_threads() -> int:
     """The number last given to `set_num_interop_threads`, at first the number of cores."""
     return _settings["interop_threads"]
 
 
-def set_num_interop_threads(int, /):
+def set_num_interop_threads(int: int, /) -> None:
     """Remembered only. RuntimeError unless `int` is a positive integer."""
     _settings["interop_threads"] = _thread_count("set_num_interop_threads", int)
 
@@ -55,7 +59,7 @@ def _thread_count(name, n):
     return n
 
 
-def use_deterministic_algorithms(mode, *, warn_only=False):
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Remembered only: every algorithm here is deterministic. TypeError unless `mode` is a bool."""
     if not isinstance(mode, bool):
         raise TypeError("_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, "
@@ -63,17 +67,17 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
     _settings["deterministic"] = (1 if warn_only else 2) if mode else 0
 
 
-def are_deterministic_algorithms_enabled():
+def are_deterministic_algorithms_enabled() -> bool:
     """What was last asked for with `use_deterministic_algorithms`."""
     return _settings["deterministic"] > 0
 
 
-def is_deterministic_algorithms_warn_only_enabled():
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether `use_deterministic_algorithms` was last called with warn_only."""
     return _settings["deterministic"] == 1
 
 
-def set_deterministic_debug_mode(debug_mode):
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """`use_deterministic_algorithms` by a name or number: default 0, warn 1, error 2. RuntimeError for another."""
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
@@ -87,27 +91,27 @@ def set_deterministic_debug_mode(debug_mode):
     _settings["deterministic"] = debug_mode
 
 
-def get_deterministic_debug_mode():
+def get_deterministic_debug_mode() -> int:
     """0 default, 1 warn, 2 error."""
     return _settings["deterministic"]
 
 
-def get_default_device():
+def get_default_device() -> Device:
     """The CPU."""
     return CPU
 
 
-def set_default_device(device):
+def set_default_device(device: Device) -> None:
     """Nothing for the CPU (or None), where every tensor is; torch's error for any other device."""
     check_device(device)
 
 
-def get_float32_matmul_precision():
+def get_float32_matmul_precision() -> str:
     """What was last set with `set_float32_matmul_precision`, at first 'highest'."""
     return _settings["precision"]
 
 
-def set_float32_matmul_precision(precision):
+def set_float32_matmul_precision(precision: str) -> None:
     """Remembered only: float32 products are always computed in full precision. Warns of an unknown name."""
     if precision in ("highest", "high", "medium"):
         _settings["precision"] = precision
@@ -116,24 +120,26 @@ def set_float32_matmul_precision(precision):
                       "the current setFloat32MatmulPrecision call has no effect.", stacklevel=2)
 
 
-def set_flush_denormal(mode, /):
+def set_flush_denormal(mode: bool, /) -> bool:
     """False: NumPy has no way to switch denormal numbers off."""
     return False
 
 
-def set_warn_always(b, /):
+def set_warn_always(b: bool, /) -> None:
     """Remembered only: Python's warning filters decide. RuntimeError unless `b` is a bool."""
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _settings["warn_always"] = b
 
 
-def is_warn_always_enabled():
+def is_warn_always_enabled() -> bool:
     """What was last set with `set_warn_always`."""
     return _settings["warn_always"]
 
 
-def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
+def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
+            backend: str | Callable = "inductor", mode: str | None = None, options: dict | None = None,
+            disable: bool = False) -> Callable:
     """The function or module itself: there is no compiler here, and code runs as it is written.
 
     Without `model`, a decorator that does the same.
@@ -145,7 +151,7 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
     return (lambda model: model) if model is None else model
 
 
-def typename(obj, /):
+def typename(obj: object, /) -> str:
     """The full name of a tensor's type, of a class, or of an object's class, as torch names it.
 
     >>> import tinytorch as torch
