@@ -98,7 +98,7 @@ class Public:
     widen     bfloat16 is computed in float32 and rounded
     out       the words of the error for an `out` of another dtype (EXACT ...), "" if what can be cast may be written;
               None: the function sees to `out` itself, if it has it
-    apart     `out` may not share memory with an input at all
+    apart     `out` may not share memory with an input at all; None: it may share as it likes
     methods   the names under which it is a Tensor method, in-place forms among them
     """
 
@@ -160,7 +160,7 @@ class Public:
             result = function(*args, **kwargs)
         if out is None:
             return result
-        inputs = [x for x in args if isinstance(x, Tensor)]
+        inputs = [x for x in args if isinstance(x, Tensor)] if self.apart is not None else []
 
         def write(out, result):
             return write_out(out, result, *inputs, apart=self.apart, exact=self.out or None, level=5)
@@ -168,6 +168,8 @@ class Public:
             return write(out, result)
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"{self.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+        if len(out) != len(result):
+            raise TypeError(f"expected tuple of {len(result)} elements but got {len(out)}")
         return _like(result, map(write, out, result))
 
 
