@@ -162,15 +162,18 @@ class Public:
 
     def keywords(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments with torch's names for NumPy's, those by keyword checked, the first one by position."""
-        for numpy, name in _NUMPY_NAMES.items():
-            if numpy in kwargs and numpy not in self._kinds and name in self._kinds and name not in kwargs:
-                kwargs[name] = kwargs.pop(numpy)
+        kinds = self._kinds
+        for given in [name for name in kwargs if name not in kinds]:
+            name = _NUMPY_NAMES.get(given)
+            if name in kinds and name not in kwargs:
+                kwargs[name] = kwargs.pop(given)
         for name, value in kwargs.items():
-            if name in self._kinds:
+            if name in kinds and value.__class__ not in kinds[name][0]:
                 self._check(value, name)
-        first = next(iter(self._kinds), None)
-        if not args and first in kwargs and first in self.parameters()[0]:
-            args = kwargs.pop(first),
+        if not args:
+            first = next(iter(kinds), None)
+            if first in kwargs and first in self.parameters()[0]:
+                args = kwargs.pop(first),
         return args, kwargs
 
     def compute(self, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -198,6 +201,8 @@ class Public:
             return write(out, result)
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"{self.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+        if len(out) != len(result):
+            raise TypeError(f"expected tuple of {len(result)} elements but got {len(out)}")
         return _like(result, list(map(write, out, result)))    # here: `level` counts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, operator, unary
-from ...autograd.promotion import promoted, result_dtype
+from ...autograd.promotion import EXACT, promoted, result_dtype
 from ...autograd.public import method, public
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, wrap
@@ -209,7 +209,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
     return wrap(np.asarray(close))
 
 
-@public(out="")
+@public(out=EXACT)
 def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_unique: bool = False,
          invert: bool = False, out: Tensor | None = None) -> Tensor:
     """Whether each of `elements` is among `test_elements` (with `invert`: is not); one may be a number.

@@ -172,7 +172,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _polygamma(n, input)
 
 
-@public(out="", method=True, inplace=True)
+@public(out="", apart=None, method=True, inplace=True)
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the multivariate gamma function of dimension `p`. RuntimeError for `p` below 1.
 

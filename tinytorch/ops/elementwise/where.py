@@ -13,6 +13,8 @@ from ...types import Number
 
 __all__ = ["where"]
 
+_OPERANDS = (Tensor, int, float, complex)
+
 
 @op(name="where", input=lambda g, condition: pick(condition, g, 0.0),
     other=lambda g, condition: pick(condition, 0.0, g))
@@ -51,7 +53,8 @@ def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Numb
         return tuple(wrap(i) for i in np.nonzero(array if array.ndim else array.reshape(1)))
     mask = condition.array
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
-        refuse(where, condition, input, other)
+        if not isinstance(input, _OPERANDS) or not isinstance(other, _OPERANDS):
+            refuse(where, condition, input, other)
         input, other = _operands(input, other)
     if mask.dtype != bool:
         if mask.dtype != np.uint8:

@@ -161,7 +161,7 @@ def _cumulative(accumulate, take, result, input, dim):
     return result(take(input, dim, index), index)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummax_cpu", out=EXACT, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummax_cpu", out=EXACT, apart=None, method=True)
 def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummax:
     """The largest element so far along `dim` and where it stands: (values, indices).
 
@@ -172,7 +172,7 @@ def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_typ
     return _cumulative(np.maximum.accumulate, _take_max, return_types.cummax, input, dim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummin_cpu", out=EXACT, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummin_cpu", out=EXACT, apart=None, method=True)
 def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummin:
     """The smallest element so far along `dim` and where it stands: (values, indices).
 
@@ -190,7 +190,7 @@ def _slices(x, dim):
     return x[lead + (slice(1, None),)], x[lead + (slice(None, -1),)]
 
 
-@public(out="", method=True)
+@public(out="", apart=None, method=True)
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """Differences of neighbours along `dim`, taken n times.

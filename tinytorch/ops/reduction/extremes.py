@@ -111,7 +111,7 @@ def _written(found, input, other, out):
         return found
     if isinstance(found, tuple):
         return to_outs(type(found), found, out, input)
-    return write_out(out, found, input, other, level=5)
+    return write_out(out, found, *([input, other] if isinstance(other, Tensor) else []), level=5)
 
 
 _take_max, _take_min = picker("max", np.maximum.reduce), picker("min", np.minimum.reduce)
@@ -166,7 +166,7 @@ def _extreme_over(name, reduce, input, dim, keepdim):
     return reduce(input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", widen=True, out=_MISMATCH, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", widen=True, out=_MISMATCH, apart=None, method=True)
 def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Largest element, or largest over `dim` (an int or several). Equal elements share the gradient.
 
@@ -177,7 +177,7 @@ def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
     return _extreme_over("amax", _amax, input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="min_values_cpu", widen=True, out=_MISMATCH, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="min_values_cpu", widen=True, out=_MISMATCH, apart=None, method=True)
 def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest element, or smallest over `dim` (an int or several). Equal elements share the gradient.
 

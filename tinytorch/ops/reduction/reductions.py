@@ -240,7 +240,7 @@ def _product(input, dim, keepdim):
     return _prod_over(input, check_dim(dim, input.array.ndim), keepdim)
 
 
-@public(out="", method=True)
+@public(out="", apart=None, method=True)
 def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
          out: Tensor | None = None) -> Tensor:
     """Product of all elements, or over one `dim`. Integers are multiplied in int64.

@@ -29,7 +29,7 @@ def _order(array, dim, descending):
     return array.shape[dim] - 1 - np.flip(backward, dim)
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, apart=None, method=True)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = True,
          out: Tensors | None = None) -> return_types.sort:
     """Sorted along `dim`: the named tuple (values, indices). Always stable; NaN counts as the largest.
@@ -58,7 +58,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     return sort(input.detach(), dim, descending)[1]
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, apart=None, method=True)
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The values sorted along the first dimension.
 

@@ -65,7 +65,7 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     return primitive(input, dim, freedom, keepdim)
 
 
-@public(widen=True, out="", method=True)
+@public(widen=True, out="", apart=None, method=True)
 def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Variance of all elements or over `dim`: the mean squared deviation, with n - correction (1 unless
@@ -78,7 +78,7 @@ def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = No
     return _deviation("var", _var, input, dim, unbiased, keepdim, correction)
 
 
-@public(widen=True, out="", method=True)
+@public(widen=True, out="", apart=None, method=True)
 def std(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Standard deviation, the root of `var`.
@@ -137,7 +137,7 @@ def _logsumexp(input, dim, keepdim):
     return result if keepdim else result.squeeze(dim)
 
 
-@public(widen=True, out="", method=True)
+@public(widen=True, out="", apart=None, method=True)
 def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(input))) over `dim` (an int or several), without overflow.
 
@@ -148,7 +148,7 @@ def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Ten
     return _logsumexp(to_default(input), axes(dim, input.array.ndim), keepdim)
 
 
-@public(out="", method=True)
+@public(out="", apart=None, method=True)
 def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
            out: Tensor | None = None) -> Tensor:
     """`sum` with NaN as 0.
@@ -164,7 +164,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
     return sum(input, dim, keepdim, dtype=dtype)
 
 
-@public(out="", method=True)
+@public(out="", apart=None, method=True)
 def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
             out: Tensor | None = None) -> Tensor:
     """Mean of the elements that are not NaN. RuntimeError for integers.
@@ -215,7 +215,7 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
     return extreme_at(take, result, input, index, dim, keepdim)
 
 
-@public(widen=True, out=EXACT, method=True)
+@public(widen=True, out=EXACT, apart=None, method=True)
 def median(input: Tensor, dim: int = None, keepdim: bool = False, *,
            out: Tensors | None = None) -> Tensor | return_types.median:
     """The median (the lower one of an even number) of all elements, or along `dim` as a named tuple
@@ -228,7 +228,7 @@ def median(input: Tensor, dim: int = None, keepdim: bool = False, *,
     return _median(_take_median, return_types.median, False, input, dim, keepdim)
 
 
-@public(widen=True, out=EXACT, method=True)
+@public(widen=True, out=EXACT, apart=None, method=True)
 def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
               out: Tensors | None = None) -> Tensor | return_types.nanmedian:
     """`median` of the elements that are not NaN.
@@ -312,7 +312,7 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     return values.reshape(at.shape + shape)
 
 
-@public(out="quantile() out tensor must be same dtype as the input tensor", method=True)
+@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
 def quantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
              interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
     """The q-th quantiles (a number or 1-D tensor between 0 and 1) of all elements or along `dim`.
@@ -326,7 +326,7 @@ def quantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, ke
     return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
 
-@public(out="quantile() out tensor must be same dtype as the input tensor", method=True)
+@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
 def nanquantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
     """`quantile` of the elements that are not NaN.
@@ -368,7 +368,7 @@ def _bincount(array, weights, least):
 
 @public(dtypes=dt.FLOATING, kernel="histogram_cpu", widen=True, method=True,
         out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want} and hist "
-            "{have}")
+            "{have}", apart=None)
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
     """Counts of the elements in `bins` equal bins from `min` to `max` (those of the data if both are 0).
 
