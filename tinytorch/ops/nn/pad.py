@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.promotion import stored_as
-from ...autograd.public import public
+from ...autograd.public import public, refuse
 from ...tensor import Tensor
 from ...types import Ints, Number
 
@@ -19,7 +19,7 @@ def _constant(input, widths, value):
     shape = [n + a + b for n, (a, b) in zip(input.shape, widths)]
     result = np.zeros(shape, input.dtype)
     if value:
-        result[...] = np.asarray(value).astype(input.dtype)
+        result[...] = dt.cast(np.asarray(value), input.dtype)
     source = tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])
     target = tuple([slice(max(a, 0), n - max(b, 0)) for n, (a, b) in zip(shape, widths)])
     result[target] = input[source]
@@ -53,7 +53,11 @@ def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0) -> Tensor:
     >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2), 7)
     tensor([7, 1, 2, 7, 7])
     """
-    shape, pad = input.array.shape, ints_of(pad, "constant_pad_nd", "pad", 2)
+    return _constant_pad(input, ints_of(pad, "constant_pad_nd", "pad", 2), value)
+
+
+def _constant_pad(input, pad, value):
+    shape = input.array.shape
     if isinstance(value, complex) and input.array.dtype.kind not in dt.COMPLEX:
         value = stored_as(value, input.array.dtype)
     if len(pad) % 2:
@@ -71,7 +75,7 @@ def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0) -> Tensor:
     return _constant(input, widths, value)
 
 
-@public()
+@public(hot=True)
 def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = None) -> Tensor:
     """`input` with borders: `pad` = (left, right) of the last dimension, then of the one before, and so on.
 
@@ -83,7 +87,20 @@ def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = 
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (2, 1), mode="reflect")
     tensor([[3, 2, 1, 2, 3, 2]])
     """
-    pad = ints_of(pad, "pad", "pad", 2)
+    try:
+        if value is not None and not isinstance(value, (float, int)):
+            refuse(_public_pad, input, pad, mode, value)
+        return _pad(input, pad if set(map(type, pad)) == _PLAIN else ints_of(pad, "pad", "pad", 2), mode, value)
+    except (AttributeError, RuntimeError, TypeError):
+        refuse(_public_pad, input, pad, mode, value)
+        raise
+
+
+_public_pad = pad                              # in whose body `pad` is an argument
+_PLAIN = {int}
+
+
+def _pad(input, pad, mode, value):
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     ndim = input.array.ndim
@@ -91,7 +108,7 @@ def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = 
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
                            f"padding length {len(pad)} and input of dimension {ndim}")
     if mode == "constant":
-        return constant_pad_nd(input, pad, value or 0)
+        return _constant_pad(input, pad, value or 0)
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in _INDEX:

@@ -387,7 +387,9 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
     """One of the cell ops, after checks. RuntimeError in torch's words if the shapes do not fit."""
     try:
-        states = _check_cell(function, gates, input, hx, w_ih, w_hh)
+        states = (hx,) if function is not lstm_cell else hx
+        _check_cell(gates, input.array.shape, states, w_ih.array.shape, w_hh.array.shape)
+        _check_dtypes(input, states, (w_ih,))
         if input.array.dtype.itemsize == 2:
             wide = layer(*[t if t is None else t.float() for t in (input, *states, w_ih, w_hh, b_ih, b_hh)])
             return wide.to(input.dtype) if isinstance(wide, Tensor) else tuple(t.to(input.dtype) for t in wide)
@@ -401,28 +403,26 @@ def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
         raise
 
 
-def _check_cell(function, gates, input, hx, w_ih, w_hh):
-    """The states."""
-    several = function is lstm_cell
-    if several and len(hx) != 2:
+def _check_cell(gates, x, states, w_ih, w_hh):
+    """RuntimeError unless the shapes of input and weights, and the states, go with each other."""
+    if gates == 4 and len(states) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
-    x, w_i, w_h = input.array, w_ih.array, w_hh.array
-    hidden = w_h.shape[1]
+    hidden = w_hh[1]
     rows = gates * hidden
-    if w_i.shape[0] != rows or w_h.shape[0] != rows:
-        name, w = ("weight_ih", w_i) if w_i.shape[0] != rows else ("weight_hh", w_h)
-        raise RuntimeError(f"{name} first dim must be {gates} * hidden_size = {rows}, but got {w.shape[0]}")
-    if x.shape[1] != w_i.shape[1]:
-        raise RuntimeError(f"input has inconsistent input_size: got {x.shape[1]} expected {w_i.shape[1]}")
-    states = hx if several else (hx,)
+    if w_ih[0] != rows or w_hh[0] != rows:
+        name, given = ("weight_ih", w_ih[0]) if w_ih[0] != rows else ("weight_hh", w_hh[0])
+        raise RuntimeError(f"{name} first dim must be {gates} * hidden_size = {rows}, but got {given}")
+    if x[1] != w_ih[1]:
+        raise RuntimeError(f"input has inconsistent input_size: got {x[1]} expected {w_ih[1]}")
+    wanted = x[0], hidden
     for k, state in enumerate(states):
-        h = state.array
-        if h.shape[0] != x.shape[0]:
-            raise RuntimeError(f"Input batch size {x.shape[0]} doesn't match hidden{k} batch size {h.shape[0]}")
-        if h.shape[1] != hidden:
-            raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {h.shape[1]}, expected {hidden}")
-    _check_dtypes(input, states, (w_ih,))
-    return states
+        h = state.array.shape
+        if h == wanted:
+            continue
+        if h[0] != x[0]:
+            raise RuntimeError(f"Input batch size {x[0]} doesn't match hidden{k} batch size {h[0]}")
+        if h[1] != hidden:
+            raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {h[1]}, expected {hidden}")
 
 
 @public(hot=True)
