@@ -273,9 +273,13 @@ def permute(input: Tensor, dims: Ints) -> Tensor:
     >>> torch.zeros(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
-    if not isinstance(input, Tensor):
+    if not isinstance(dims, (tuple, list)):
+        refuse(permute, input, dims)
+    try:
+        return _permuted(input, sizes((dims,), "permute", "dims"))
+    except AttributeError:
         refuse(permute, input)
-    return _permuted(input, ints_of(dims, "permute", "dims", 2))
+        raise
 
 
 @method("permute")
@@ -405,7 +409,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 
 @public(hot=True, method=True, inplace=changes_itself)
-def squeeze(input: Tensor, *args: int | Ints, dim: int | Ints | None = None, axis: int | Ints | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: int | Ints = ..., *more: int, axis: int | Ints | None = None) -> Tensor:
     """A view without the dimensions of size 1 (or without those among `dim`, an int or several).
 
     >>> import tinytorch as torch
@@ -417,13 +421,12 @@ def squeeze(input: Tensor, *args: int | Ints, dim: int | Ints | None = None, axi
     except AttributeError:
         refuse(squeeze, input)
         raise
-    if args:
-        dim = args[0] if len(args) == 1 else args
-    else:
-        if axis is not None:
-            dim = axis
-        if dim is None:
+    if dim is ...:                             # not given: None is no dimension
+        if axis is None:
             return _squeeze(input, tuple([n for n in shape if n != 1]))
+        dim = axis
+    elif more:
+        dim = dim, *more
     if dim.__class__ is int:
         dim = check_dim(dim, len(shape))
         return _squeeze_dim(input, shape[:dim] + shape[dim + 1:] if shape and shape[dim] == 1 else shape)

@@ -63,8 +63,8 @@ def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @_copies
-def as_strided_copy(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None,
-                    *, out: Tensor | None = None) -> Tensor:
+def as_strided_copy(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None, *,
+                    out: Tensor | None = None) -> Tensor:
     """A copy of what `as_strided` gives."""
     return as_strided(input, size, stride, storage_offset)
 
@@ -94,8 +94,8 @@ def select_copy(input: Tensor, dim: int, index: int, *, out: Tensor | None = Non
 
 
 @_copies
-def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1,
-               *, out: Tensor | None = None) -> Tensor:
+def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *,
+               out: Tensor | None = None) -> Tensor:
     """A copy of the slice start:end:step of dimension `dim`."""
     if step <= 0:
         raise RuntimeError("slice step must be positive")
@@ -117,10 +117,9 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Ints, dim: int = 0, *, out
 
 
 @functools.partial(_copies, of_dim="squeeze.1")
-def squeeze_copy(input: Tensor, *args: int | Ints, dim: int | Ints | None = None,
-                 out: Tensor | None = None) -> Tensor:
+def squeeze_copy(input: Tensor, dim: int | Ints = ..., *, out: Tensor | None = None) -> Tensor:
     """A copy of what `squeeze` gives."""
-    return squeeze(input, *args, dim=dim)
+    return squeeze(input, dim)
 
 
 @_copies
@@ -166,8 +165,8 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @_copies
-def view_copy(input: Tensor, size: Ints | dt.dtype | None = None, dtype: dt.dtype | None = None,
-              *, out: Tensor | None = None) -> Tensor:
+def view_copy(input: Tensor, size: Ints | dt.dtype | None = None, dtype: dt.dtype | None = None, *,
+              out: Tensor | None = None) -> Tensor:
     """A copy of what `Tensor.view` gives, of a tensor with gaps too."""
     if size is None or isinstance(size, dt.dtype):
         return view(input, dtype=size or dtype)

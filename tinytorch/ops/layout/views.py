@@ -5,6 +5,7 @@ from operator import index as as_int
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...arguments import int_of, ints_of
 from ...autograd.op import op, renamed, single
 from ...autograd.public import method, public, refuse
@@ -148,7 +149,7 @@ def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    if isinstance(start, Tensor) and (start.array.ndim or start.array.dtype.kind not in "iu"):
+    if isinstance(start, Tensor) and (start.array.ndim or start.array.dtype.kind not in dt.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     dim, start = check_dim(dim, len(shape)), as_int(start)
     n = shape[dim]
