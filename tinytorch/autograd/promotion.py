@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,13 +50,6 @@ def as_operand(o: Op, value: Number | np.ndarray, like: Tensor, position: int) -
 def not_an_operand(o: Op, value: Any, position: int) -> TypeError:
     """The TypeError for an operand of an op that is no tensor."""
     return not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, value)
-
-
-def need_tensors(function: str, **arguments: Any) -> None:
-    """TypeError if one of the (leading) arguments is no tensor."""
-    for position, (name, value) in enumerate(arguments.items(), 1):
-        if not isinstance(value, Tensor):
-            raise not_a_tensor(function, name, position, value)
 
 
 def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
@@ -156,12 +149,23 @@ def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
     return tensor.to(dt.BY_NUMPY[numpy_dtype])
 
 
-def in_float32(call: Callable, *operands: Tensor | Number) -> Tensor:
-    """bfloat16 arithmetic: compute in float32, round the result."""
-    wide = [converted(x, np.dtype(np.float32)) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x
-            for x in operands]
-    result = call(*wide)
-    return converted(result, dt.BFLOAT16) if result.array.dtype == np.float32 else result
+_FLOAT32 = np.dtype(np.float32)
+
+
+def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
+    """bfloat16: computed in float32, and what comes out in that rounded."""
+    wide = [converted(x, _FLOAT32) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x for x in args]
+    result = call(*wide, **kwargs)
+    return like_tuple(result, map(_rounded, result)) if isinstance(result, tuple) else _rounded(result)
+
+
+def _rounded(x):
+    return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x.array.dtype == _FLOAT32 else x
+
+
+def like_tuple(result: tuple, values: Iterable) -> tuple:
+    """A tuple, or a named one, of other values."""
+    return type(result)(*values) if hasattr(result, "_fields") else tuple(values)
 
 
 def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None) -> Tensor:

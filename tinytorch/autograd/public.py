@@ -25,9 +25,9 @@ from ..errors import not_a_tensor, not_implemented
 from ..memory_format import layout, memory_format
 from ..tensor import Tensor, method
 from .in_place import in_place
-from .promotion import OPERANDS, converted, write_out
+from .promotion import OPERANDS, converted, in_float32, like_tuple, write_out
 
-__all__ = ["KINDS", "TABLE", "Public", "attach", "enter", "method", "methods", "public", "reflected", "refuse"]
+__all__ = ["KINDS", "TABLE", "Public", "enter", "method", "public", "reflected", "refuse"]
 
 #: Every public function, as it is called -> Public.
 TABLE = {}
@@ -36,7 +36,6 @@ TABLE = {}
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
                 "from": "from_"}               # which no parameter can be called in Python
 
-_FLOAT32 = np.dtype(np.float32)
 _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 
 
@@ -185,10 +184,10 @@ class Public:
         dtype = kwargs.get("dtype")            # to be computed in, and the result's
         if self.widen and dtype is dt.bfloat16:
             args, kwargs["dtype"] = (converted(input, dt.BFLOAT16), *args[1:]), None
-            result = _in_float32(function, args, kwargs)
+            result = in_float32(function, *args, **kwargs)
         elif self.widen and dtype is None and any([isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16
                                                    for x in args]):
-            result = _in_float32(function, args, kwargs)
+            result = in_float32(function, *args, **kwargs)
         else:
             result = function(*args, **kwargs)
         if out is None:
@@ -203,23 +202,7 @@ class Public:
             raise TypeError(f"{self.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
         if len(out) != len(result):
             raise TypeError(f"expected tuple of {len(result)} elements but got {len(out)}")
-        return _like(result, list(map(write, out, result)))    # here: `level` counts
-
-
-def _in_float32(function, args, kwargs):
-    """bfloat16: computed in float32, and what comes out in that rounded."""
-    wide = [converted(x, _FLOAT32) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x for x in args]
-    result = function(*wide, **kwargs)
-    return _like(result, map(_rounded, result)) if isinstance(result, tuple) else _rounded(result)
-
-
-def _rounded(x):
-    return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x.array.dtype == _FLOAT32 else x
-
-
-def _like(result, values):
-    """A tuple, or a named one, of other values."""
-    return type(result)(*values) if hasattr(result, "_fields") else tuple(values)
+        return like_tuple(result, list(map(write, out, result)))    # here: `level` counts
 
 
 # ------------------------------------------------------------------ the decorators
@@ -300,14 +283,3 @@ def _checked(record, function):
         setattr(call, name, getattr(function, name))
     call.__wrapped__ = function                # whose source and signature inspect shows
     return call
-
-
-def attach(function: Callable, method: bool = True, inplace: bool = False) -> None:
-    enter(Public(function), function, method, inplace)
-
-
-def methods(*functions: Callable, inplace: Sequence[Callable] = ()) -> None:
-    for function in functions:
-        attach(function)
-    for function in inplace:
-        attach(function, True, True)

@@ -2,7 +2,6 @@
 statistics in statistics.py)."""
 from __future__ import annotations
 
-import functools
 from operator import index as as_int
 
 import numpy as np
@@ -11,7 +10,7 @@ from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
 from ...autograd.public import public, refuse
-from ...errors import not_a_tensor, type_name
+from ...errors import type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 
@@ -61,24 +60,6 @@ def like(g, array):
 def masked(input, mask):
     """`input` where the array `mask` is true, else 0 (even where `input` is NaN or infinite)."""
     return np.where(mask, input, np.zeros((), input.dtype))
-
-
-def numpy_names(function):
-    """Lets a function take NumPy's `axis=` and `keepdims=` for `dim=` and `keepdim=`, as torch's do."""
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        if kwargs:
-            if "axis" in kwargs:
-                kwargs["dim"] = kwargs.pop("axis")
-            if "keepdims" in kwargs:
-                kwargs["keepdim"] = kwargs.pop("keepdims")
-        return function(*args, **kwargs)
-    return call
-
-
-def check_tensor(name, input):
-    if not isinstance(input, Tensor):
-        raise not_a_tensor(name, "input", 1, input)
 
 
 def check_nonempty(name, array, dim):
