@@ -28,11 +28,14 @@ def norm(input: Tensor, p: Number | str | None = "fro", dim: int | Ints | None =
     >>> torch.norm(torch.tensor([[3., 0.], [0., 4.]]))
     tensor(5.)
     """
-    ndim = input.ndim
+    input.ndim                                 # noqa: B018  what is no tensor has none: AttributeError, as in torch
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(p, str) and not (p == "fro" and (dims is None or len(dims) <= 2)):
-        return matrix_norm(input, p, list(range(ndim)) if dims is None else dims, keepdim, dtype=dtype, out=out)
-    return vector_norm(input, 2 if p is None or p == "fro" else p, dims, keepdim, dtype=dtype, out=out)
+        return matrix_norm(input, p, list(range(input.ndim)) if dims is None else dims, keepdim, dtype=dtype, out=out)
+    p = 2 if p is None or p == "fro" else p
+    if dtype is None and out is None:
+        return vector_norm(input, p, dims, keepdim)
+    return vector_norm(input, p, dims, keepdim, dtype=dtype, out=out)
 
 
 @method("norm")

@@ -193,7 +193,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         return write_out(out, matmul(input.unsqueeze(0), other).squeeze(-2), exact=EXACT)
     if b.ndim == 1:
         if a.ndim == 2:
-            return mv(input, other, out=out)
+            return mv(input, other) if out is None else mv(input, other, out=out)
         return write_out(out, matmul(input, other.unsqueeze(1)).squeeze(-1), exact=EXACT)
     check_broadcast(a.shape[:-2], b.shape[:-2])
     if a.shape[-1] != b.shape[-2]:

@@ -35,6 +35,8 @@ def _shape(name, args, size):
     """The shape from f(2, 3), f((2, 3)) or f(size=(2, 3))."""
     if size is None and not args:
         raise TypeError(f"{name}() received an invalid combination of arguments - got ()")
+    if size is not None and not isinstance(size, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     return size_of(args if size is None else (size,), name)
 
 
@@ -51,6 +53,8 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         with stream:
             fill(result.array, *arguments, stream)
         return result
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.type_name} does not match dtype of out parameter ({type_name(out)})")
     if out.array.shape != shape:
@@ -61,7 +65,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     return out
 
 
-@public()
+@public(hot=True)
 def rand(*sizes: int, size: Ints = None, generator: Generator | None = None, out: Tensor | None = None,
          dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
          requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
@@ -76,7 +80,7 @@ def rand(*sizes: int, size: Ints = None, generator: Generator | None = None, out
                 requires_grad)
 
 
-@public()
+@public(hot=True)
 def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, out: Tensor | None = None,
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
           requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
@@ -91,7 +95,7 @@ def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, ou
                 requires_grad)
 
 
-@public()
+@public(hot=True)
 def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generator: Generator | None = None,
             out: Tensor | None = None, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
             device: Device | str | None = None, requires_grad: bool | None = False,
@@ -111,7 +115,7 @@ def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generat
         low, high = 0, low
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
-    bounds = int(low), as_integer("randint", "high", high)
+    bounds = as_integer("randint", "low", low), as_integer("randint", "high", high)
     return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device,
                 requires_grad)
 
