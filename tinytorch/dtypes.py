@@ -82,6 +82,7 @@ complex128 = dtype("complex128", np.complex128, "ComplexDoubleTensor")
 ALL = (bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
        float16, bfloat16, float32, float64, complex64, complex128)
 NAMES = {d.name: d for d in ALL}
+PYTHON_TYPES = {builtins.float: float64, builtins.int: int64, builtins.bool: bool, complex: complex128}
 ALIASES = {"short": int16, "int": int32, "long": int64, "half": float16, "float": float32,
            "double": float64, "cfloat": complex64, "cdouble": complex128}
 BY_NUMPY = {d.numpy: d for d in ALL}

@@ -75,7 +75,7 @@ KINDS = {
     "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
     "bool": ((bool,), lambda x: isinstance(x, np.bool_), "bool"),
     "str": ((str,), lambda x: isinstance(x, str), "str"),
-    "dt.dtype": ((dt.dtype,), lambda x: False, "torch.dtype"),
+    "dt.dtype": ((dt.dtype,), lambda x: isinstance(x, type) and x in dt.PYTHON_TYPES, "torch.dtype"),
     "Device": ((device, str, int, type(None)), lambda x: isinstance(x, str), "torch.device"),
     "Layout": ((layout,), lambda x: False, "torch.layout"),
     "MemoryFormat": ((memory_format,), lambda x: False, "torch.memory_format"),
@@ -171,6 +171,8 @@ class Public:
         for name, value in kwargs.items():
             if name in kinds and value.__class__ not in kinds[name][0]:
                 self._check(value, name)
+                if value.__class__ is type:    # dtype=float
+                    kwargs[name] = dt.PYTHON_TYPES.get(value, value)
         if not args:
             first = next(iter(kinds), None)
             if first in kwargs and first in self.parameters()[0]:

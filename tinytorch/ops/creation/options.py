@@ -10,8 +10,6 @@ from ...tensor import Tensor, wrap
 #: Kinds of dtypes that have gradients.
 CONTINUOUS = dt.FLOATING + dt.COMPLEX
 
-_PYTHON_TYPES = {float: dt.float64, int: dt.int64, bool: dt.bool, complex: dt.complex128}
-
 
 def wrong(name, argument, word, value):
     """The TypeError for a keyword that is not what torch calls `word`."""
@@ -22,8 +20,8 @@ def as_dtype(dtype, name):
     """A dtype argument: a torch.dtype, None, or the Python types float, int, bool, complex."""
     if dtype is None or isinstance(dtype, dt.dtype):
         return dtype
-    if isinstance(dtype, type) and dtype in _PYTHON_TYPES:
-        return _PYTHON_TYPES[dtype]
+    if isinstance(dtype, type) and dtype in dt.PYTHON_TYPES:
+        return dt.PYTHON_TYPES[dtype]
     raise wrong(name, "dtype", "torch.dtype", dtype)
 
 

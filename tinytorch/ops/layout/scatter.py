@@ -181,10 +181,10 @@ def _first_outside(array, n):
 
 def _check_ranks(input, index, dim, name):
     """The dimension from the front, after the checks of gather and scatter."""
-    if index.array.size and index.array.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     shape, places = input.array.shape, index.array.shape
     dim = check_dim(dim, len(shape))
+    if index.array.size and index.array.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index.array.size and max(len(shape), 1) != max(len(places), 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor"
                            if name == "gather" else "Index tensor must have the same number of dimensions as self "

@@ -247,7 +247,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     try:
         ndim = input.array.ndim
         dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
-    except (AttributeError, RuntimeError, TypeError):
+    except (AttributeError, IndexError, RuntimeError, TypeError):
         refuse(transpose, input, dim0, dim1)
         raise
     return _transpose(input, dim0, dim1) if ndim else _transpose_number(input, ())

@@ -128,6 +128,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     >>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.tensor([1., 2.]))
     tensor([3., 0., 0.])
     """
+    check_dim(dim, input.array.ndim)
     _check_kind(index, "index_add")
     if source.array.dtype != input.array.dtype:
         raise RuntimeError("index_add_(): self and source must have the same scalar type")
@@ -158,6 +159,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
     >>> torch.zeros(3).index_copy(0, torch.tensor([2]), torch.tensor([1.]))
     tensor([0., 0., 1.])
     """
+    check_dim(dim, input.array.ndim)
     if index.array.dtype != np.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index)}")
     if source.array.dtype != input.array.dtype:

@@ -116,6 +116,7 @@ def _prepared(function, input, dim, keepdim, dtype, numpy):
         refuse(function, input, dim, keepdim)
     if dtype is None:
         return input, dim, keepdim
+    dtype = dt.PYTHON_TYPES.get(dtype, dtype) if isinstance(dtype, type) else dtype
     if not isinstance(dtype, dt.dtype):
         raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
     return converted(input, dtype.numpy), dim, keepdim
