@@ -21,8 +21,19 @@ UNTOUCHED = {
     "set_float32_matmul_precision",
     "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "share_memory_", "use_deterministic_algorithms"}
-#: Calls whose exceptions differ, by the reason: "namespace.function case".
-DIFFERENT = {}
+#: Calls whose exceptions differ: {reason: {namespace.function: cases}}; "*": most of them.
+DIFFERENT = {
+    "torch chooses between two Python functions by a flag, and looks at the tensor in its place first": {
+        **dict.fromkeys([f"F.{kind}max_pool{n}d" for kind in ("", "adaptive_") for n in (1, 2, 3)], "too many"),
+        "torch.unique": "too many", "torch.unique_consecutive": "too many"},
+    "one function is torch.group_norm, whose TypeErrors it has, and F.group_norm, which is Python in torch": {
+        "F.group_norm": "*"},
+    "torch's Python asks the input for is_cuda first": {
+        "F.max_pool3d_with_indices": "argument 0 a list, argument 0 a string, argument 0 None"},
+    "torch compares the complex kernel size first": {"F.max_unpool2d": "complex64", "F.max_unpool3d": "complex64"},
+    "None counts as not given": {"torch.where": "argument 1 None", "torch.repeat_interleave": "argument 1 None"},
+    "the function takes what only the method of torch takes": {"torch.reshape": "argument 1 a 7"},
+}
 
 BAD = {"a list": [1., 2.], "a string": "abc", "None": None}
 DTYPES = ("bool", "uint8", "int64", "bfloat16", "complex64")
@@ -89,6 +100,5 @@ def test_bad_arguments(name):
         expected, got = kind_of_error(torch, theirs, arguments), kind_of_error(tinytorch, ours, arguments)
         if got != expected:
             differing[case] = f"torch: {expected}, ours: {got}"
-    listed = {entry.partition(" ")[2] for entries in DIFFERENT.values() for entry in entries
-              if entry.partition(" ")[0] == name}
-    assert differing.keys() == listed, differing
+    listed = ", ".join(entries[name] for entries in DIFFERENT.values() if name in entries)
+    assert ", ".join(differing) == listed or differing and listed == "*", differing

@@ -6,8 +6,6 @@ import warnings
 
 from .. import dtypes as dt
 from ..autograd.public import public
-from ..ops.elementwise.math import tanh
-from ..ops.elementwise.special import sigmoid
 from ..ops.linalg.products import linear
 from ..ops.nn import activation as _activation, elu as _elu, relu as _relu
 from ..ops.nn.activation import (glu, hardshrink, hardtanh_, logsigmoid, softplus, softshrink, softsign, tanhshrink,
@@ -39,6 +37,29 @@ from ..ops.nn.relu import leaky_relu_, prelu, relu as _torch_relu, relu_, rrelu_
 from ..ops.nn.similarity import cosine_similarity, normalize, pairwise_distance, pdist
 from ..ops.nn.softmax import gumbel_softmax
 from ..tensor import Tensor
+
+
+# ------------------------------------------------------------------ activations
+@public(python=True)
+def tanh(input: Tensor) -> Tensor:
+    """`torch.tanh`.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.tanh(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7616])
+    """
+    return input.tanh()
+
+
+@public(python=True)
+def sigmoid(input: Tensor) -> Tensor:
+    """`torch.sigmoid`.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.sigmoid(torch.tensor([0., 1.]))
+    tensor([0.5000, 0.7311])
+    """
+    return input.sigmoid()
 
 
 # ------------------------------------------------------------------ activations that may be computed in place
