@@ -282,14 +282,13 @@ def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
 
 
 @public(hot=True, method=True)
-def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: int | None = None) -> Tensors:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     """At most `chunks` views of equal size (but maybe the last) along `dim`.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
-    dim = dim if axis is None else axis
     try:
         return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
     except (AttributeError, RuntimeError, TypeError):
