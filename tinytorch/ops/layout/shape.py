@@ -409,7 +409,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 
 @public(hot=True, method=True, inplace=changes_itself)
-def squeeze(input: Tensor, dim: int | Ints = ..., *more: int, axis: int | Ints | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     """A view without the dimensions of size 1 (or without those among `dim`, an int or several).
 
     >>> import tinytorch as torch
@@ -422,10 +422,8 @@ def squeeze(input: Tensor, dim: int | Ints = ..., *more: int, axis: int | Ints |
         refuse(squeeze, input)
         raise
     if dim is ...:                             # not given: None is no dimension
-        if axis is None:
-            return _squeeze(input, tuple([n for n in shape if n != 1]))
-        dim = axis
-    elif more:
+        return _squeeze(input, tuple([n for n in shape if n != 1]) if 1 in shape else shape)
+    if more:
         dim = dim, *more
     if dim.__class__ is int:
         dim = check_dim(dim, len(shape))

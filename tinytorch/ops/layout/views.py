@@ -87,7 +87,7 @@ def _unfold_backward(g, shape, dim, size, step):
     return result
 
 
-@public(method=True, inplace=changes_itself)
+@public(hot=True, method=True, inplace=changes_itself)
 def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None) -> Tensor:
     """A view of the memory of `input` with any sizes and strides, counted in elements.
 
@@ -98,6 +98,8 @@ def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | No
     tensor([[1, 3],
             [2, 4]])
     """
+    if not isinstance(input, Tensor):
+        refuse(as_strided, input)
     part = _places("as_strided", 1, input, size, stride, storage_offset)
     return _as_strided(input, *part, layouts(input.array, input.array)[1])
 
@@ -180,7 +182,7 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Tensor
     return _narrow_copy(narrow(input, dim, start, length))
 
 
-@public(method=True)
+@method()
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` along a dimension, `step` apart, as a new last dimension: a view.
 
@@ -189,7 +191,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     tensor([[0, 1, 2],
             [2, 3, 4]])
     """
-    dim, ndim = check_dim(dimension, self.array.ndim), self.array.ndim
+    ndim = self.array.ndim
+    dim = check_dim(int_of(dimension, "unfold", "dimension", 1), ndim)
     n = self.array.shape[dim] if ndim else 1
     size, step = int_of(size, "unfold", "size", 2), int_of(step, "unfold", "step", 3)
     if size < 0:
@@ -279,14 +282,13 @@ def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
 
 
 @public(hot=True, method=True)
-def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: int | None = None) -> Tensors:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     """At most `chunks` views of equal size (but maybe the last) along `dim`.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
-    dim = dim if axis is None else axis
     try:
         return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
     except (AttributeError, RuntimeError, TypeError):
@@ -443,7 +445,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     return _replaced(input, src, lambda x: diagonal(x, offset, dim1, dim2))
 
 
-@public(method=True)
+@public(hot=True, method=True)
 def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
                        storage_offset: int | None = None) -> Tensor:
     """A copy of `input` with the elements of as_strided(size, stride, storage_offset) replaced by `src`.
@@ -455,5 +457,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
+    if not isinstance(input, Tensor) or not isinstance(src, Tensor):
+        refuse(as_strided_scatter, input, src)
     part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype)
     return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])
