@@ -86,8 +86,7 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import (accelerator, backends, compiler, cpu, cuda, distributed, func, jit, linalg, mps, nn, optim,
-               return_types, serialization, special, utils, version, xpu)
+from . import func, linalg, nn, optim, return_types, serialization, special, utils, version
 from .func import vmap
 
 half, float, double = float16, float32, float64
@@ -95,7 +94,8 @@ short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("multiprocessing", "profiler", "vision")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "jit", "mps", "multiprocessing",
+          "profiler", "vision", "xpu")
 
 
 def __getattr__(name):
@@ -103,3 +103,7 @@ def __getattr__(name):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

@@ -1,7 +1,6 @@
 """Anomaly mode: which forward call made the node whose backward fails or gives nan."""
 from __future__ import annotations
 
-import traceback
 import warnings
 from collections.abc import Callable
 
@@ -22,6 +21,7 @@ def _note_forward(node):
 def _stack():
     """The lines of the Python stack outside this package."""
     package = __name__.split(".")[0]
+    import traceback  # where it is used: it takes a millisecond
     frames = traceback.walk_stack(None)
     kept = [(f, n) for f, n in frames if f.f_globals.get("__name__", "").split(".")[0] != package]
     return traceback.StackSummary.extract(reversed(kept)).format()

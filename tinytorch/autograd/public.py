@@ -38,6 +38,7 @@ TABLE = {}
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
                 "from": "from_"}               # which no parameter can be called in Python
 
+_ALL = dt.INTEGRAL + dt.FLOATING + dt.COMPLEX
 _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 
 
@@ -132,22 +133,22 @@ class Public:
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the positional parameters, and of those by keyword."""
-        code = getattr(self.function, "__wrapped__", self.function).__code__
+        code = getattr(self.function, "__wrapped__", self.function).__code__        # of an op: its forward
         positional = code.co_varnames[:code.co_argcount]
         return positional, code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
 
     def read(self) -> list:
         """Reads the annotations, at the first call: the classes of the positional arguments, in order."""
         positional, by_keyword = self.parameters()
-        annotations = self.function.__annotations__
+        annotations = self.function.__annotations__ or self.function.__wrapped__.__annotations__
         self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         return classes
 
-    def check(self, args: Sequence[Any]) -> None:
-        """TypeError for the first positional argument that is not what the annotation says. An in-place function is
-        called as a method, where `self` does not count."""
-        for i, (value, name) in enumerate(zip(args, self._kinds), self.name[-1] != "_"):
+    def check(self, args: Sequence[Any], as_method: bool = False) -> None:
+        """TypeError for the first positional argument that is not what the annotation says. `self` of a method does not
+        count."""
+        for i, (value, name) in enumerate(zip(args, self._kinds), 0 if as_method else 1):
             self._check(value, name, i or 1)
 
     def _check(self, value, name, position=None):
@@ -223,21 +224,26 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
     """
     def decorate(function):
         record = Public(function, name, **said)
-        call = function if hot or python else _checked(record, function)
-        record.checks = "own" if hot else "Python" if python else "door"
-        enter(record, call, method, inplace, aliases, ioperator)
+        if hot or python:
+            record.checks, call, for_tensor = "own" if hot else "Python", function, function
+        else:
+            record.checks, call = "door", _checked(record, function)
+            for_tensor = _checked(record, function, True) if method or inplace else call
+        enter(record, call, method, inplace, aliases, ioperator, for_tensor)
         return call
     return decorate
 
 
 def enter(record: Public, call: Callable, method: bool | str = True, inplace: bool | Callable = False,
-          aliases: str = "", ioperator: str | None = None) -> None:
-    """Enters a function in the table, and makes it the Tensor methods that are asked for."""
+          aliases: str = "", ioperator: str | None = None, for_tensor: Callable | None = None) -> None:
+    """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the Tensor
+    methods that are asked for."""
     TABLE[call] = record
+    for_tensor = for_tensor or call
     names = method.split() if isinstance(method, str) else [call.__name__] * method
-    _set(record, call, names + aliases.split() * bool(names))
+    _set(record, for_tensor, names + aliases.split() * bool(names))
     if inplace:
-        changing = in_place(call) if inplace is True else inplace(call)
+        changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
         names = [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"]
         _set(record, changing, names + ([ioperator] if ioperator else []))
 
@@ -264,18 +270,18 @@ def refuse(function: Callable, *args: Any) -> None:
             return record.check(args)
 
 
-def _checked(record, function):
-    writes = record.out is not None
-    plain = record.dtypes or dt.BOOL + dt.INTEGER + dt.FLOATING + dt.COMPLEX       # kinds to be computed as they are
-    if record.widen:
-        plain = plain.replace(dt.WIDENED, "")
-    looks = record.widen or record.dtypes is not None
+def _checked(record, function, as_method=False):
+    writes, looks, plain = record.out is not None, record.widen or record.dtypes is not None, None
+    if looks:                                  # at the kind, and `plain` are those that are computed as they are
+        plain = record.dtypes or _ALL
+        if record.widen:
+            plain = plain.replace(dt.WIDENED, "")
 
     def call(*args, **kwargs):
         known = record.classes
         for value, classes in zip(args, record.read() if known is None else known):    # f(*sizes): known, and empty
             if value.__class__ not in classes:
-                record.check(args)
+                record.check(args, as_method)
                 break
         if kwargs:
             args, kwargs = record.keywords(args, kwargs)
@@ -284,7 +290,7 @@ def _checked(record, function):
         if looks and args and args[0].array.dtype.kind not in plain:
             return record.compute(args, kwargs)
         return function(*args, **kwargs)
-    for name in ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__"):
-        setattr(call, name, getattr(function, name))
-    call.__wrapped__ = function                # whose source and signature inspect shows
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__, call.__module__ = function.__doc__, function.__module__
+    call.__wrapped__ = function                # whose source, signature and hints inspect shows
     return call

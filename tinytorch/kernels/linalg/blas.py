@@ -9,7 +9,6 @@ are shared by our own threads (products.py). TINYTORCH_BLAS=0 in the environment
 import ctypes
 import os
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -24,9 +23,10 @@ def openblas():
     if os.environ.get("TINYTORCH_BLAS") == "0":
         return None
     try:
-        path = next(Path(np.__file__).parent.with_name("numpy.libs").glob("libscipy_openblas*"))
-        library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_NOLOAD)
-        ending = "64_" if "openblas64_" in path.name else ""
+        folder = os.path.dirname(os.path.dirname(np.__file__)) + "/numpy.libs"      # without pathlib, which takes long
+        name = next(name for name in os.listdir(folder) if name.startswith("libscipy_openblas"))
+        library = ctypes.CDLL(f"{folder}/{name}", mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+        ending = "64_" if "openblas64_" in name else ""
         getattr(library, "scipy_openblas_set_num_threads" + ending)(1)
     except (StopIteration, OSError, AttributeError):
         return None

@@ -1,7 +1,6 @@
 """einsum: sums of products named by their subscripts, done by permutations and batched matrix products."""
 from __future__ import annotations
 
-import string
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +12,8 @@ from ...tensor import Tensor
 from .products import count_of, matmul
 
 __all__ = ["einsum"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @public(python=True)
@@ -52,7 +53,7 @@ def _from_lists(args):
         for s in subscripts:
             if s is not Ellipsis and not 0 <= s < 52:
                 raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
-        return "".join("..." if s is Ellipsis else string.ascii_letters[s] for s in subscripts)
+        return "".join("..." if s is Ellipsis else _LETTERS[s] for s in subscripts)
     pairs = len(args) // 2
     equation = ",".join(text(args[2 * i + 1]) for i in range(pairs))
     if len(args) % 2:
@@ -81,7 +82,7 @@ def _parse(equation, ndims):
     output = list(head) + output + list(tail)
     known = {c for found in labels for c in found}
     for c in output:
-        if isinstance(c, str) and c not in string.ascii_letters:
+        if isinstance(c, str) and c not in _LETTERS:
             raise RuntimeError(f"einsum(): invalid subscript given at index {equation.index('->') + 2} in the equation "
                                "string, subscripts must be in [a-zA-Z]")
         if c not in known:
@@ -94,7 +95,7 @@ def _parse(equation, ndims):
 def _labels(term, equation, number, ndim):
     head, dots, tail = term.partition("...")
     for c in head + tail:
-        if c not in string.ascii_letters:
+        if c not in _LETTERS:
             raise RuntimeError(f"einsum(): invalid subscript given at index {equation.index(c)} in the equation "
                                "string, subscripts must be in [a-zA-Z]")
     named = len(head) + len(tail)

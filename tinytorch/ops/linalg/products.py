@@ -49,7 +49,8 @@ def _dot(a, b):
     # ndarray.dot has a third of np.matmul's overhead, and BLAS behind it for matrices and vectors alone
     if a.dtype.char in "eV":
         return _half(np.dot, a, b)
-    return products.dot(a, b) if a.ndim == b.ndim == 2 else a.dot(b)
+    heavy = a.ndim == b.ndim == 2 and a.size * b.shape[1] >= products.HEAVY
+    return products.dot(a, b) if heavy else a.dot(b)
 
 
 def _same_dtype(a, b, kernel="addmm_impl_cpu_"):

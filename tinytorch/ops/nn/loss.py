@@ -35,7 +35,7 @@ def _paired(input, target):
                       "This will likely lead to incorrect results due to broadcasting. "
                       "Please ensure they have the same size.", stacklevel=3)
         check_broadcast(input.array.shape, target.array.shape)
-    return promoted(input, target)
+    return (input, target) if input.array.dtype is target.array.dtype else promoted(input, target)
 
 
 def _check_weight(input, weight):

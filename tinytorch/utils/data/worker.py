@@ -1,7 +1,6 @@
 """What a DataLoader with num_workers > 0 simulates: workers with a dataset copy and random streams of their own."""
 import copy
 import threading
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,14 +9,17 @@ from ...random import Stream, exchange_stream
 __all__ = ["WorkerInfo", "get_worker_info"]
 
 
-@dataclass
 class WorkerInfo:
-    """Which worker is at work: id, num_workers, seed, and its own copy of the dataset."""
+    """Which worker is at work: id, num_workers, seed, and its own copy of the dataset. Nothing can be assigned."""
 
-    id: int
-    num_workers: int
-    seed: int
-    dataset: object
+    def __init__(self, **info):
+        self.__dict__.update(info)
+
+    def __setattr__(self, name, value):
+        raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
 
 
 _here = threading.local()
@@ -43,7 +45,7 @@ class Worker:
 
     def __init__(self, number, count, base_seed, dataset, init_fn):
         seed = base_seed + number
-        self.info = WorkerInfo(number, count, seed, copy.copy(dataset))
+        self.info = WorkerInfo(id=number, num_workers=count, seed=seed, dataset=copy.copy(dataset))
         self.stream = Stream(seed)
         import random  # Python's own, which nothing but workers needs
         self.python_state = random.Random(seed).getstate()
