@@ -338,7 +338,8 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     if source is _LEFT_OUT:
         source = wrap(np.empty(0, self.array.dtype))
     if not isinstance(source, (Tensor, _Storage)) or (storage_offset is _LEFT_OUT) is not (size is None):
-        given = ", ".join([type(x).__name__ for x in (source, storage_offset, size) if x is not _LEFT_OUT])
+        told = [source, storage_offset] + [x for x in (size, stride) if x is not None]
+        given = ", ".join([type(x).__name__ for x in told if x is not _LEFT_OUT])
         raise TypeError(f"set_() received an invalid combination of arguments - got ({given}), but expected one of:\n"
                         " * (Tensor source)\n * (torch.Storage source)\n * (Tensor source, int storage_offset, tuple "
                         "of ints size, tuple of ints stride = None)\n")

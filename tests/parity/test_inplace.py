@@ -83,7 +83,7 @@ def names(t):
     x = t.tensor([[.5, 1., 2.], [1.5, .25, 3.]], requires_grad=True)
     return x, dict(
         t=t, F=t.nn.functional, w=t.tensor([[1., 2., .5], [.75, 1.25, 2.]], requires_grad=True),
-            r=t.tensor([1., 3., 2.]),
+        r=t.tensor([1., 3., 2.]),
         s=t.tensor(1.5, requires_grad=True), q=t.tensor([[1., .5], [2., 1.]]), m=t.ones(2, 2, 3), k=t.tensor([1, 0]),
         i=t.tensor([[0, 1, 2], [2, 0, 1]]))
 
@@ -197,7 +197,7 @@ def test_out(text):
         _, scope = names(t)
         scope.update(
             v=t.zeros(2, 3), a=t.tensor([[1., 5., 3.], [4., 2., 6.]]), b=t.tensor([[2., .5, 1.], [3., 1., 2.]]),
-                e=t.empty(0), n=t.zeros(()),
+            e=t.empty(0), n=t.zeros(()),
             l=t.tensor([[1, 2, 3], [4, 5, 6]]), f=t.zeros(2, 3, dtype=t.float64), o=t.zeros(2, 3, dtype=t.bool),
             z=t.tensor(False), j=t.empty(0, dtype=t.int64), c=t.zeros(3, 2).t(), g=t.zeros(1, 2, 3))
         if "rand" not in text:
@@ -332,6 +332,7 @@ def test_what_is_told_first(text, target):
     """Of several things that are wrong with a write: the type of error, and, but for a TypeError, the text."""
     if target == "inference" and re.search("copy_|fill_", text):
         return                                 # refused before their operand is looked at
+
     def program(t):
         x, scope = names(t)
         if target == "inference":

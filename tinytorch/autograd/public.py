@@ -236,8 +236,8 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
 
 def enter(record: Public, call: Callable, method: bool | str = True, inplace: bool | Callable = False,
           aliases: str = "", ioperator: str | None = None, for_tensor: Callable | None = None) -> None:
-    """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the Tensor
-    methods that are asked for."""
+    """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the
+    Tensor methods that are asked for."""
     TABLE[call] = record
     for_tensor = for_tensor or call
     names = method.split() if isinstance(method, str) else [call.__name__] * method
@@ -256,6 +256,7 @@ def _set(record, call, names):
 
 def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
+
     def call(self, other):
         return function(other, self) if isinstance(other, (Tensor, *OPERANDS)) else NotImplemented
     return call

@@ -196,6 +196,7 @@ def _class_for(base, names):
 
 def _computed(name):
     """The property that stands for the parametrized tensor `name`."""
+
     def read(self):
         parametrization = self.parametrizations[name]
         if not _Cache.depth:

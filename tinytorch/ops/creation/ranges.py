@@ -196,6 +196,7 @@ def _halves(start, end, steps, d, small):
     work = d.numpy if d.category >= 2 and d.itemsize > 2 else np.dtype(np.float32)
     if d.category == 1:
         work, start, end = np.dtype(np.float64), int(start), int(end)
+
     def rounded(x):
         return dt.cast(dt.cast(x, d.numpy), work) if small else x
     first, last = rounded(np.asarray(start, work)), rounded(np.asarray(end, work))

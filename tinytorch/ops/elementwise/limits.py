@@ -213,5 +213,4 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     return in_float32(_nan_to_num, input, nan, posinf, neginf)
 
 
-
 clip = clamp

@@ -292,4 +292,6 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> Tensors:
     if swap:
         grids[:2] = grids[1], grids[0]
     return tuple(grids)
+
+
 above.stack = stack

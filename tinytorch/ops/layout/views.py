@@ -192,9 +192,10 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
             [2, 3, 4]])
     """
     ndim = self.array.ndim
-    dim = check_dim(int_of(dimension, "unfold", "dimension", 1), ndim)
-    n = self.array.shape[dim] if ndim else 1
+    dimension = int_of(dimension, "unfold", "dimension", 1)
     size, step = int_of(size, "unfold", "size", 2), int_of(step, "unfold", "step", 3)
+    dim = check_dim(dimension, ndim)
+    n = self.array.shape[dim] if ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
