@@ -154,9 +154,12 @@ _FLOAT32 = np.dtype(np.float32)
 
 def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
     """bfloat16: computed in float32, and what comes out in that rounded."""
-    wide = [converted(x, _FLOAT32) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x for x in args]
-    result = call(*wide, **kwargs)
+    result = call(*map(_widened, args), **{name: _widened(x) for name, x in kwargs.items()})
     return like_tuple(result, map(_rounded, result)) if isinstance(result, tuple) else _rounded(result)
+
+
+def _widened(x):
+    return converted(x, _FLOAT32) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x
 
 
 def _rounded(x):

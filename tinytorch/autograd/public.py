@@ -110,7 +110,7 @@ class Public:
     """What is known of one public function.
 
     name      in torch's messages
-    function  as defined; `call`: as called, with the checks
+    function  as defined, without the checks
     dtypes    kinds of the dtypes that its first tensor may have (dt.FLOATING ...), None: any
     kernel    what torch's message about another dtype calls the routine
     widen     bfloat16 is computed in float32 and rounded

@@ -44,9 +44,7 @@ class Module(Stateful, hooks.Hooked):
     (6.0, ['weight'])
     """
 
-    dump_patches = False
-    _version = 1
-    call_super_init = False
+    dump_patches, call_super_init, _version = False, False, 1
     # Whether a call may have hooks to run; set on an instance, or here for global hooks and for hooks that
     # somebody has written into a module's `_forward_hooks` and the like.
     _hooked = False
