@@ -15,7 +15,7 @@ from ...memory_format import contiguous_format, memory_format as MemoryFormat, m
 from ...tensor import Tensor, wrap
 from ...types import Number
 from ..layout.shape import inverse
-from .options import CONTINUOUS, as_dtype, check_options, wrong
+from .options import as_dtype, check_options, wrong
 
 
 def _converted_back(g, numpy_dtype, source):
@@ -87,7 +87,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         dtype, "to").numpy
     order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)
     if target != self.array.dtype:
-        result = (_to_copy if target.kind in CONTINUOUS else _to_discrete)(self, target, self.array.dtype)
+        result = (_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, self.array.dtype)
         return result if order == "K" or laid_out(result.array, order) else _copied(result, order)
     return _copied(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
 

@@ -7,9 +7,6 @@ from ...device import check_device, device as Device
 from ...memory_format import check_layout, layout as Layout, memory_format as MemoryFormat
 from ...tensor import Tensor, wrap
 
-#: Kinds of dtypes that have gradients.
-CONTINUOUS = dt.FLOATING + dt.COMPLEX
-
 
 def wrong(name, argument, word, value):
     """The TypeError for a keyword that is not what torch calls `word`."""
@@ -69,7 +66,7 @@ def finish(array, device=None, requires_grad=False):
 
 def require_grad(result):
     """Have a new leaf require gradients. RuntimeError for integers."""
-    if result.array.dtype.kind not in CONTINUOUS:
+    if result.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     check_can_require_grad(result)
     result._requires_grad = True
