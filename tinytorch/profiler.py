@@ -15,6 +15,7 @@ import threading
 import time
 
 from .autograd.node import Op
+from .autograd.public import TABLE
 from .optim.optimizer import ArrayOptimizer
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "tensorboard_trace_handler"]
@@ -61,13 +62,17 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
 
 
 def _names():
-    """{code object: name} of every op's forward function and derivative rules, and of the optimisers' step. What
-    several ops share has the name of the first: indexing with a number shows as aten::slice."""
+    """{code object: name} of every op's forward function and derivative rules, of the public functions that are no
+    Python in torch, and of the optimisers' step. What several ops share has the name of the first: indexing with a
+    number shows as aten::slice."""
     found = {inspect.unwrap(ArrayOptimizer.step).__code__: "Optimizer.step"}
     for o in Op.registry:
         found.setdefault(o.forward.__code__, f"aten::{o.name}")
         for rule in o.rule_functions:
             found.setdefault(rule.__code__, o.backward_name)
+    for function, public in TABLE.items():
+        if public.checks != "Python":
+            found.setdefault(inspect.unwrap(function).__code__, f"aten::{public.name}")
     return found
 
 
@@ -186,6 +191,9 @@ def _close(events, opened, now, result):
     """End the innermost open call."""
     event = opened.pop()
     event.total = now - event.start
+    if opened and opened[-1].name == event.name:               # a public function and its operation: one call
+        opened[-1].inner += event.inner
+        return
     arrays = result if isinstance(result, tuple) else (result,)
     event.bytes = sum(getattr(a, "nbytes", 0) for a in arrays)
     if opened:
