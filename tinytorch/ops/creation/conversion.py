@@ -285,7 +285,12 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
 
 @public(hot=True, method=True)
 def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
-    """Write `value` (a number or a 0-dim tensor) everywhere."""
+    """Write `value` (a number or a 0-dim tensor) everywhere.
+
+    >>> import tinytorch as torch
+    >>> torch.ones(2).fill_(3)
+    tensor([3., 3.])
+    """
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
         refuse(fill_, input, value)
     check_in_place(input, value)
@@ -307,7 +312,12 @@ def _filled_with(input, value, of_number, of_tensor):
 
 @public(hot=True, method=True)
 def zero_(input: Tensor) -> Tensor:
-    """Write zeros everywhere."""
+    """Write zeros everywhere.
+
+    >>> import tinytorch as torch
+    >>> torch.ones(2).zero_()
+    tensor([0., 0.])
+    """
     if not isinstance(input, Tensor):
         refuse(zero_, input)
     check_in_place(input)

@@ -442,19 +442,34 @@ def _grown(tensors, grow):
 
 @public(python=True)
 def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 1 dimension."""
+    """The tensor (or each of several) with dimensions of size 1 added up to 1 dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.atleast_1d(torch.tensor(1.))
+    tensor([1.])
+    """
     return _grown(tensors, lambda x: x if x.array.ndim else reshape(x, 1))
 
 
 @public(python=True)
 def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 2 dimensions."""
+    """The tensor (or each of several) with dimensions of size 1 added up to 2 dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.atleast_2d(torch.tensor(1.))
+    tensor([[1.]])
+    """
     return _grown(tensors, lambda x: x if x.array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
 
 
 @public(python=True)
 def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 3 dimensions."""
+    """The tensor (or each of several) with dimensions of size 1 added up to 3 dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.atleast_3d(torch.tensor(1.))
+    tensor([[[1.]]])
+    """
     def grow(x):
         if x.array.ndim >= 3:
             return x

@@ -360,19 +360,34 @@ def _split_evenly(name, least, dim, input, sections, indices):
 
 @public(method=True)
 def hsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
-    """`tensor_split` for columns, into equal parts or before `indices`."""
+    """`tensor_split` for columns, into equal parts or before `indices`.
+
+    >>> import tinytorch as torch
+    >>> torch.hsplit(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
     return _split_evenly("hsplit", 1, int(input.array.ndim != 1), input, sections, indices)
 
 
 @public(method=True)
 def vsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
-    """`tensor_split` for rows, into equal parts or before `indices`."""
+    """`tensor_split` for rows, into equal parts or before `indices`.
+
+    >>> import tinytorch as torch
+    >>> torch.vsplit(torch.arange(4).reshape(2, 2), 2)
+    (tensor([[0, 1]]), tensor([[2, 3]]))
+    """
     return _split_evenly("vsplit", 2, 0, input, sections, indices)
 
 
 @public(method=True)
 def dsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
-    """`tensor_split` for depth, into equal parts or before `indices`."""
+    """`tensor_split` for depth, into equal parts or before `indices`.
+
+    >>> import tinytorch as torch
+    >>> torch.dsplit(torch.zeros(1, 1, 4), 2)[0].shape
+    torch.Size([1, 1, 2])
+    """
     return _split_evenly("dsplit", 3, 2, input, sections, indices)
 
 

@@ -139,7 +139,12 @@ def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(method=True)
 def det(input: Tensor) -> Tensor:
-    """`torch.linalg.det`."""
+    """`torch.linalg.det`.
+
+    >>> import tinytorch as torch
+    >>> torch.det(torch.tensor([[1., 2.], [3., 4.]]))
+    tensor(-2.)
+    """
     return linalg_det(input)
 
 
@@ -176,7 +181,12 @@ def linalg_slogdet(A: Tensor, *, out: Tensors | None = None) -> return_types.lin
 
 @public(out=EXACT, apart=None, method=True)
 def slogdet(input: Tensor, *, out: Tensors | None = None) -> return_types.slogdet:
-    """`torch.linalg.slogdet`."""
+    """`torch.linalg.slogdet`.
+
+    >>> import tinytorch as torch
+    >>> torch.slogdet(torch.tensor([[2., 0.], [0., 3.]])).logabsdet
+    tensor(1.7918)
+    """
     return return_types.slogdet(*linalg_slogdet(input))
 
 
@@ -291,7 +301,13 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = 
 
 @public(out="", apart=None, method=True)
 def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """`torch.linalg.cholesky` by its older name."""
+    """`torch.linalg.cholesky` by its older name.
+
+    >>> import tinytorch as torch
+    >>> torch.cholesky(torch.tensor([[4., 0.], [0., 9.]]))
+    tensor([[2., 0.],
+            [0., 3.]])
+    """
     _check("linalg.cholesky", input, kernel="cholesky_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
     return linalg_cholesky(input, upper=upper)
 
@@ -370,5 +386,11 @@ def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -
 
 @public(out=EXACT, apart=None, method=True)
 def qr(input: Tensor, some: bool = True, *, out: Tensors | None = None) -> return_types.qr:
-    """`torch.linalg.qr`, reduced if `some` and complete otherwise."""
+    """`torch.linalg.qr`, reduced if `some` and complete otherwise.
+
+    >>> import tinytorch as torch
+    >>> torch.qr(torch.tensor([[1., 0.], [0., 2.]])).R.abs()
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
     return return_types.qr(*linalg_qr(input, "reduced" if some else "complete"))

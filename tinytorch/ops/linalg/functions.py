@@ -237,14 +237,25 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
 
 @public(method=True)
 def matrix_exp(input: Tensor) -> Tensor:
-    """`torch.linalg.matrix_exp`."""
+    """`torch.linalg.matrix_exp`.
+
+    >>> import tinytorch as torch
+    >>> torch.matrix_exp(torch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return linalg_matrix_exp(input)
 
 
 # ------------------------------------------------------------------ diagonals
 @public("linalg_diagonal")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """The diagonals of matrices: `torch.diagonal` of the last two dimensions."""
+    """The diagonals of matrices: `torch.diagonal` of the last two dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.diagonal(torch.tensor([[1., 2.], [3., 4.]]))
+    tensor([1., 4.])
+    """
     return A.diagonal(offset, dim1, dim2)
 
 
@@ -285,7 +296,13 @@ def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *
 
 @public(method=True)
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """`torch.linalg.pinv` by its older name."""
+    """`torch.linalg.pinv` by its older name.
+
+    >>> import tinytorch as torch
+    >>> torch.pinverse(torch.tensor([[2., 0.], [0., 4.]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
     return pinv(input, rtol=rcond)
 
 
@@ -355,7 +372,13 @@ def _refuse(name, input):
 
 @public(out="", apart=None, method=True)
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """X with (L @ L^H) @ X = input for L = input2; with `upper`, that is the other factor, U in U^H @ U."""
+    """X with (L @ L^H) @ X = input for L = input2; with `upper`, that is the other factor, U in U^H @ U.
+
+    >>> import tinytorch as torch
+    >>> torch.cholesky_solve(torch.tensor([[4.], [8.]]), torch.tensor([[2., 0.], [0., 2.]]))
+    tensor([[1.],
+            [2.]])
+    """
     for name, x in (("b", input), ("u", input2)):
         if x.array.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.array.ndim} dimensions instead")
@@ -368,7 +391,13 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: T
 
 @public(out="", apart=None, method=True)
 def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of L @ L^H for L = input (of U^H @ U with `upper`)."""
+    """The inverse of L @ L^H for L = input (of U^H @ U with `upper`).
+
+    >>> import tinytorch as torch
+    >>> torch.cholesky_inverse(torch.tensor([[2., 0.], [0., 4.]]))
+    tensor([[0.2500, 0.0000],
+            [0.0000, 0.0625]])
+    """
     shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
@@ -381,7 +410,12 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
 
 @public("linalg_cross", out=EXACT, apart=True)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    """Cross product along `dim`, the last by default."""
+    """Cross product along `dim`, the last by default.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.cross(torch.tensor([1., 0., 0.]), torch.tensor([0., 1., 0.]))
+    tensor([0., 0., 1.])
+    """
     return cross_of(input, other, dim)
 
 

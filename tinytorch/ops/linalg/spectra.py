@@ -114,7 +114,12 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) 
 
 @public(out=EXACT, apart=None, method=True)
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tensors | None = None) -> return_types.svd:
-    """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: reduced."""
+    """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: reduced.
+
+    >>> import tinytorch as torch
+    >>> torch.svd(torch.tensor([[3., 0.], [0., 4.]])).S
+    tensor([4., 3.])
+    """
     _check("linalg.svd", input, square=False, kernel="linalg_svd_cpu")
     U, S, Vh = _svd(input, compute_uv and not some)
     if not compute_uv:

@@ -48,7 +48,12 @@ def _hardtanh(input, low, high):
 
 @public(widen=True)
 def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor:
-    """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside. RuntimeError for bool."""
+    """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside. RuntimeError for bool.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
     refuse_clamp(("Bool", "hardtanh"), input.array)
     if input.array.dtype.kind in dt.INTEGER:
         min_val, max_val = int(min_val), int(max_val)

@@ -39,7 +39,12 @@ _celu = renamed(_elu, "celu")
 
 @public(dtypes=dt.FLOATING, kernel="elu_cpu", widen=True)
 def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Number = 1) -> Tensor:
-    """`scale` times: input where positive, else alpha * (exp(input * input_scale) - 1)."""
+    """`scale` times: input where positive, else alpha * (exp(input * input_scale) - 1).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.elu(torch.tensor([-1., 2.]))
+    tensor([-0.6321,  2.0000])
+    """
     return _elu(input, float(alpha), float(scale), float(input_scale))
 
 

@@ -109,7 +109,12 @@ _rrelu = renamed(_leaky_relu, "rrelu_with_noise")
 
 @public(dtypes=dt.FLOATING, kernel="leaky_relu_cpu", widen=True)
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
-    """`input` where positive, else input * negative_slope. NotImplementedError for integers."""
+    """`input` where positive, else input * negative_slope. NotImplementedError for integers.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]))
+    tensor([-0.0100,  2.0000])
+    """
     return _leaky_relu(input, negative_slope)
 
 
