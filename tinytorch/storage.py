@@ -20,6 +20,7 @@ from .device import CPU
 from .errors import not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
+from .lazy import bits_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
 from .tensor import Tensor, wrap
 from .types import Ints
@@ -312,7 +313,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         raise not_a_tensor("is_set_to", "tensor", 1, tensor)
     a, b = self.array, tensor.array
-    return (a.__array_interface__["data"] == b.__array_interface__["data"] and a.shape == b.shape
+    return (not is_lazy(a) and not is_lazy(b) and a.__array_interface__["data"] == b.__array_interface__["data"] and a.shape == b.shape
             and a.strides == b.strides)
 
 
@@ -353,7 +354,8 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
                            f"{_c_name(self.dtype)}")
     if mode.grad and (self.requires_grad or source.requires_grad):
         raise RuntimeError("derivative for set_ is not implemented")
-    self.array = source.array if size is None else _part(source, storage_offset, size, stride)
+    memory = raw(source.array) if size is None else _part(source, storage_offset, size, stride)
+    self.array = seen(memory, *bits_of(self.array))
     self.version[0] += 1
     return self
 

@@ -23,6 +23,10 @@ ANS, AUX = -2, -1
 _SHAPE, _ARGS = object(), object()
 
 
+#: The views that show the same memory in another way: whether they conjugate and negate.
+BITS = {"conj": (True, False), "neg_view": (False, True)}
+
+
 class Op:
     """Name, forward function and derivative rules of one operation.
 

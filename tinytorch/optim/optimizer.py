@@ -12,6 +12,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import enable_grad
 from ..autograd.hooks import RemovableHandle
 from ..autograd.promotion import check_broadcast
+from ..lazy import UNRESOLVED, bits_of
 from ..tensor import Tensor, wrap
 from .bundle import bundled
 
@@ -381,6 +382,8 @@ def real(array):
     """A complex array as pairs of reals, sharing memory; a real one as it is."""
     if array.dtype.kind != dt.COMPLEX:
         return array
+    if bits_of(array)[0]:
+        raise RuntimeError(UNRESOLVED)
     return array.view(array.real.dtype) if array.ndim else array.reshape(1).view(array.real.dtype)
 
 

@@ -33,7 +33,7 @@ def is_complex(x):
     return (x.array if isinstance(x, Tensor) else x).dtype.kind in dt.COMPLEX
 
 
-@unary(lambda g: conj(g), name="conj")
+@unary(lambda g: conj(g), name="conj_physical")
 def _conj(input):
     return np.conjugate(input)
 
