@@ -2,9 +2,9 @@
 
 Only a tensor made by `conj`, `imag` of a conjugate or `_neg_view` has such an array; all others have plain ndarrays and
 nothing here is in their way. A Lazy stands in for the ndarray of the numbers that it shows: views of it are Lazy over
-views of the memory, what is written to it arrives in the memory conjugated or negated, and what reads it, be it a ufunc,
-a function or a conversion of NumPy's, gets an array of those numbers. It says that its class is ndarray, as proxies do,
-but is none, so that NumPy never takes the memory for the numbers; what wants the memory asks for `raw`.
+views of the memory, what is written to it arrives in the memory conjugated or negated, and what reads it, be it a
+ufunc, a function or a conversion of NumPy's, gets an array of those numbers. It says that its class is ndarray, as
+proxies do, but is none, so that NumPy never takes the memory for the numbers; what wants the memory asks for `raw`.
 """
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from .dtypes import BFLOAT16, COMPLEX
 
 #: Why conjugated memory cannot be seen as pairs of reals.
-UNRESOLVED = ("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view "
-              "it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
-              "original.")
+UNRESOLVED = ("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+              "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias "
+              "the original.")
 #: Neither conjugated nor negated.
 PLAIN = (False, False)
 _SIGN = np.uint16(0x8000)                      # of a bfloat16
@@ -127,6 +127,11 @@ class Lazy(NDArrayOperatorsMixin):
 
     def __iter__(self):
         return iter([self[i] for i in range(len(self.raw))])
+
+    def dot(self, other):
+        if self.raw.ndim == 1 == other.ndim and bits_of(self) == bits_of(other) == (True, False):
+            return toggled(np.asarray(toggled(self, conj=True).dot(toggled(other, conj=True))), conj=True)
+        return self.copy("K").dot(other)
 
     # -------------------------------------------------------------- views
     def _view(self, result):
@@ -265,8 +270,8 @@ Lazy.mT = property(lambda self: seen(self.raw.mT, self.conj_bit, self.neg_bit))
 Lazy.flat = property(lambda self: self.__array__().flat)
 for _name in ("transpose", "swapaxes", "reshape", "ravel", "squeeze", "diagonal"):
     setattr(Lazy, _name, _viewing(_name))
-for _name in ("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",
-              "conjugate", "cumprod", "cumsum", "dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod",
+for _name in ("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress",
+              "conj", "conjugate", "cumprod", "cumsum", "flatten", "item", "max", "mean", "min", "nonzero", "prod",
               "repeat", "round", "searchsorted", "std", "sum", "take", "tobytes", "tolist", "trace", "var", "__bool__",
               "__int__", "__float__", "__complex__", "__index__", "__contains__", "__format__"):
     setattr(Lazy, _name, _reading(_name))

@@ -29,8 +29,8 @@ from ._rebuild import (
     guard,
 )
 from .device import check_device, device
-from .nn.parameter import Parameter
 from .lazy import address_of, bits_of, root_of
+from .nn.parameter import Parameter
 from .tensor import Tensor, wrap
 
 __all__ = ["load", "save"]

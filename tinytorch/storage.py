@@ -20,7 +20,7 @@ from .device import CPU
 from .errors import not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
-from .lazy import bits_of, is_lazy, raw, seen
+from .lazy import address_of, bits_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
 from .tensor import Tensor, wrap
 from .types import Ints
@@ -313,7 +313,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         raise not_a_tensor("is_set_to", "tensor", 1, tensor)
     a, b = self.array, tensor.array
-    return (not is_lazy(a) and not is_lazy(b) and a.__array_interface__["data"] == b.__array_interface__["data"] and a.shape == b.shape
+    return (not is_lazy(a) and not is_lazy(b) and address_of(a) == address_of(b) and a.shape == b.shape
             and a.strides == b.strides)
 
 

@@ -218,8 +218,8 @@ class Tensor(_Slots):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if True in bits_of(self.array) and not force:
             bit, name = ("conjugate", "conj") if bits_of(self.array)[0] else ("negative", "neg")
-            raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{name}().numpy() "
-                               "instead.")
+            raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use "
+                               f"tensor.resolve_{name}().numpy() instead.")
         if self.array.dtype == dt.BFLOAT16:
             raise TypeError("Got unsupported ScalarType BFloat16")
         return resolved(self.array)

@@ -66,7 +66,8 @@ def test_conjugates_and_negatives_take_no_memory():
              for marks in ({"conj": 1}, {"neg": 1}, {"conj": 1, "neg": 1})]
     kinds += [(f"{sign}int{bits}", {"neg": 1}) for sign in ("", "u") for bits in (8, 16, 32)]
     memory = storage("torch.storage.UntypedStorage", count=16 * count)
-    tensors = tuple(tensor(memory, 0, (count,), (1,), False, name(f"torch.{d}"), marks, version=3) for d, marks in kinds)
+    tensors = tuple([tensor(memory, 0, (count,), (1,), False, name(f"torch.{d}"), marks, version=3)
+                     for d, marks in kinds])
     data = archive(put(tensors), [("a/data/0", bytes(16 * count))])
     assert peak(lambda: load(data)) < 1.2 * len(data)
     assert [(x.is_conj(), x.is_neg()) for x in load(data)] == [("conj" in marks, "neg" in marks) for _, marks in kinds]

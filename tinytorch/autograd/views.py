@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..kernels import layout
 from ..kernels.memory import empty
-from ..lazy import address_of, bits_of, raw, root_of, seen
+from ..lazy import address_of, bits_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor
 from . import above
 from .anomaly_mode import note_write
@@ -273,9 +273,12 @@ def may_share(a: np.ndarray, b: np.ndarray) -> bool:
     return (a is b or a.base is not None or b.base is not None) and np.may_share_memory(a, b)
 
 
-def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False) -> None:
-    """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`."""
+def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying: bool = False) -> None:
+    """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`. Lazy
+    conjugates and negatives may share it, but for copies (`copying`): their numbers are computed first."""
     a, b = out.array, input.array
+    if not copying and (is_lazy(a) or is_lazy(b)):
+        return
     refresh(input)                             # what is wrong with its history comes first
     if out is not input:
         if not (_dense(a) and _dense(b)):

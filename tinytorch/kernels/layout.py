@@ -1,8 +1,8 @@
 """Where the elements of an array lie in memory, and values carried over from one array to another by place.
 
 A layout is (shape, strides, offset, dtype, bits), strides and offset in bytes, the offset from the beginning of the
-memory, `bits` whether the memory is seen conjugated and negated. With that of a view and that of its base, the view's elements are found in anything laid out as the base
-is: in the base's gradient.
+memory, `bits` whether the memory is seen conjugated and negated. With that of a view and that of its base, the view's
+elements are found in anything laid out as the base is: in the base's gradient.
 """
 import numpy as np
 

@@ -7,8 +7,10 @@ from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import method, public
 from ...errors import not_implemented
+from ...lazy import is_lazy
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
+from ..elementwise.complex import _neg_view, is_conj, is_neg
 from .shape import reshape
 from .sizes import distinct_dims, sizes
 
@@ -103,6 +105,12 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
             raise _no_repeats()
         counts = _counts(input)
         return wrap(np.repeat(np.arange(counts.size), counts))
+    if isinstance(repeats, Tensor) and is_lazy(input.array):   # it stays what it is: torch repeats the memory
+        conjugated, negated = is_conj(input), is_neg(input)
+        input = input.conj() if conjugated else input
+        result = repeat_interleave(_neg_view(input) if negated else input, repeats, dim, output_size=output_size)
+        result = result.conj() if conjugated else result
+        return _neg_view(result) if negated else result
     if isinstance(repeats, Tensor):
         _check_counts(repeats.array)           # before the dimension
     if dim is None:

@@ -1,5 +1,5 @@
-"""Operations on the memory that a tensor is a view of: as_strided, what carries gradients from layout to layout, and that
-memory read as another dtype."""
+"""Operations on the memory that a tensor is a view of: as_strided, what carries gradients from layout to layout, and
+that memory read as another dtype."""
 import numpy as np
 
 from ...autograd import above

@@ -285,7 +285,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.vdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    return dot(input.conjugate(), other)
+    return dot(input.conj(), other)
 
 
 @public(out="", apart="resized", method=True)

@@ -1,6 +1,8 @@
 """Channels to pixels and back: pixel_shuffle, pixel_unshuffle."""
 from __future__ import annotations
 
+import numpy as np
+
 from ...autograd.op import single
 from ...autograd.public import public
 from ...tensor import Tensor
@@ -14,7 +16,7 @@ def _shuffle(input, factor):
     pixels = input.reshape(*batch, c // factor ** 2, factor, factor, h, w)
     n = len(batch)
     order = *range(n + 1), n + 3, n + 1, n + 4, n + 2
-    return pixels.transpose(order).reshape(*batch, c // factor ** 2, h * factor, w * factor)
+    return np.array(pixels.transpose(order), order="C").reshape(*batch, c // factor ** 2, h * factor, w * factor)
 
 
 @single(name="pixel_unshuffle", input=lambda g, factor: _shuffle(g, factor))
@@ -23,7 +25,7 @@ def _unshuffle(input, factor):
     blocks = input.reshape(*batch, c, h // factor, factor, w // factor, factor)
     n = len(batch)
     order = *range(n + 1), n + 2, n + 4, n + 1, n + 3
-    return blocks.transpose(order).reshape(*batch, c * factor ** 2, h // factor, w // factor)
+    return np.array(blocks.transpose(order), order="C").reshape(*batch, c * factor ** 2, h // factor, w // factor)
 
 
 def _check(name, input, argument, factor):
