@@ -216,13 +216,13 @@ class Tensor(_Slots):
         """
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if True in bits_of(self.array) and not force:
+        if type(self.array) is not np.ndarray and not force:
             bit, name = ("conjugate", "conj") if bits_of(self.array)[0] else ("negative", "neg")
             raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use "
                                f"tensor.resolve_{name}().numpy() instead.")
         if self.array.dtype == dt.BFLOAT16:
             raise TypeError("Got unsupported ScalarType BFloat16")
-        return resolved(self.array)
+        return self.array if type(self.array) is np.ndarray else resolved(self.array)
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()

@@ -53,7 +53,7 @@ def imag(input: Tensor) -> Tensor:
 
 def _part(input, k):
     """The real (0) or imaginary (1) part of complex numbers, by the steps that torch takes."""
-    if not is_conj(input):
+    if not bits_of(input.array)[0]:
         return _select(_view_as_real(input), (..., k))
     parts = _view_as_real(_conj_view(input))
     return _select(_negative(parts) if k else parts, (..., k))
@@ -81,8 +81,12 @@ def _negative(input):
 def _view_as_real(input):
     conjugated, negated = bits_of(input)
     memory = np.asarray(input) if conjugated else raw(input)   # gradients may come conjugated, and as NumPy scalars
-    parts = np.lib.stride_tricks.as_strided(memory.real, memory.shape + (2,), memory.strides + (memory.real.itemsize,))
-    return seen(parts, False, negated and not conjugated)
+    parts = memory[..., None].view(_PARTS[memory.itemsize])
+    return seen(parts, False, True) if negated and not conjugated else parts
+
+
+#: What complex numbers of so many bytes are made of.
+_PARTS = {8: np.dtype(np.float32), 16: np.dtype(np.float64)}
 
 
 @op(name="view_as_complex", view=True, input=lambda g: _view_as_real(g))
@@ -107,7 +111,7 @@ def view_as_real(input: Tensor) -> Tensor:
     """
     if not is_complex(input):
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    if is_conj(input):
+    if bits_of(input.array)[0]:
         raise RuntimeError(UNRESOLVED)
     return _view_as_real(input)
 
