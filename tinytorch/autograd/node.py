@@ -129,11 +129,18 @@ class Op:
                                         for edge, back in zip(edges, backs)]
 
     def kept(self, mask: int) -> frozenset[int]:
-        """The places of `saved` that backward reads when the tensor arguments in bit set `mask`
-        want gradients (True: all arguments)."""
+        """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.
+
+        As in torch, what the rule of one argument alone reads is kept if that argument wants a gradient; the output,
+        and what several rules read, whichever does. Which writes in between are errors depends on it.
+        """
         if mask not in self._kept:
-            needs = self.joint_needs if self.joint is not None else tuple(
-                i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need)
+            if self.joint is not None:
+                needs = self.joint_needs
+            else:
+                read = [i for need in self.needs for i in set(need)]
+                needs = {i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need}
+                needs |= {i for i in read if mask and (i == ANS or read.count(i) > 1)}
             every = range(64) if _ARGS in needs else ()
             self._kept[mask] = frozenset(i for i in needs if i is not _ARGS) | frozenset(every)
         return self._kept[mask]

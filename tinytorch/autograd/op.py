@@ -14,7 +14,8 @@ argument it differentiates, and its own parameter names say what it needs:
         other=lambda g, input: g * input)
     def mul(input, other): ...
 
-What a rule names is what the tape saves, and only if that rule can be asked for. Rules use
+What a rule names is what the tape saves, by torch's rule of when (`Op.kept`): a rule names `ans`
+where torch's derivatives.yaml says `result`, and an input where it names that. Rules use
 operators and other ops alone, so one text serves two modes: backward calls them with ndarrays (an
 op called on ndarrays just runs), `create_graph=True` calls them with Tensors and they are recorded
 in turn. Broadcasting is the engine's job: a rule may return a gradient of the output's shape.
@@ -207,6 +208,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
+    keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
@@ -276,6 +278,8 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 node.versions = (one, one[0], two, two[0])
             else:
                 keep_a, keep_b, keep_ans = keeps[mask]
+                if b is other:                 # a number
+                    keep_a, keep_ans = keeps_beside_number
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
                 versions = (input.version, input.version[0]) if keep_a else _NOTHING
                 if keep_b:
