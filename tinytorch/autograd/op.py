@@ -61,14 +61,18 @@ _NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+       backward_name: str | None = None, steps: bool = False,
+       **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand for
+    one. Those of `unary` and `binary` are several. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-                                   backward_name=backward_name))
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
+               backward_name=backward_name)
+        o.steps = steps
+        return finish(_general, o)
     return decorate
 
 
@@ -91,6 +95,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
+        o.steps = True
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
@@ -108,6 +113,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
+        o.steps = True
         call = finish(_binary, o, to_float, numbers, mixed)
         call.to_float, call.mixed = to_float, mixed
         return _entered(call, forward, method, inplace, aliases, ioperator)
@@ -118,6 +124,13 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     if forward.__name__[0] != "_":
         enter(Public(forward), call, method, inplace, aliases, ioperator)
     return call
+
+
+def by_steps(forward: Callable) -> Callable:
+    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
+    def compute(*args):
+        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
+    return compute
 
 
 def operator(function: Callable) -> Callable:
