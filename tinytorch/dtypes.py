@@ -276,6 +276,20 @@ def from_bfloat16(array):
     return (array["bfloat16"].astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
+def widened(x):
+    """What an op computes with: bfloat16 arrays as float32, also those in a tuple or list, anything else as it is."""
+    if x.__class__ is tuple or x.__class__ is list:
+        return x.__class__([widened(y) for y in x])
+    return from_bfloat16(x) if isinstance(x, np.ndarray) and x.dtype == BFLOAT16 else x
+
+
+def narrowed(x):
+    """The opposite of `widened`, of what was computed: float32 arrays and numbers as bfloat16."""
+    if x.__class__ is tuple or x.__class__ is list:
+        return x.__class__([narrowed(y) for y in x])
+    return to_bfloat16(x) if isinstance(x, (np.ndarray, np.float32)) and x.dtype == np.float32 else x
+
+
 def cast(array, numpy_dtype):
     """`array.astype`, bfloat16 included; complex to real drops the imaginary part. Always a copy."""
     if array.dtype == BFLOAT16:

@@ -52,7 +52,7 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
     array = g.array if isinstance(g, Tensor) else np.asarray(g)
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
-        g = array = (array if dtype.kind == dt.COMPLEX else array.real).astype(dtype)
+        g = array = dt.cast(array, dtype)
     grad = leaf._grad
     if create_graph:
         g = g if isinstance(g, Tensor) else wrap(array)
@@ -66,7 +66,10 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
             array = fresh
         leaf._grad = wrap(array)
     else:
-        np.add(grad.array, array, out=grad.array)
+        if dtype.kind == dt.WIDENED:
+            grad.array[...] = dt.to_bfloat16(dt.from_bfloat16(grad.array) + dt.from_bfloat16(array))
+        else:
+            np.add(grad.array, array, out=grad.array)
         grad.version[0] += 1
 
 

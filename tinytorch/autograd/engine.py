@@ -12,14 +12,16 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from . import accumulate as accumulation
 from .accumulate import accumulate_grad, accumulate_with_hooks
 from .anomaly_mode import watched
 from .grad_mode import mode
-from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
+from .hooks import Gradient, as_tensor, through_node_hooks, through_tensor_hooks
 from .node import ANS, FREED, SELECT, GradientEdge, Node, shape_of
 from .paths import edge_of, leading_to
+from .promotion import rounded
 from .saved import checked, saved_tensor
 
 
@@ -56,7 +58,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
     targets = None if inputs is None else {edge_of(t): None for t in inputs}
     useful = None if targets is None else leading_to(targets, roots)
     step = watched(_step) if mode.anomaly else _step
-    careful = create_graph or mode.anomaly
+    careful = create_graph or mode.anomaly or any([is_widened(g) for g in grads])
     edges = [edge_of(root) for root in roots]
     grads = [g if create_graph else g.array for g in grads]
     while True:
@@ -71,11 +73,13 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
                 pending[edge] = d
                 if is_node:
                     heappush(heap, (edge.sequence_nr, edge))
+            elif careful:
+                pending[edge] = plus(pending[edge], d)
             elif edge in owned:
                 pending[edge] += d
             else:
                 pending[edge] = pending[edge] + d
-                if shape and not create_graph:
+                if shape:
                     owned.add(edge)
         if not heap:
             break
@@ -98,6 +102,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
             continue
         if careful or extras is not None:
             grads = step(node, g, edges, create_graph)
+            careful = careful or any([is_widened(d) for d in grads])     # bfloat16 from here on
         else:
             versions = node.versions
             if not versions or len(versions) == 2 and versions[0][0] == versions[1]:
@@ -117,7 +122,7 @@ def _fill_slot(source, k, g, pending, heap):
         pending[source] = [None] * len(source.shape)
         heappush(heap, (source.sequence_nr, source))
     slots = pending[source]
-    slots[k] = g if slots[k] is None else slots[k] + g
+    slots[k] = g if slots[k] is None else plus(slots[k], g)
 
 
 def _finish(pending, targets, inputs, accumulate, create_graph):
@@ -165,10 +170,15 @@ def _step(node, g, edges, create_graph):
     saved = checked(node) if node.versions else node.saved
     if create_graph:
         saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
+    narrow = op.function is None and not op.converts and any([is_widened(d) for d in (g if op.multi else (g,))])
     if create_graph and op.decomposition is not None:
         grads = _through_decomposition(op, g, [edge is not None for edge in edges], saved)
+    elif narrow and not create_graph:          # the rules for arrays compute with float32
+        grads = op.run(dt.widened(g), dt.widened(saved), edges)
     else:
         grads = op.run(g, saved, edges)
+    if narrow:
+        grads = [rounded(d) if isinstance(d, Tensor) else dt.narrowed(d) for d in grads]
     grads = [None if edge is None else d for d, edge in zip(grads, edges)]
     if create_graph:
         grads = [as_tensor(d) for d in grads]
@@ -238,10 +248,24 @@ def _through_decomposition(op, g, wanted, saved):
     return [next(found) if w else None for w in wanted]
 
 
+def is_widened(g: Gradient | None) -> bool:
+    """Whether a gradient is a bfloat16 one, with which NumPy cannot compute."""
+    return g is not None and (g.array if isinstance(g, Tensor) else g).dtype.kind == dt.WIDENED
+
+
+def plus(a: Gradient, b: Gradient) -> Gradient:
+    """The sum of two gradients."""
+    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a):
+        return a + b
+    return dt.to_bfloat16(dt.from_bfloat16(a) + dt.from_bfloat16(b))
+
+
 def _sum_to(g, shape):
     """Sum a gradient down to the shape that was broadcast."""
     if g.shape == shape:
         return g
+    if not isinstance(g, Tensor) and g.dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(_sum_to(dt.from_bfloat16(g), shape))
     lead = len(g.shape) - len(shape)
     if lead < 0:
         return g.expand(shape) if isinstance(g, Tensor) else np.broadcast_to(g, shape)

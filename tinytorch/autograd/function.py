@@ -211,6 +211,8 @@ def _record(cls, ctx, args, edges, outputs, multi):
     if mode.grad is not True:
         mode.grad(node)
     ctx._inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
+    if any([input is not None and input[1] == dt.BFLOAT16 for input in ctx._inputs]):
+        node.extras()                          # backward looks at what comes out of this node: bfloat16
     ctx._outputs = [(o.array.shape, o.array.dtype) if isinstance(o, Tensor) else None for o in outputs]
     ctx._kinds = [_kind(o, args, ctx) for o in outputs]
     results = []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
+from .. import dtypes as dt
 from ..tensor import Tensor
 from .hooks import RemovableHandle, add_hook
 
@@ -40,6 +41,9 @@ class Op:
     """
 
     function = None            # the autograd.Function that this is, if it is one
+    computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
+    converts = False           # between dtypes: its rule takes bfloat16 as it is
+    _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
@@ -82,6 +86,18 @@ class Op:
         op._set_name(name)
         self.registry[op] = None
         return op
+
+    def widened(self) -> Op:
+        """The same operation for bfloat16: computed in float32, and the result rounded."""
+        if self._widened is None:
+            forward, aux = self.forward, self.aux
+
+            def compute(*args):
+                result = forward(*dt.widened(args))
+                return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
+            op = self._widened = copy.copy(self)
+            op.forward, op.computes_in = compute, dt.DIFFERENTIABLE
+        return self._widened
 
     def _places(self, rule, given):
         """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""

@@ -34,7 +34,6 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..kernels.memory import refusal
 from ..tensor import Tensor, blank, fresh, wrap
 from ..types import Number
 from .grad_mode import mode, usual
@@ -46,6 +45,7 @@ from .promotion import (
     on_arrays,
     promoted,
     to_default,
+    unusual_arguments,
     unusual_binary,
     unusual_unary,
     write_out,
@@ -55,7 +55,6 @@ from .views import MULTI, refresh, track_view
 
 _NOTHING = ()
 _UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
-_PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
 _NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look for
 
 
@@ -133,7 +132,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
     if make in _SIGNATURES:
         call.__signature__ = _SIGNATURES[make]
         call.__annotations__ = _ANNOTATIONS[make]
-    call.op, call.make = o, (make, flags)
+    call.op, call.make, call.widened = o, (make, flags), None
     return call
 
 
@@ -148,6 +147,7 @@ def _unary(o, forward, to_float, casts):
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
     differentiable = o.differentiable
     exact = None if to_float or casts else "Found dtype {Have} but expected {Want}"
+    plain = o.computes_in
 
     def call(input, *, out=None):
         if not isinstance(input, Tensor):
@@ -155,7 +155,7 @@ def _unary(o, forward, to_float, casts):
         if out is not None:
             return write_out(out, call(input), input, exact=exact)
         array = input.array
-        if to_float and array.dtype.kind not in _PLAIN:
+        if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)
         try:
             result = forward(array)
@@ -316,8 +316,8 @@ def _single(o, forward):
         record = differentiable and input._requires_grad and recorder is not False
         try:
             result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
-        except (ValueError, MemoryError) as error:
-            raise refusal(error) from None
+        except (TypeError, ValueError, MemoryError) as error:
+            return unusual_arguments(o, call, (input, *attributes), error)
         if aux:
             result, extra = result
         if result.__class__ is not ndarray:
@@ -380,8 +380,8 @@ def _general(o, forward):
         recording = bool(recorder)
         try:
             result = forward(*arrays, recording) if keep_flag else forward(*arrays)
-        except (ValueError, MemoryError) as error:
-            raise refusal(error) from None
+        except (TypeError, ValueError, MemoryError) as error:
+            return unusual_arguments(o, call, args, error)
         if not tensors:                        # a rule at work on plain arrays
             return result[0] if aux else result
         extra = None

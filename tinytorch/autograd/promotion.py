@@ -153,17 +153,36 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
-    """bfloat16: computed in float32, and what comes out in that rounded."""
+    """bfloat16: computed in float32, and what comes out in that rounded.
+
+    A primitive is one operation on the tape all the same; anything else is recorded with the conversions.
+    """
+    if hasattr(call, "make"):
+        if call.widened is None:
+            make, flags = call.make
+            call.widened = make(call.op.widened(), call.op.widened().forward, *flags)
+        return call.widened(*args, **kwargs)
     result = call(*map(_widened, args), **{name: _widened(x) for name, x in kwargs.items()})
-    return like_tuple(result, map(_rounded, result)) if isinstance(result, tuple) else _rounded(result)
+    return like_tuple(result, map(rounded, result)) if isinstance(result, tuple) else rounded(result)
 
 
 def _widened(x):
     return converted(x, _FLOAT32) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x
 
 
-def _rounded(x):
+def rounded(x: Any) -> Any:
+    """A float32 tensor in bfloat16, recorded; anything else as it is."""
     return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x.array.dtype == _FLOAT32 else x
+
+
+def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Exception) -> Any:
+    """Why the forward of a primitive failed: bfloat16, memory, or what `error` says."""
+    if not isinstance(error, TypeError):
+        raise refusal(error) from None
+    if o.computes_in == dt.DIFFERENTIABLE or not any(
+            [isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 for x in args]):
+        raise error
+    return in_float32(call, *args)
 
 
 def like_tuple(result: tuple, values: Iterable) -> tuple:

@@ -397,7 +397,8 @@ def _output_grads(roots, grads):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if root.array.dtype.kind == dt.COMPLEX:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
-            g = wrap(np.ones_like(root.array))
+            g = wrap(np.ones_like(root.array) if root.array.dtype != dt.BFLOAT16 else
+                     dt.to_bfloat16(np.ones(root.array.shape)))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g.array.shape != root.array.shape:

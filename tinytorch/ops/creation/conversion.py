@@ -31,6 +31,9 @@ def _to_copy(input, numpy_dtype, source):
     return dt.cast(input, numpy_dtype)
 
 
+_to_copy.op.converts = True
+
+
 @single(name="to_copy")
 def _to_discrete(input, numpy_dtype, source):
     """To integers or bools, which have no gradient."""
@@ -88,6 +91,8 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)
     if target != self.array.dtype:
         result = (_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, self.array.dtype)
+        if result.node is not None and self.array.dtype == dt.BFLOAT16:
+            result.node.extras()               # backward looks at what comes out of this node: bfloat16
         return result if order == "K" or laid_out(result.array, order) else _copied(result, order)
     return _copied(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
 
