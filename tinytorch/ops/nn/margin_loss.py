@@ -127,10 +127,25 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     return reduced(_soft_margin(input, converted(target, input.array.dtype)), reduction)
 
 
-def _no_second_derivative(name):
+def _row_slopes(name, slopes):
+    """The gradient grad * slopes(rows, *settings) as a rule. It is not derived again, but for tangents."""
     def refuse_it(g):
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-    return refuse_it
+        raise RuntimeError(f"derivative for aten::{name}_backward is not implemented")
+
+    def with_arrays(rows, settings):           # create_graph makes tensors of saved arrays
+        return slopes(rows, *[x.array if isinstance(x, Tensor) else x for x in settings])
+
+    @op(name=name + "_slopes", inputs=1)
+    def slopes_of(rows, settings):
+        return with_arrays(rows, settings)
+
+    @op(name=name + "_backward", grad=refuse_it, rows=refuse_it)
+    def backward(grad, rows, settings):
+        return grad[:, None] * with_arrays(rows, settings)
+
+    def gradient(g, rows, *settings):
+        return g[:, None] * slopes_of(rows, settings) if mode.computing_jvp else backward(g, rows, settings)
+    return gradient
 
 
 def _beyond(rows, at, margin):
@@ -140,18 +155,19 @@ def _beyond(rows, at, margin):
     return beyond
 
 
-@op(name="multi_margin_loss_backward", grad=_no_second_derivative("multi_margin_loss_backward"),
-    rows=_no_second_derivative("multi_margin_loss_backward"))
-def _multi_margin_backward(grad, rows, at, p, margin, weight):
+def _multi_margin_slopes(rows, at, p, margin, weight):
     beyond = _beyond(rows, at, margin)
-    result = grad[:, None] / rows.shape[1] * (beyond > 0 if p == 1 else 2 * beyond)
+    result = (beyond > 0 if p == 1 else 2 * beyond) / np.asarray(rows.shape[1], rows.dtype)
     if weight is not None:
         result *= weight[at]
     np.put_along_axis(result, at, -result.sum(1, keepdims=True), 1)
     return result
 
 
-@op(name="multi_margin_loss", inputs=1, rows=lambda g, rows, at, p, margin, weight: _multi_margin_backward(
+_multi_margin_gradient = _row_slopes("multi_margin_loss", _multi_margin_slopes)
+
+
+@op(name="multi_margin_loss", inputs=1, rows=lambda g, rows, at, p, margin, weight: _multi_margin_gradient(
     g, rows, at, p, margin, weight))
 def _multi_margin(rows, at, p, margin, weight):
     beyond = _beyond(rows, at, margin)
@@ -211,16 +227,17 @@ def _label_margins(rows, labels, listed):
     return np.where(listed[:, :, None] & other[:, None, :], margins, 0)
 
 
-@op(name="multilabel_margin_loss_backward", grad=_no_second_derivative("multilabel_margin_loss_backward"),
-    rows=_no_second_derivative("multilabel_margin_loss_backward"))
-def _multilabel_margin_backward(grad, rows, labels, listed):
+def _multilabel_margin_slopes(rows, labels, listed):
     over = (_label_margins(rows, labels, listed) > 0).astype(rows.dtype)
     result = over.sum(1)
     np.subtract.at(result, (np.arange(len(rows))[:, None], labels), over.sum(2))
-    return result * (grad[:, None] / rows.shape[1])
+    return result / rows.shape[1]
 
 
-@op(name="multilabel_margin_loss", inputs=1, rows=lambda g, rows, labels, listed: _multilabel_margin_backward(
+_multilabel_margin_gradient = _row_slopes("multilabel_margin_loss", _multilabel_margin_slopes)
+
+
+@op(name="multilabel_margin_loss", inputs=1, rows=lambda g, rows, labels, listed: _multilabel_margin_gradient(
     g, rows, labels, listed))
 def _multilabel_margin(rows, labels, listed):
     return _label_margins(rows, labels, listed).sum((1, 2)) / rows.shape[1]
@@ -244,6 +261,9 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
         raise RuntimeError(f"inconsistent target size: {list(target.array.shape)} for input of size: "
                            f"{list(input.array.shape)}")
     classes = input.array.shape[-1] if input.array.ndim else 1
+    if not classes or input.array.ndim > 2:
+        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+                           f"{list(input.array.shape)}")
     _check_kernel("multilabel_margin_loss_forward_out_frame", input)
     if target.array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
         _check_long(target)
