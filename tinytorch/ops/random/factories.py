@@ -349,7 +349,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
     with stream_of(generator) as stream:
         result = samplers.categorical(weights, count, replacement, stream)
-    return refill(out, wrap(result))
+    return refill(out, wrap(result.copy()))
 
 
 def _check_weights(weights, replaced):
