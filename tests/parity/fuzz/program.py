@@ -1,0 +1,216 @@
+"""Running a program under both libraries, and reducing one that ends differently."""
+import contextlib
+import re
+import signal
+import warnings
+
+import numpy as np
+import torch
+
+import tinytorch
+
+from ..adapter import TOLERANCE, Different, array_of, same
+from .known import reason_for
+
+#: Seconds that a program may take.
+LIMIT = 10
+
+
+class Difference(Exception):
+    """The libraries differ. `line`: the number of the statement, or how many there are if it shows at the end. `kind`:
+    in what (error, type, dtype, shape, stride, view, history, value, memory, time)."""
+
+    def __init__(self, kind, line, text):
+        super().__init__(f"{kind} in line {line}: {text}")
+        self.kind, self.line, self.text = kind, line, text
+
+
+def loss(*tensors):
+    """A number that every element of the tensors has its own part in, whatever their dtype."""
+    total = 0
+    for x in tensors:
+        x = (x.real + 2 * x.imag if x.is_complex() else x).double().reshape(-1)
+        total = total + sum(x[k::7].sum() * (k + 1) for k in range(7))
+    return total
+
+
+def names_for(t):
+    """What the lines of a program find."""
+    return {"T": t, "F": t.nn.functional, "np": np, "loss": loss}
+
+
+@contextlib.contextmanager
+def _time_limit():
+    def stop(number, frame):
+        raise TimeoutError
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def run(lines):
+    """Raise Difference unless the program does the same under both libraries."""
+    ours, theirs = names_for(tinytorch), names_for(torch)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for number, line in enumerate(lines):
+            before = dict(theirs)
+            error = _attempt(line, theirs, number, "torch")
+            our_error = _attempt(line, ours, number, "tinytorch")
+            if _type_of(error) != _type_of(our_error):
+                raise Difference("error", number, f"{_told(our_error)} for {_told(error)}")
+            for name in [name for name, value in theirs.items() if name[0] != "_" and before.get(name) is not value]:
+                if name not in ours:
+                    raise Difference("error", number, f"{name} is not assigned")
+                compare(ours[name], theirs[name], number, name)
+        values = {name: x for name, x in theirs.items() if name not in names_for(torch)}
+        for name, value in values.items():
+            compare(ours[name], value, len(lines), name)
+        _same_memory(ours, values, len(lines))
+
+
+def _attempt(line, names, number, library):
+    try:
+        with _time_limit():
+            exec(line, names)                  # noqa: S102
+    except TimeoutError:
+        raise Difference("time", number, f"{library} takes more than {LIMIT} s") from None
+    except Exception as error:
+        return error
+    finally:
+        for name in "__builtins__", "__warningregistry__":
+            names.pop(name, None)
+    return None
+
+
+def _type_of(error):
+    return None if error is None else type(error).__name__
+
+
+def _told(error):
+    return "no error" if error is None else f"{_type_of(error)}: {str(error).splitlines()[:1]}"
+
+
+def compare(ours, theirs, number, name):
+    """Raise Difference unless the two are the same: in type, dtype, shape, strides, history, whether they are views,
+    and values up to the rounding of their dtype. Then the values are torch's in both. What a name that begins with g
+    stands for is a gradient: whether it is a view is not compared."""
+    if isinstance(theirs, (list, tuple)) and isinstance(ours, (list, tuple)) and len(ours) == len(theirs):
+        for i, (a, b) in enumerate(zip(ours, theirs)):
+            compare(a, b, number, f"{name}[{i}]")
+        return
+    if isinstance(theirs, dict) and isinstance(ours, dict) and list(ours) == list(theirs):
+        for key in theirs:
+            compare(ours[key], theirs[key], number, f"{name}[{key!r}]")
+        return
+    if not isinstance(theirs, torch.Tensor) or not isinstance(ours, tinytorch.Tensor):
+        if callable(theirs) and callable(ours):
+            return
+        try:
+            same(ours, theirs, tolerance=1e-6 if isinstance(theirs, float) else None)
+        except Different as different:
+            raise Difference("type", number, f"{name}: {different}") from None
+        return
+    for kind, look in _LOOKS.items():
+        if kind == "view" and name.startswith("g"):
+            continue                           # how a gradient came about is nobody's business
+        a, b = look(ours), look(theirs)
+        if a != b:
+            raise Difference(kind, number, f"{name}: {a} for {b}")
+    try:
+        same(ours.detach(), theirs.detach(), tolerance=TOLERANCE)
+    except Different as different:
+        raise Difference("value", number, f"{name}: {different}") from None
+    if ours.numel() and (theirs.dtype.is_floating_point or theirs.dtype.is_complex):
+        numbers = array_of(theirs)
+        memory = ours.detach().array
+        if memory.dtype.kind != "V" and not ours.is_conj() and not ours.is_neg() and memory.flags.writeable:
+            memory[...] = numbers
+
+
+_LOOKS = {
+    "dtype": lambda x: str(x.dtype),
+    "shape": lambda x: tuple(x.shape),
+    "stride": lambda x: tuple(x.stride()) if x.numel() else None,
+    "view": lambda x: (x._is_view(), x.is_conj(), x.is_neg()),
+    "history": lambda x: (x.requires_grad, x.is_leaf),
+}
+
+
+def _same_memory(ours, theirs, number):
+    """Raise Difference unless the same names share memory, beginning at the same places of it."""
+    def places(names):
+        found, tensors = {}, {name: names[name] for name, x in theirs.items() if isinstance(x, torch.Tensor)}
+        for name, x in tensors.items():
+            if x.numel():
+                found.setdefault(x.untyped_storage().data_ptr(), []).append((name, x.storage_offset()))
+        return sorted(found.values())
+    if places(ours) != places(theirs):
+        raise Difference("memory", number, f"{places(ours)} for {places(theirs)}")
+
+
+def difference(lines):
+    """The Difference that a program ends with, or None. One that is known and has its reason is none."""
+    try:
+        run(lines)
+    except Difference as found:
+        return None if reason_for(lines, found) else found
+    return None
+
+
+# ------------------------------------------------------------------ reducing
+def reduced(lines, found):
+    """The program without what the difference does not need, and the difference it ends with then."""
+    lines = lines[:found.line + 1]
+    for shorter in (_without_lines, _with_simple_numbers):
+        lines, found = shorter(lines, found)
+    return lines, found
+
+
+def _still(lines, found):
+    """The difference of the changed program, if it is of the kind of `found`."""
+    new = difference(lines)
+    return new if new is not None and new.kind == found.kind else None
+
+
+def _without_lines(lines, found):
+    k = len(lines) - 1
+    while k >= 0:
+        attempt = lines[:k] + lines[k + 1:]
+        new = _still(attempt, found) if attempt else None
+        if new is not None:
+            lines, found = attempt, new
+        k -= 1
+    return lines, found
+
+
+_NUMBER = re.compile(r"(?<![\w.\]])-?\d+\.?\d*(?:e[+-]?\d+)?(?![\w.])")
+
+
+def _with_simple_numbers(lines, found):
+    for k in range(len(lines)):
+        place = 0
+        while (match := _NUMBER.search(lines[k], place)) and place < 400:
+            place = match.end()
+            for simple in ("0", "1", "2") if "." not in match[0] else ("0.", "1.", "2.5"):
+                if match[0] == simple:
+                    break
+                attempt = lines[:k] + [lines[k][:match.start()] + simple + lines[k][match.end():]] + lines[k + 1:]
+                new = _still(attempt, found)
+                if new is not None:
+                    lines, found, place = attempt, new, match.start() + len(simple)
+                    break
+    return lines, found
+
+
+def reproduction(lines, found):
+    """The program as a script to paste, and what differs."""
+    head = ["import numpy as np, torch as T", "F = T.nn.functional"] if any(
+        re.search(r"\b(np|F)\.", line) for line in lines) else ["import torch as T"]
+    if any("loss(" in line for line in lines):
+        head.append("from tests.parity.fuzz.program import loss")
+    return "\n".join([*head, *lines, f"# {found}"])
