@@ -41,8 +41,8 @@ COMPARED = [name for name in HERE if OPS[name].supports_autograd and OPS[name].s
 #: Operations whose node has another number of inputs: one with a place for a number that torch gives a node of its own
 #: (or the reverse: dropout), and `cat`, where torch leaves out empty tensors.
 OTHER_COUNT = {"cat", "clamp_max", "clamp_min", "fill", "lerp", "masked_fill", "nn.functional.dropout",
-               "nn.functional.dropout2d", "nn.functional.linear", "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout.with_train",
-               "scatter", "zero_"}
+               "nn.functional.dropout2d", "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout.with_train",
+               "nn.functional.linear", "scatter", "zero_"}
 
 
 def differences(name):
