@@ -22,7 +22,8 @@ from .adapter import Different, error_of, same
 
 STARTS = ["x * 2", "x.t() * 2", "t.zeros(2, 3, dtype=t.float64)", "x.clone().t()", "x", "x.detach() + 1", "y * w",
           "y.permute(2, 0, 1).clone()", "(y * 2)[1]", "(x * 1).detach()", "x[0] * w", "w * 1", "x[1].detach()",
-          "t.complex(x, x + 1)", "t.complex(x, x + 1).detach().t()", "t.complex(x, x + 1).conj()", "t.complex(x, x * x)"]
+          "t.complex(x, x + 1)", "t.complex(x, x + 1).detach().t()",
+          "t.complex(x, x + 1).conj()", "t.complex(x, x * x)"]
 VIEWS = ["v[0]", "v[-1]", "v[..., 0]", "v[1:]", "v[..., ::2]", "v[:, 1]", "v[0, 1:]", "v[None]", "v[..., None]",
          "v[:1, ...]", "v[()]", "v[...]", "v[None, 0]", "v[0, ..., None]", "v[-1:, None]", "v[True]", "v[[0, -1]]",
          "v[z]", "v[..., z]", "v[v != 2]", "v[z, ..., 0]", "v.t()", "v.T", "v.mT", "v.unsqueeze(0)",

@@ -36,13 +36,14 @@ class SGD(ArrayOptimizer):
         if momentum != 0:
             fresh = state.get("momentum_buffer") is None
             if fresh:
-                state["momentum_buffer"] = zeros_like(p)
+                state["momentum_buffer"] = zeros_like(g)
             buffer = state["momentum_buffer"].array
         numbers = real
         if p.dtype.kind == COMPLEX and (bits_of(p)[0] or bits_of(g)[0]):
             numbers = _whole                   # conjugates cannot be seen as pairs of reals
-        kernels.sgd(numbers(p), numbers(g), buffer if buffer is None else numbers(buffer), fresh, lr, momentum,
-                    group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"])
+        kernels.sgd(numbers(p), numbers(g), buffer if buffer is None else numbers(buffer), fresh, float(lr), momentum,
+                    group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"],
+                    group["foreach"], group["fused"])
 
 
 def _whole(array):

@@ -14,9 +14,8 @@ from ...errors import not_a_tensor, type_name
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor
 from ..layout.index import _select
-from .arithmetic import conjugate, is_complex
-from .math import cos, sin
-from .rounding import FOUND, abs
+from .arithmetic import conj as conjugated, conjugate, is_complex, zeros_like
+from .rounding import FOUND, abs, sgn
 from .where import pick
 
 __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "is_conj", "is_neg", "polar", "real", "resolve_conj",
@@ -79,10 +78,10 @@ def _negative(input):
 
 @op(name="view_as_real", view=True, input=lambda g: _view_as_complex(_packed(g)))
 def _view_as_real(input):
-    conjugated, negated = bits_of(input)
-    memory = np.asarray(input) if conjugated else raw(input)   # gradients may come conjugated, and as NumPy scalars
+    conj, neg = bits_of(input)
+    memory = np.asarray(input) if conj else raw(input)   # gradients may come conjugated, and as NumPy scalars
     parts = memory[..., None].view(_PARTS[memory.itemsize])
-    return seen(parts, False, True) if negated and not conjugated else parts
+    return seen(parts, False, True) if neg and not conj else parts
 
 
 #: What complex numbers of so many bytes are made of.
@@ -245,7 +244,7 @@ def resolve_neg(input: Tensor) -> Tensor:
 
 def _angle_slope(g, input):
     if not is_complex(input):
-        return g * 0
+        return zeros_like(g)
     size = abs(input)
     return pick(size == 0, 0.0, g * (input * 1j) / (size * size))
 
@@ -264,7 +263,7 @@ def angle(input):
     return np.where(np.isnan(input), input, angles)
 
 
-@op(name="complex", real=lambda g: g.real, imag=lambda g: g.imag)
+@op(name="complex", real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
 def _complex(real, imag):
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
     result.real, result.imag = real, imag
@@ -296,6 +295,12 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _complex(real, imag)
 
 
+@op(name="polar", abs=lambda g, ans: (conjugated(g) * sgn(ans)).real,
+    angle=lambda g, ans: (conjugated(g) * (ans * 1j)).real)
+def _polar(abs, angle):
+    return _complex.op.forward(abs * np.cos(angle), abs * np.sin(angle))
+
+
 @public(out="")
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their sizes and angles. RuntimeError unless both are float or both double.
@@ -305,7 +310,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([2.+0.j])
     """
     _check_parts(abs, angle)
-    return _complex(abs * cos(angle), abs * sin(angle))
+    return _polar(abs, angle)
 
 
 Tensor.real = property(real, _set_real)
