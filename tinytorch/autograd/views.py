@@ -290,8 +290,9 @@ def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     if True in bits_of(array):
         return seen(resized(raw(array), like), *bits_of(array))
     root, count = root_of(array), like.size
-    if root.flags.c_contiguous and root.dtype == array.dtype:
-        memory = root.reshape(-1)[(address_of(array) - address_of(root)) // array.itemsize:]
+    if root.flags.c_contiguous:
+        memory = root.reshape(-1).view(np.uint8)[address_of(array) - address_of(root):]
+        memory = memory[:memory.size // array.itemsize * array.itemsize].view(array.dtype)
     else:
         memory = array.reshape(-1)
     if memory.size < count:

@@ -20,11 +20,11 @@ OPERATORS = "+ - * / ** == !=".split()
 WRITES = ["{}.add_({})", "{}.mul_({})", "{}.sub_({})", "{}.copy_({})", "{}.zero_()", "{}.fill_({n})", "{}.neg_()",
           "{}.conj_physical_()", "{}.exp_()", "{}.div_(2)", "{}.lerp_({}, 0.5)", "{}.addcmul_({}, {})", "{}.square_()",
           "{}.masked_fill_({} == {}, {n})", "{}.index_fill_(0, T.tensor([0]), {n})", "{}.t_()", "{}.unsqueeze_(0)",
-          "{}.tril_()", "{}.cumsum_(0)", "{}.resize_(2, 2)", "{}.set_({})", "{}.pow_(2)", "{}.tanh_()", "{}.squeeze_()"]
+          "{}.tril_()", "{}.cumsum_(0)", "{}.set_({})", "{}.pow_(2)", "{}.tanh_()", "{}.squeeze_()"]
 SETS = ["{}[0] = {n}", "{}[...] = {}", "{}[0] = {}", "{}[{} == {}] = {n}", "{}[T.tensor([0])] = {}", "{}.real = {n}",
         "{}.imag = {}", "{}.data = {}", "{} += {}", "{} *= {n}", "{}[1:] = {}"]
-OUTS = ["T.add({}, {}, out={})", "T.mul({}, {n}, out={})", "T.conj_physical({}, out={})", "T.neg({}, out={})",
-        "T.sum({}, 0, out={})", "T.exp({}, out={})", "T.cat([{}, {}], out={})"]
+OUTS = ["T.add({}, {}, out={})", "T.mul({}, {n}, out={})", "T.neg({}, out={})", "T.exp({}, out={})",
+        "T.cat([{}, {}], out=T.empty_like({}).conj())"]
 COPIES = ["copy.deepcopy({})", "copy.copy({})", "pickle.loads(pickle.dumps({}))", "{}.tolist()", "repr({})",
           "{}.numpy()", "{}.item()", "{}.is_conj()", "{}.to(T.complex128)", "{}.storage_offset()", "{}.view(T.float32)",
           "{}.is_set_to({})", "{}._version", "T.empty_like({}).is_conj()", "{}.sum().item()", "{}.numpy(force=True)"]
