@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import dtypes as dt
 from ..tensor import Tensor
 from .hooks import RemovableHandle, add_hook
@@ -43,6 +45,8 @@ class Op:
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes bfloat16 as it is
+    wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
+    of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
@@ -98,6 +102,19 @@ class Op:
             op = self._widened = copy.copy(self)
             op.forward, op.computes_in = compute, dt.DIFFERENTIABLE
         return self._widened
+
+    def with_wide_scalar(self) -> Op:
+        """The same operation of a tensor in half precision and a number, or a float32 tensor of one: computed in
+        float32, and the result and the gradients rounded."""
+        forward = self.forward
+
+        def compute(input, other):
+            return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
+        op = copy.copy(self)
+        op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.backs = [back and _in_float32(back, i) for i, back in enumerate(self.backs)]
+        op.run = op._all_rules()
+        return op
 
     def _places(self, rule, given):
         """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""
@@ -160,6 +177,24 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+
+def _in_float32(back, position):
+    """The rule for the argument at a position, computed in float32 and rounded to the half precision of g. The second
+    argument, a single number, is in float32 itself: its gradient is summed, rounded again and converted back."""
+    def wide(x):
+        return dt.cast(x, _FLOAT32) if isinstance(x, np.ndarray) else x
+
+    def rule(g, saved, edge):
+        if isinstance(g, Tensor):              # what it does is recorded, in steps that are rounded
+            d = back(g, saved, edge)
+            return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d
+        d = dt.cast(back(wide(g), [wide(x) for x in saved], edge), g.dtype)
+        return wide(dt.cast(np.asarray(wide(d).sum()).reshape(shape_of(edge)), g.dtype)) if position else d
+    return rule
+
+
+_FLOAT32 = np.dtype(np.float32)
 
 
 class Extras:

@@ -20,8 +20,10 @@ from .node import Op
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
 #: What may stand beside a tensor in arithmetic.
-OPERANDS = (bool, int, float, complex, ndarray, np.generic)
-_FOR_RESULT_TYPE = (Tensor, bool, int, float, complex, np.generic)
+NUMBERS = (bool, int, float, complex, np.generic)
+#: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
+FLOATS = "fd"
+_FOR_RESULT_TYPE = (Tensor, *NUMBERS)
 
 
 #: A dtype as torch's C++ messages spell it, by the name of its tensor type.
@@ -38,13 +40,26 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     raise not_an_operand(o, operands[0], 1)
 
 
-def as_operand(o: Op, value: Number | np.ndarray, like: Tensor, position: int) -> Tensor | Number:
-    """A Python number, NumPy array or scalar beside tensor `like`, as something the op can take."""
-    if isinstance(value, (bool, int, float, complex)):
-        return wrap(np.asarray(scalar_as(value, result_dtype((like, value)).numpy))) if position == 1 else value
-    if isinstance(value, (ndarray, np.generic)):
-        return wrap(np.asarray(value))
-    raise not_an_operand(o, value, position)
+def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number, to_float: bool) -> Tensor:
+    """An op of two operands, at least one of them a tensor, whose dtypes are not the same: each is converted to their
+    common dtype at once, with `to_float` an integer too."""
+    d = result_dtype((input, other))
+    if to_float and d.category < 2:
+        d = dt.get_default_dtype()
+    if o.of_number is not None and not isinstance(other, Tensor):
+        return o.of_number(_in_dtype(input, d.numpy), dt.number_of(other))
+    if o.wide_scalar is not None and d in _HALVES and _is_wide_scalar(other, d):
+        other = converted(other, _FLOAT32) if isinstance(other, Tensor) else dt.number_of(other)
+        return o.wide_scalar(_in_dtype(input, d.numpy), other)
+    return call(_in_dtype(input, d.numpy), _in_dtype(other, d.numpy))
+
+
+_HALVES = (dt.float16, dt.bfloat16)
+
+
+def _is_wide_scalar(other, d):
+    """Whether it is a single number that is not in the half precision `d` itself."""
+    return not isinstance(other, Tensor) or other.array.size == 1 and dt.of(other.array) is not d
 
 
 def not_an_operand(o: Op, value: Any, position: int) -> TypeError:
@@ -59,7 +74,7 @@ def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
         if isinstance(x, Tensor):
             tier, d = (0 if x.array.ndim else 1), dt.of(x.array)
         else:
-            tier, d = 2, dt.of_scalar(x)
+            tier, d = 2, dt.of_scalar(dt.number_of(x))
         tiers[tier] = d if tiers[tier] is None else dt.promote_types(tiers[tier], d)
     return dt.combine(*tiers)
 
@@ -82,7 +97,11 @@ def result_type(tensor: Tensor | Number, other: Tensor | Number) -> dt.dtype:
 def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
     """The operands in their common dtype (Python numbers as 0-dim tensors of it)."""
     d = result_dtype(operands).numpy
-    return tuple(converted(x, d) if isinstance(x, Tensor) else wrap(scalar_as(x, d)) for x in operands)
+    return tuple(_in_dtype(x, d) for x in operands)
+
+
+def _in_dtype(x, numpy_dtype):
+    return converted(x, numpy_dtype) if isinstance(x, Tensor) else wrap(scalar_as(dt.number_of(x), numpy_dtype))
 
 
 def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
@@ -94,8 +113,8 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     if isinstance(number, complex):
         if kind != dt.COMPLEX and number.imag == 0:
             number = number.real
-    elif isinstance(number, int) and not -1 << 63 <= number < 1 << 64:
-        raise OverflowError("int too big to convert")
+    elif isinstance(number, int):
+        dt.check_long(number)
     if kind in dt.INTEGER:
         signed = kind == dt.SIGNED
         fits = not isinstance(number, complex)
@@ -108,14 +127,21 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
         return np.array(number, numpy_dtype)
     elif kind == dt.COMPLEX or not isinstance(number, complex):
-        result = scalar_as(number, numpy_dtype)
-        finite = math.isfinite(number.real) and math.isfinite(number.imag)
-        if kind == dt.WIDENED or np.isfinite(result) or not finite:
-            return result
+        limit = dt.largest(numpy_dtype)
+        if not any([limit < abs(part) < math.inf for part in (number.real, number.imag)]):
+            return scalar_as(number, numpy_dtype)
     name = _STORED.get(numpy_dtype.name) or C_NAMES[dt.BY_NUMPY[numpy_dtype].type_name]
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def filled_as(value: Number, numpy_dtype: np.dtype, count: int) -> np.ndarray:
+    """`stored_as` for what fills `count` elements: a single one in half precision may become infinite."""
+    if count == 1 and numpy_dtype in _HALF_ARRAYS and not isinstance(value, complex):
+        return scalar_as(dt.number_of(value), numpy_dtype)
+    return stored_as(value, numpy_dtype)
+
+
+_HALF_ARRAYS = (np.float16, dt.BFLOAT16)
 #: How C++ calls the integers that a number is converted to.
 _STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
@@ -123,15 +149,15 @@ _STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "i
 
 def scalar_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as a 0-dim array of a dtype; integers wrap around as in C."""
-    if numpy_dtype.kind in dt.INTEGER and isinstance(value, int):
-        if not -1 << 63 <= value < 1 << 64:
-            raise OverflowError("int too big to convert")
-        bits = 8 * numpy_dtype.itemsize
-        return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
-    if numpy_dtype == dt.BFLOAT16:
-        return dt.to_bfloat16(np.array(value, np.float32))
+    if isinstance(value, int):
+        dt.check_long(value)
+        if numpy_dtype.kind in dt.INTEGER:
+            bits = 8 * numpy_dtype.itemsize
+            return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
     if isinstance(value, complex) and numpy_dtype.kind != dt.COMPLEX:
         raise RuntimeError(f"value cannot be converted to type {dt.BY_NUMPY[numpy_dtype].name} without overflow")
+    if numpy_dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(np.array(value, np.float32))
     return np.array(value, numpy_dtype)
 
 

@@ -27,7 +27,7 @@ from ..errors import not_a_tensor, not_implemented
 from ..memory_format import layout, memory_format
 from ..tensor import Tensor, method
 from .in_place import in_place
-from .promotion import OPERANDS, converted, in_float32, like_tuple, write_out
+from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
 
 __all__ = ["KINDS", "TABLE", "Public", "enter", "method", "public", "reflected", "refuse"]
 
@@ -244,8 +244,9 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     _set(record, for_tensor, names + aliases.split() * bool(names))
     if inplace:
         changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
-        names = [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"]
-        _set(record, changing, names + ([ioperator] if ioperator else []))
+        _set(record, changing, [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"])
+        if ioperator:
+            _set(record, changing.as_operator, [ioperator])
 
 
 def _set(record, call, names):
@@ -258,7 +259,7 @@ def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
 
     def call(self, other):
-        return function(other, self) if isinstance(other, (Tensor, *OPERANDS)) else NotImplemented
+        return function(other, self) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
     return call
 
 

@@ -8,6 +8,7 @@ from ...autograd.op import op, renamed, single
 from ...autograd.promotion import check_broadcast, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
+from ...data import check_array
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor
 from ...kernels.layout import dense_copy
@@ -21,7 +22,7 @@ from .options import as_dtype, check_options, wrong
 def _converted_back(g, numpy_dtype, source):
     """The gradient of a conversion: rounded as the output was, then in the dtype of the source."""
     have = g.array.dtype if isinstance(g, Tensor) else g.dtype
-    if numpy_dtype == dt.BFLOAT16 and have != numpy_dtype:
+    if have != numpy_dtype:
         g = _to_copy(g, numpy_dtype, have)
     return _to_copy(g, source, numpy_dtype)
 
@@ -178,6 +179,20 @@ def is_contiguous(self, *, memory_format=contiguous_format):
     if self.array.ndim != len(memory_format.order):
         return False
     return laid_out(self.array, memory_format.order)
+
+
+@method()
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of a tensor is a tensor; truth values become uint8.
+
+    >>> import numpy, tinytorch as torch
+    >>> numpy.add(torch.tensor([1, 2]), 1)
+    tensor([2, 3])
+    """
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    check_array(array)
+    return wrap(array)
 
 
 @method()

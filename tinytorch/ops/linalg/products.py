@@ -492,6 +492,4 @@ def __matmul__(self, other):
 
 @method()
 def __rmatmul__(self, other):
-    if isinstance(other, np.ndarray):
-        other = wrap(other)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
