@@ -1,9 +1,10 @@
 """Random programs under both libraries.
 
-A program is a list of lines of Python over `T` (the module), `F` (its nn.functional), `np` and the names that the lines
-before have assigned. It runs line by line under torch and under tinytorch; after each line both must have raised the same
-type of error, or what the line assigned must be the same (program.py says what that is). After a line whose numbers
-differ by a rounding, tinytorch's are replaced by torch's: each line is compared by itself, nothing builds up.
+A program is a list of lines of Python over `T` (the module), `F` (its nn.functional), `np` and the names that the
+lines before have assigned. It runs line by line under torch and under tinytorch; after each line both must have raised
+the same type of error, or what the line assigned must be the same (program.py says what that is). After a line
+whose numbers differ by a rounding, tinytorch's are replaced by torch's: each line is compared by itself, nothing builds
+up.
 
 A family is a module here with a function `program(rng)`, which draws a program from a `random.Random`. values.py draws
 what all families need: shapes, dtypes, tensors of odd strides, special values. Names of gradients begin with g; `loss`

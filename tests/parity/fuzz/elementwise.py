@@ -2,11 +2,12 @@
 in-place forms and `out=`."""
 from .values import COMPLEX, DTYPES, FLOATS, broadcastable, number, shape, strided, tensor
 
-UNARY = """abs neg exp log sin cos tanh sigmoid sqrt rsqrt reciprocal square floor ceil round trunc frac sign sgn exp2 expm1
-log1p log2 log10 erf erfc erfinv lgamma digamma sinh cosh tan asin acos atan asinh acosh atanh isnan isinf isfinite
-logical_not bitwise_not positive angle conj_physical sinc logit deg2rad rad2deg i0 signbit nan_to_num""".split()
-BINARY = """add sub mul div true_divide floor_divide remainder fmod pow maximum minimum fmax fmin atan2 hypot eq ne lt le
-gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
+UNARY = """abs neg exp log sin cos tanh sigmoid sqrt rsqrt reciprocal square floor ceil round trunc frac sign sgn exp2
+expm1 log1p log2 log10 erf erfc erfinv lgamma digamma sinh cosh tan asin acos atan asinh acosh atanh isnan isinf
+isfinite logical_not bitwise_not positive angle conj_physical sinc logit deg2rad rad2deg i0 signbit
+nan_to_num""".split()
+BINARY = """add sub mul div true_divide floor_divide remainder fmod pow maximum minimum fmax fmin atan2 hypot eq ne
+lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
 copysign nextafter ldexp xlogy logaddexp logaddexp2 gcd lcm heaviside float_power rsub isclose""".split()
 OPERATORS = "+ - * / // % ** < <= > >= == != & | ^ << >>".split()
 INPLACE = "add sub mul div floor_divide remainder fmod pow copysign atan2 eq lt ne logical_and bitwise_or".split()

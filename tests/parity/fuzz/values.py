@@ -5,7 +5,8 @@ INTS = ["int64", "int32", "int16", "int8", "uint8"]
 COMPLEX = ["complex64", "complex128"]
 DTYPES = ["float32"] * 3 + FLOATS + INTS + ["bool"] + COMPLEX
 
-_SPECIAL = {"f": ["float('nan')", "float('inf')", "-float('inf')", "-0.0", "0.0", "1.0", "-1.0", "1e30", "-1e-30", "0.5"],
+_SPECIAL = {"f": ["float('nan')", "float('inf')", "-float('inf')", "-0.0", "0.0", "1.0", "-1.0", "1e30", "-1e-30",
+                  "0.5"],
             "i": ["0", "1", "-1", "2", "-2", "100", "-100", "127", "-128"], "u": ["0", "1", "2", "255", "128"]}
 
 
@@ -46,8 +47,8 @@ def tensor(rng, sizes=None, dtype=None, grad=False, special=.15):
 
 
 def strided(rng, sizes, dtype=None, special=.15):
-    """A tensor of a shape as text, often of unusual strides: transposed, stepped, a slice, expanded, of a permuted order,
-    or channels last."""
+    """A tensor of a shape as text, often of unusual strides: transposed, stepped, a slice, expanded, or channels
+    last."""
     way, n = rng.random(), len(sizes)
     if way < .5 or not n:
         return tensor(rng, sizes, dtype, special=special)
