@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..errors import not_a_tensor, not_implemented, sizes_do_not_match, type_name
+from ..errors import kind_of, not_a_tensor, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
 from ..tensor import Tensor, wrap
 from ..types import Number
@@ -23,7 +23,6 @@ from .views import check_inference, check_overlap, check_written, may_share, res
 NUMBERS = (bool, int, float, complex, np.generic)
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
 FLOATS = "fd"
-_FOR_RESULT_TYPE = (Tensor, *NUMBERS)
 
 
 #: A dtype as torch's C++ messages spell it, by the name of its tensor type.
@@ -79,29 +78,40 @@ def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
     return dt.combine(*tiers)
 
 
-def result_type(tensor: Tensor | Number, other: Tensor | Number) -> dt.dtype:
-    """The dtype that an operation on the two (tensors or Python numbers) computes in.
+#: The calls of result_type: names and whether a tensor is meant.
+_FORMS = ((("tensor", True), ("other", True)), (("scalar", False), ("tensor", True)),
+          (("tensor", True), ("other", False)), (("scalar1", False), ("scalar2", False)))
+
+
+def result_type(*args: Tensor | Number, **kwargs: Tensor | Number) -> dt.dtype:
+    """The dtype that an operation on two operands computes in: result_type(tensor, other), result_type(scalar, tensor)
+    or result_type(scalar1, scalar2), each a tensor or a Python number.
 
     >>> import tinytorch as torch
     >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int), 1.0)
     torch.float32
     """
-    if not (isinstance(tensor, _FOR_RESULT_TYPE) and isinstance(other, _FOR_RESULT_TYPE)):
-        given = f"{type(tensor).__name__}, {type(other).__name__}"
-        raise TypeError(f"result_type() received an invalid combination of arguments - got ({given}), but expected one "
-                        "of:\n * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, "
-                        "Number other)\n * (Number scalar1, Number scalar2)\n")
-    return result_dtype((tensor, other))
+    for form in _FORMS:
+        names = [name for name, _ in form]
+        given = dict(zip(names, args)) | kwargs
+        if len(args) + len(kwargs) == 2 == len(given) and set(names) == set(given):
+            operands = [given[name] for name in names]
+            if all([isinstance(x, Tensor if tensor else NUMBERS) for x, (_, tensor) in zip(operands, form)]):
+                return result_dtype(operands)
+    got = ", ".join([kind_of(x) for x in args] + [f"{name}={kind_of(x)}" for name, x in kwargs.items()])
+    raise TypeError(f"result_type() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+                    " * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, Number "
+                    "other)\n * (Number scalar1, Number scalar2)\n")
+
+
+def _in_dtype(x, numpy_dtype):
+    return converted(x, numpy_dtype) if isinstance(x, Tensor) else wrap(scalar_as(dt.number_of(x), numpy_dtype))
 
 
 def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
     """The operands in their common dtype (Python numbers as 0-dim tensors of it)."""
     d = result_dtype(operands).numpy
     return tuple(_in_dtype(x, d) for x in operands)
-
-
-def _in_dtype(x, numpy_dtype):
-    return converted(x, numpy_dtype) if isinstance(x, Tensor) else wrap(scalar_as(dt.number_of(x), numpy_dtype))
 
 
 def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:

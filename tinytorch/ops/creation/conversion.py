@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import check_broadcast, stored_as
+from ...autograd.promotion import check_broadcast, filled_as, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...data import check_array
@@ -327,7 +327,7 @@ def _filled_with(input, value, of_number, of_tensor):
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
                                "dimensions.")
         return of_tensor(input, to(value, input.dtype))
-    return of_number(input, stored_as(value, input.array.dtype))
+    return of_number(input, filled_as(value, input.array.dtype, input.array.size))
 
 
 @public(hot=True, method=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
-from ...autograd.promotion import refill, scalar_as, stored_as
+from ...autograd.promotion import filled_as, refill, scalar_as
 from ...autograd.public import method, public
 from ...data import array_of
 from ...errors import not_a_tensor
@@ -64,7 +64,7 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "tensor")
-    if device is not None or requires_grad.__class__ is not bool or pin_memory.__class__ is not bool:
+    if device is not None or requires_grad.__class__ is not bool or pin_memory is not False:
         check_options("tensor", None, device, requires_grad, pin_memory)
     if isinstance(data, Tensor):
         warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -157,7 +157,7 @@ def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: La
     dtype = as_dtype(dtype, "scalar_tensor")
     if dtype is None:
         dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
-    return finish(stored_as(s, dtype.numpy), device, requires_grad)
+    return finish(filled_as(s, dtype.numpy, 1), device, requires_grad)
 
 
 # ------------------------------------------------------------------ of one value
@@ -171,7 +171,7 @@ def empty_in(size, numpy_dtype, order):
 def constant(size, value, numpy_dtype):
     """An array full of a Python number."""
     result = new_memory(size, numpy_dtype)
-    result[...] = stored_as(value, numpy_dtype)
+    result[...] = filled_as(value, numpy_dtype, result.size)
     return result
 
 
@@ -188,7 +188,7 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
         dtype = dtype_for(out, dtype, name)
     numpy_dtype = (dtype or dt.get_default_dtype()).numpy
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options(name, layout, device, requires_grad, pin_memory)
     if memory_format is None:
         array = new_memory(shape, numpy_dtype, fill)
@@ -271,9 +271,10 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
     if out is not None or dtype is not None and dtype.__class__ is not dt.dtype:
         dtype = dtype_for(out, dtype, name)
     if dtype is None:
-        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dt.of_scalar(value)
+        dtype = (fill_value.dtype if isinstance(fill_value, Tensor) else dt.int64 if value.__class__ is int else
+                 dt.of_scalar(value))
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options(name, layout, device, requires_grad, pin_memory)
     result = wrap(constant(size_of((size,), name), value, dtype.numpy))
     if requires_grad:
@@ -289,7 +290,7 @@ def _fill_like(name, fill, input, dtype, layout, device, requires_grad, pin_memo
     if not isinstance(input, Tensor):
         raise not_a_tensor(name, "input", 1, input)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options(name, layout, device, requires_grad, pin_memory)
     array = input.array
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy
@@ -369,7 +370,7 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
     value = number_of("full_like", "fill_value", 2, fill_value)
 
     def fill(array):
-        array[...] = constant((), value, array.dtype)
+        array[...] = filled_as(value, array.dtype, array.size)
     return _fill_like("full_like", fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 

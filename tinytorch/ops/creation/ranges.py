@@ -8,7 +8,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.promotion import refill, result_dtype
+from ...autograd.promotion import refill, result_dtype, stored_as
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
@@ -78,7 +78,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     _check_numbers("arange", start, end, step)
     _check_real(start, end, step)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options("arange", layout, device, requires_grad, pin_memory)
     if dtype is not None or out is not None:
         dtype = dtype_for(out, dtype, "arange")
@@ -165,7 +165,7 @@ def _counted_on(first, step, lanes):
 @public()
 def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None,
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
-          requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
+          requires_grad: bool | None = False) -> Tensor:
     """Numbers from start to end (with it) by step. Deprecated: use `arange`.
 
     >>> import tinytorch as torch
@@ -187,6 +187,8 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
 def _spaced(start, end, steps, d, small):
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    for end_point in (start, end):
+        stored_as(end_point, d.numpy)          # says if it does not fit
     return new_memory((steps,), d.numpy, lambda size, numpy_dtype: _halves(start, end, steps, d, small))
 
 

@@ -148,7 +148,8 @@ def bitwise_right_shift(input, other):
     tensor([ 2, -2])
     """
     fits, bits = _within("rshift_cpu", input, other)
-    return np.right_shift(input, np.where(fits, other, bits - 1).astype(input.dtype))
+    moved = np.right_shift(input, np.where(fits, other, bits - 1).astype(input.dtype))
+    return np.where(fits, moved, 0).astype(input.dtype) if input.dtype.kind == dt.UNSIGNED else moved
 
 
 @binary(numbers="none", name="gcd_cpu")

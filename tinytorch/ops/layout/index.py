@@ -13,7 +13,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
-from ...autograd.promotion import stored_as
+from ...autograd.promotion import filled_as, stored_as
 from ...autograd.public import method, public
 from ...autograd.views import (
     assign,
@@ -26,7 +26,7 @@ from ...autograd.views import (
     warn_expanded,
 )
 from ...data import array_of, check_not_in_itself
-from ...errors import type_name
+from ...errors import kind_of, type_name
 from ...kernels.layout import picked_like
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
@@ -242,8 +242,8 @@ def _plain(item):
     """An element of an index as an int, bool, slice, None, Ellipsis, or array of ints or bools."""
     if isinstance(item, Tensor):
         return _plain_array(item.array)
-    if isinstance(item, (np.ndarray, np.generic)):
-        return _plain_array(np.asarray(item))
+    if isinstance(item, np.ndarray):
+        return _plain_array(item)
     if isinstance(item, (bool, slice)):
         return item
     if isinstance(item, (list, tuple, range)):
@@ -261,7 +261,7 @@ def _plain(item):
         return as_int(item)
     except TypeError:
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-                         f"indices (got {type(item).__name__})") from None
+                         f"indices (got {kind_of(item)})") from None
 
 
 def _plain_array(array):
@@ -355,7 +355,7 @@ def setitem(self, index, value):
                       or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
         if advanced is not None:
-            value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))
+            value = value if isinstance(value, Tensor) else wrap(filled_as(value, self.array.dtype, 1))
             _put_in_place(target, advanced, value, False)
         elif isinstance(value, Tensor) and value.array.ndim:
             target.copy_(_spread(value, target.array.shape))
@@ -377,7 +377,7 @@ def setitem(self, index, value):
         else:
             value = dt.cast(value.array if advanced is None else _fitting(self, value, advanced).array, array.dtype)
     else:
-        value = stored_as(value, array.dtype)
+        value = filled_as(value, array.dtype, 1)
     if advanced is not None:
         if is_expanded(array):
             _put_expanded(array, np.asarray(value, array.dtype), advanced)

@@ -17,7 +17,7 @@ from ...types import Ints, Tensors
 from .sizes import distinct_dims, elements, inverse, resolve_size, sizes
 
 __all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "flatten", "moveaxis", "movedim", "numel", "permute",
-           "ravel", "reshape", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
+           "ravel", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
 
 
 # ------------------------------------------------------------------ primitives
