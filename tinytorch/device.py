@@ -82,14 +82,6 @@ class device:
 CPU = device("cpu")
 
 
-def check_pinning(wanted):
-    """True; RuntimeError if memory is to be pinned, for which there is no device."""
-    if wanted:
-        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
-                           "is available on this system.")
-    return True
-
-
 def check_device(d):
     """The CPU for None and every spelling of it; torch's error for a device that is not there."""
     if d is None or d is CPU:

@@ -286,17 +286,6 @@ class iinfo:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
-def largest(numpy_dtype):
-    """The largest number of a floating dtype, or of the parts of a complex one, as a Python float."""
-    limit = _LARGEST.get(numpy_dtype)
-    if limit is None:
-        limit = _LARGEST[numpy_dtype] = finfo(BY_NUMPY[numpy_dtype]).max
-    return limit
-
-
-_LARGEST = {}
-
-
 def to_bfloat16(array):
     """A floating array as bfloat16 bits, rounded to nearest even (NaN stays NaN)."""
     bits = np.asarray(array, np.float32).view(np.uint32)

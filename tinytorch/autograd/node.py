@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes as dt
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .hooks import RemovableHandle, add_hook
 
 #: Later nodes get smaller numbers, so that a min-heap yields them youngest first. Creation order
@@ -47,6 +47,8 @@ class Op:
     converts = False           # between dtypes: its rule takes bfloat16 as it is
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
+    steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
+    in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
@@ -100,7 +102,9 @@ class Op:
                 result = forward(*dt.widened(args))
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
-            op.forward, op.computes_in = compute, dt.DIFFERENTIABLE
+            op.forward, op.computes_in = self.in_bfloat16 or compute, dt.DIFFERENTIABLE
+            if self.steps:
+                op.run = _by_steps(self.run)
         return self._widened
 
     def with_wide_scalar(self) -> Op:
@@ -112,7 +116,7 @@ class Op:
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
         op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
-        op.backs = [back and _in_float32(back, i) for i, back in enumerate(self.backs)]
+        op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()
         return op
 
@@ -162,11 +166,18 @@ class Op:
                                         for edge, back in zip(edges, backs)]
 
     def kept(self, mask: int) -> frozenset[int]:
-        """The places of `saved` that backward reads when the tensor arguments in bit set `mask`
-        want gradients (True: all arguments)."""
+        """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.
+
+        As in torch, what the rule of one argument alone reads is kept if that argument wants a gradient; the output,
+        and what several rules read, whichever does. Which writes in between are errors depends on it.
+        """
         if mask not in self._kept:
-            needs = self.joint_needs if self.joint is not None else tuple(
-                i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need)
+            if self.joint is not None:
+                needs = self.joint_needs
+            else:
+                read = [i for need in self.needs for i in set(need)]
+                needs = {i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need}
+                needs |= {i for i in read if mask and (i == ANS or read.count(i) > 1)}
             every = range(64) if _ARGS in needs else ()
             self._kept[mask] = frozenset(i for i in needs if i is not _ARGS) | frozenset(every)
         return self._kept[mask]
@@ -179,22 +190,28 @@ class Op:
         return f"<op {self.name}>"
 
 
-def _in_float32(back, position):
-    """The rule for the argument at a position, computed in float32 and rounded to the half precision of g. The second
-    argument, a single number, is in float32 itself: its gradient is summed, rounded again and converted back."""
-    def wide(x):
-        return dt.cast(x, _FLOAT32) if isinstance(x, np.ndarray) else x
-
+def _of_single_number(back, position):
+    """The rule for the argument at a position, rounded to the half precision of g after each operation. The second
+    argument, a single number, is in float32: its gradient is summed before it is converted back."""
     def rule(g, saved, edge):
-        if isinstance(g, Tensor):              # what it does is recorded, in steps that are rounded
+        if isinstance(g, Tensor):
             d = back(g, saved, edge)
             return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d
-        d = dt.cast(back(wide(g), [wide(x) for x in saved], edge), g.dtype)
-        return wide(dt.cast(np.asarray(wide(d).sum()).reshape(shape_of(edge)), g.dtype)) if position else d
+        return rule(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edge).array
     return rule
 
 
 _FLOAT32 = np.dtype(np.float32)
+
+
+def _by_steps(run):
+    """The rules of an op for bfloat16 arrays, computed as with tensors: rounded after each operation."""
+    def stepwise(g, saved, edges):
+        if isinstance(g, Tensor):
+            return run(g, saved, edges)
+        grads = run(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edges)
+        return [d.array if isinstance(d, Tensor) else d for d in grads]
+    return stepwise
 
 
 class Extras:

@@ -14,7 +14,8 @@ argument it differentiates, and its own parameter names say what it needs:
         other=lambda g, input: g * input)
     def mul(input, other): ...
 
-What a rule names is what the tape saves, and only if that rule can be asked for. Rules use
+What a rule names is what the tape saves, by torch's rule of when (`Op.kept`): a rule names `ans`
+where torch's derivatives.yaml says `result`, and an input where it names that. Rules use
 operators and other ops alone, so one text serves two modes: backward calls them with ndarrays (an
 op called on ndarrays just runs), `create_graph=True` calls them with Tensors and they are recorded
 in turn. Broadcasting is the engine's job: a rule may return a gradient of the output's shape.
@@ -61,14 +62,17 @@ _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+       backward_name: str | None = None, steps: bool = False, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand
+    for one. Those of `unary` and `binary` are several. Keywords other than Op's settings are the derivative rules of
+    the arguments of that name.
     """
     def decorate(forward):
-        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-                                   backward_name=backward_name))
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, backward_name=backward_name)
+        o.steps = steps
+        return finish(_general, o)
     return decorate
 
 
@@ -91,6 +95,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
+        o.steps = True
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
@@ -110,6 +115,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
+        o.steps = True
         if wide_scalar:
             o.wide_scalar = finish(_general, o.with_wide_scalar())
         call = finish(_binary, o, to_float, numbers, mixed, wraps)
@@ -127,11 +133,6 @@ def operator(function: Callable, otherwise: Callable = lambda input, other: NotI
     """`function`, made by `binary`, as a Python operator: for what is neither tensor nor number `otherwise`."""
     make, (to_float, _, mixed, wraps) = function.make
     return finish(make, function.op, to_float, "both", mixed, wraps, otherwise)
-
-
-def number_form(function: Callable) -> Callable:
-    """`function`, made by `binary`, of a tensor and a number alone, that is taken as it is."""
-    return finish(_general, function.op)
 
 
 def finish(make: Callable, o: Op, *flags: Any) -> Callable:
@@ -218,6 +219,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
+    keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
@@ -289,6 +291,8 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 node.versions = (one, one[0], two, two[0])
             else:
                 keep_a, keep_b, keep_ans = keeps[mask]
+                if b is other:                 # a number
+                    keep_a, keep_ans = keeps_beside_number
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
                 versions = (input.version, input.version[0]) if keep_a else _NOTHING
                 if keep_b:

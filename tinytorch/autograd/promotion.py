@@ -105,7 +105,12 @@ def result_type(*args: Tensor | Number, **kwargs: Tensor | Number) -> dt.dtype:
 
 
 def _in_dtype(x, numpy_dtype):
-    return converted(x, numpy_dtype) if isinstance(x, Tensor) else wrap(scalar_as(dt.number_of(x), numpy_dtype))
+    """An operand in the common dtype. What the op saves of it counts the writes to `x`, which torch saves itself."""
+    if not isinstance(x, Tensor):
+        return wrap(scalar_as(dt.number_of(x), numpy_dtype))
+    result = converted(x, numpy_dtype)
+    result.version = x.version
+    return result
 
 
 def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
@@ -137,21 +142,30 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
         return np.array(number, numpy_dtype)
     elif kind == dt.COMPLEX or not isinstance(number, complex):
-        limit = dt.largest(numpy_dtype)
-        if not any([limit < abs(part) < math.inf for part in (number.real, number.imag)]):
+        largest = _largest(numpy_dtype)
+        if not any([math.isfinite(part) and abs(part) > largest for part in (number.real, number.imag)]):
             return scalar_as(number, numpy_dtype)
     name = _STORED.get(numpy_dtype.name) or C_NAMES[dt.BY_NUMPY[numpy_dtype].type_name]
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
+    """As `stored_as`, but in half precision a number that is too large is infinite: what torch.scalar_tensor makes."""
+    if numpy_dtype.char not in "eV":
+        return stored_as(value, numpy_dtype)
+    with np.errstate(over="ignore"):
+        return dt.cast(stored_as(value, np.dtype(np.float64)), numpy_dtype)
+
+
 def filled_as(value: Number, numpy_dtype: np.dtype, count: int) -> np.ndarray:
-    """`stored_as` for what fills `count` elements: a single one in half precision may become infinite."""
-    if count == 1 and numpy_dtype in _HALF_ARRAYS and not isinstance(value, complex):
-        return scalar_as(dt.number_of(value), numpy_dtype)
-    return stored_as(value, numpy_dtype)
+    """The number that fills a tensor of `count` elements: a single one in half precision may be infinite too."""
+    return (as_scalar_tensor if count == 1 else stored_as)(value, numpy_dtype)
 
 
-_HALF_ARRAYS = (np.float16, dt.BFLOAT16)
+def _largest(numpy_dtype):
+    return dt.finfo(dt.BY_NUMPY[numpy_dtype]).max
+
+
 #: How C++ calls the integers that a number is converted to.
 _STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
@@ -219,6 +233,13 @@ def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Excepti
             [isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 for x in args]):
         raise error
     return in_float32(call, *args)
+
+
+def by_steps(forward: Callable) -> Callable:
+    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
+    def compute(*args):
+        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
+    return compute
 
 
 def like_tuple(result: tuple, values: Iterable) -> tuple:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
-from ..device import check_pinning, device
+from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented
 from ..memory_format import check_layout, layout, memory_format
 from ..tensor import Tensor, method
@@ -66,10 +66,6 @@ def _is_layout(x):
     return isinstance(x, layout) and check_layout(x)
 
 
-def _is_flag_of_pinning(x):
-    return isinstance(x, (bool, np.bool_)) and check_pinning(x)
-
-
 def _is_tensor(x):
     return isinstance(x, Tensor)
 
@@ -88,7 +84,6 @@ KINDS = {
     "Device": ((device, str, int, type(None)), lambda x: isinstance(x, str), "torch.device"),
     "Layout": ((type(None),), _is_layout, "torch.layout"),
     "MemoryFormat": ((memory_format,), lambda x: False, "torch.memory_format"),
-    "Pinning": ((type(None),), _is_flag_of_pinning, "bool"),
     "None": ((type(None),), lambda x: False, ""),
 }
 
@@ -150,8 +145,7 @@ class Public:
         """Reads the annotations, at the first call: the classes of the positional arguments, in order."""
         positional, by_keyword = self.parameters()
         annotations = self.function.__annotations__ or self.function.__wrapped__.__annotations__
-        self._kinds = {p: _read("Pinning" if p == "pin_memory" else annotations.get(p))
-                       for p in positional + by_keyword}
+        self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         return classes
 

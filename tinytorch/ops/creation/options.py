@@ -1,7 +1,7 @@
 """What functions that make tensors have in common: dtype= layout= device= requires_grad= pin_memory= and numbers."""
 from ... import dtypes as dt
 from ...autograd.tensor_methods import check_can_require_grad
-from ...device import check_device, check_pinning, device as Device
+from ...device import check_device, device as Device
 from ...errors import kind_of
 from ...memory_format import check_layout, layout as Layout, memory_format as MemoryFormat
 from ...tensor import Tensor, wrap
@@ -51,11 +51,19 @@ def check_options(name, layout=None, device=None, requires_grad=False, pin_memor
         raise wrong(name, "requires_grad", "bool", requires_grad)
     if pin_memory.__class__ is not bool and pin_memory is not None:
         raise wrong(name, "pin_memory", "bool", pin_memory)
-    check_pinning(pin_memory)
+    check_pinned(pin_memory)
 
 
-def finish(array, device=None, requires_grad=False):
+def check_pinned(pin_memory):
+    """RuntimeError for memory that only other devices would pin."""
+    if pin_memory:
+        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
+                           "is available on this system.")
+
+
+def finish(array, device=None, requires_grad=False, pin_memory=False):
     """A leaf around `array`, on the device that is told if there is such a one."""
+    check_pinned(pin_memory)
     if device is not None:
         check_device(device)
     result = wrap(array)
