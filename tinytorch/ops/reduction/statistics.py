@@ -27,7 +27,7 @@ def _moments(array, dim, freedom, keepdim):
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     n = _number_of(array, dim)
-    mean = _add(array, dim, True) / (n or 1)
+    mean = _add(array, dim, True) / (n or np.nan)
     d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
