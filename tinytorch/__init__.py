@@ -43,6 +43,7 @@ from .ops.inplace import *
 from .ops.layout.join import *
 from .ops.elementwise.limits import *
 from .ops.linalg.products import *
+from .ops.linalg.added import *
 from .ops.linalg.spectra import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *

@@ -269,31 +269,22 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     return input
 
 
-def _areas(name, y, x, dx, dim):
-    """Twice the areas along `dim`, and what to multiply them by."""
+def _sides(name, y, x, dim):
+    """What the rule adds up: y on both sides of every interval and the widths of the intervals (None without `x`)."""
     if y.array.dtype == bool or x is not None and x.array.dtype == bool:
         raise RuntimeError(f"{name}: received a bool input for `{'y' if x is None else 'x` or `y'}`, but bool is not "
                            "supported")
-    dim = check_dim(dim, y.array.ndim)
-    behind, before = _slices(y, dim)
+    right, left = _slices(y, dim)
     if x is None:
-        return behind + before, dim, dx / 2.0
+        return left, right, None
     if x.array.ndim == 1:
         if x.array.shape[0] != y.array.shape[dim]:
             raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
         x = x.reshape([-1 if d == dim else 1 for d in range(y.array.ndim)])
-        right, left = _slices(x, dim)
+        behind, before = _slices(x, dim)
     else:
-        right, left = _slices(x, dim - y.array.ndim + x.array.ndim)
-    return (right - left) * (behind + before), dim, 0.5
-
-
-def _integral(y, x, dx, dim):
-    shape, axis = y.array.shape, check_dim(dim, y.array.ndim)
-    if y.array.dtype != bool and shape and not shape[axis]:
-        return wrap(np.zeros(shape[:axis] + shape[axis + 1:], y.array.dtype))
-    areas, dim, scale = _areas("trapezoid", y, x, dx, dim)
-    return areas.sum(dim) * scale
+        behind, before = _slices(x, dim - y.array.ndim + x.array.ndim)
+    return left, right, behind - before
 
 
 @public()
@@ -305,6 +296,17 @@ def trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: int = -1) -> 
     tensor(10.5000)
     """
     return _integral(y, x, dx, dim)
+
+
+def _integral(y, x, dx, dim):
+    shape = y.array.shape
+    dim = check_dim(dim, len(shape))
+    if shape and not shape[dim]:               # of no points, in the dtype of y
+        return wrap(np.zeros(shape[:dim] + shape[dim + 1:], y.array.dtype))
+    left, right, widths = _sides("trapezoid", y, x, dim)
+    if widths is not None:
+        return ((left + right) * widths).sum(dim) / 2.0
+    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
 
 
 @public()
@@ -321,5 +323,8 @@ def cumulative_trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: in
     >>> torch.cumulative_trapezoid(torch.tensor([1., 5., 10.]))
     tensor([ 3.0000, 10.5000])
     """
-    areas, dim, scale = _areas("cumulative_trapezoid", y, x, dx, dim)
-    return (areas * scale).cumsum(dim)
+    dim = check_dim(dim, y.array.ndim)
+    left, right, widths = _sides("cumulative_trapezoid", y, x, dim)
+    if widths is None:
+        return ((left + right) * (dx / 2.0)).cumsum(dim)
+    return ((left + right) * widths).cumsum(dim) / 2.0
