@@ -53,7 +53,8 @@ def _negative(g):
     return g if g is None else -g
 
 
-@op(name="dist", steps=True, input=_dist_grad, other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)))
+@op(name="dist", steps=True, input=_dist_grad,
+    other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)))
 def _dist(input, other, p):
     difference = dt.widened(dt.narrowed(dt.widened(input) - dt.widened(other))) if input.dtype == dt.BFLOAT16 else (
         input - other)

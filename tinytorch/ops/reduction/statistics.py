@@ -62,7 +62,8 @@ def _var(input, dim, freedom, keepdim, whole):
     return _variance(input, dim, freedom, keepdim)
 
 
-@op(name="std", steps=True, input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
+@op(name="std", steps=True,
+    input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
 def _std(input, dim, freedom, keepdim, whole):
     return _deviance(input, dim, freedom, keepdim)
 
