@@ -43,6 +43,8 @@ class Op:
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes bfloat16 as it is
+    number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
+    elementwise = False        # the result's memory is in the order of that of the tensors
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class

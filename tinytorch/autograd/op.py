@@ -34,6 +34,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
+from ..kernels.layout import operand_order
 from ..tensor import Tensor, blank, fresh, wrap
 from ..types import Number
 from .grad_mode import mode, usual
@@ -60,14 +61,17 @@ _NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+       backward_name: str | None = None, elementwise: bool = False,
+       **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `elementwise`: the memory of the result is in the order of that of the tensors. Keywords other than Op's settings
+    are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-                                   backward_name=backward_name))
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, backward_name=backward_name)
+        o.elementwise = elementwise
+        return finish(_general, o)
     return decorate
 
 
@@ -163,12 +167,14 @@ def _unary(o, forward, to_float, casts):
             return unusual_unary(o, call, input, error)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if input.view_info is not None:
+            result = operand_order(result, array)
+            if differentiable:
+                refresh(input)
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
         tensor.view_info = None
-        if input.view_info is not None and differentiable:
-            refresh(input)
         if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad):
             node = Node()
             node.op = o
@@ -222,8 +228,11 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 return call(input, other, out=out)
             return on_arrays(o, input, other)
         a = input.array
-        if input.view_info is not None and differentiable:
-            refresh(input)
+        in_c_order = a.flags.c_contiguous      # of other layouts NumPy keeps something else than torch
+        if input.view_info is not None:
+            in_c_order = False
+            if differentiable:
+                refresh(input)
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
             b = other.array
@@ -231,8 +240,10 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, call(*promoted(input, other)), input, other)
-            if other.view_info is not None and differentiable:
-                refresh(other)
+            if other.view_info is not None:
+                in_c_order = False
+                if differentiable:
+                    refresh(other)
             if other._requires_grad:
                 mask += 2
         else:
@@ -255,6 +266,8 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if not in_c_order:
+            result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
@@ -358,7 +371,7 @@ def _single(o, forward):
 
 def _general(o, forward):
     first, aux, multi, keep_flag, view = o.first, o.aux, o.multi, o.keep_flag, o.view
-    differentiable = o.differentiable
+    differentiable, elementwise = o.differentiable, o.elementwise
 
     def call(*args):
         arrays = list(args)
@@ -391,6 +404,8 @@ def _general(o, forward):
             return _wrap_outputs(o, call, args, arrays, tensors, edges, mask, result, extra, recording)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if elementwise and any([args[i].view_info is not None or not arrays[i].flags.c_contiguous for i in tensors]):
+            result = operand_order(result, *[arrays[i] for i in tensors])
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0] if fresh.cell is None else fresh.cell()

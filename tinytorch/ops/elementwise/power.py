@@ -62,6 +62,9 @@ def _pow(input, other):
     return np.where(negative, np.where(np.abs(power) == 1, power, 0), power)
 
 
+_pow.op.number_counts = False
+
+
 @public(hot=True, method=True, inplace=True)
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input to the power `exponent`; one of them may be a number.
@@ -188,7 +191,7 @@ def xlogy(input, other):
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-@op(name="ldexp", input=lambda g, other: _ldexp(g, other))
+@op(name="ldexp", elementwise=True, input=lambda g, other: _ldexp(g, other))
 def _ldexp(input, other):
     return np.ldexp(input, other)
 

@@ -206,7 +206,7 @@ def frac(input):
     return input - np.trunc(input)
 
 
-@op(name="round", input=lambda g: g * 0)
+@op(name="round", elementwise=True, input=lambda g: g * 0)
 def _round(input, decimals):
     if decimals == 0:
         return _whole("round", np.rint, input)

@@ -16,7 +16,7 @@ __all__ = ["where"]
 _OPERANDS = (Tensor, int, float, complex)
 
 
-@op(name="where", input=lambda g, condition: pick(condition, g, 0.0),
+@op(name="where", elementwise=True, input=lambda g, condition: pick(condition, g, 0.0),
     other=lambda g, condition: pick(condition, 0.0, g))
 def _where(condition, input, other):
     return np.where(condition, input, other)

@@ -55,7 +55,7 @@ def _mse_gradient(g, wanted, input, target, reduction, aux):
     return d if wanted[0] else None, -d if wanted[1] else None
 
 
-@op(name="mse_loss", aux=True, inputs=2, joint=_mse_gradient,
+@op(name="mse_loss", aux=True, inputs=2, elementwise=True, joint=_mse_gradient,
     decomposition=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
 def _mse_loss(input, target, reduction, keep):
     difference = np.asarray(input - target)
@@ -109,7 +109,8 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return reduced((input - target).abs(), reduction)
 
 
-@op(name="huber_loss", difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
+@op(name="huber_loss", elementwise=True,
+    difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
 def _huber_of(difference, delta):
     size = np.abs(difference)
     return np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
@@ -178,7 +179,7 @@ def _bce_gradient(g, wanted, input, target):
     return gx, gt
 
 
-@op(name="binary_cross_entropy", inputs=2, joint=_bce_gradient, decomposition=_bce_decomposition)
+@op(name="binary_cross_entropy", inputs=2, elementwise=True, joint=_bce_gradient, decomposition=_bce_decomposition)
 def _bce(input, target):
     return -(target * np.maximum(np.log(input), -100) + (1 - target) * np.maximum(np.log1p(-input), -100))
 
