@@ -14,7 +14,8 @@ argument it differentiates, and its own parameter names say what it needs:
         other=lambda g, input: g * input)
     def mul(input, other): ...
 
-What a rule names is what the tape saves, and only if that rule can be asked for. Rules use
+What a rule names is what the tape saves, by torch's rule of when (`Op.kept`): a rule names `ans`
+where torch's derivatives.yaml says `result`, and an input where it names that. Rules use
 operators and other ops alone, so one text serves two modes: backward calls them with ndarrays (an
 op called on ndarrays just runs), `create_graph=True` calls them with Tensors and they are recorded
 in turn. Broadcasting is the engine's job: a rule may return a gradient of the output's shape.
@@ -38,7 +39,8 @@ from ..kernels.layout import operand_order
 from ..tensor import Tensor, blank, fresh, wrap
 from ..types import Number
 from .grad_mode import mode, usual
-from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
+from .node import ANS, Node, Op, next_sequence_nr
+from .outputs import NOTHING, UNWATCHED, wrap_outputs
 from .promotion import (
     OPERANDS,
     as_operand,
@@ -52,25 +54,25 @@ from .promotion import (
     write_out,
 )
 from .public import Public, enter
-from .views import MULTI, refresh, track_view
+from .views import refresh, track_view
 
-_NOTHING = ()
-_UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
 _NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look for
 
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, elementwise: bool = False,
+       backward_name: str | None = None, steps: bool = False, elementwise: bool = False,
        **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    `elementwise`: the memory of the result is in the order of that of the tensors. Keywords other than Op's settings
-    are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand
+    for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order of that
+    of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, backward_name=backward_name)
-        o.elementwise = elementwise
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
+               backward_name=backward_name)
+        o.steps, o.elementwise = steps, elementwise
         return finish(_general, o)
     return decorate
 
@@ -94,6 +96,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
+        o.steps = True
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
@@ -111,6 +114,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
+        o.steps = True
         call = finish(_binary, o, to_float, numbers, mixed)
         call.to_float, call.mixed = to_float, mixed
         return _entered(call, forward, method, inplace, aliases, ioperator)
@@ -121,6 +125,13 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     if forward.__name__[0] != "_":
         enter(Public(forward), call, method, inplace, aliases, ioperator)
     return call
+
+
+def by_steps(forward: Callable) -> Callable:
+    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
+    def compute(*args):
+        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
+    return compute
 
 
 def operator(function: Callable) -> Callable:
@@ -189,7 +200,7 @@ def _unary(o, forward, to_float, casts):
                 node.saved = (None, result, None)
                 node.versions = (version, 0)
             else:
-                node.saved = node.versions = _NOTHING
+                node.saved = node.versions = NOTHING
             node.sequence_nr = next_sequence_nr()
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
@@ -213,6 +224,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
+    keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
@@ -282,20 +294,22 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             else:
                 node.edges = (input.node or input, other.node or other)
             if keeps_nothing:
-                node.saved = node.versions = _NOTHING
+                node.saved = node.versions = NOTHING
             elif keeps_operands[mask] and b is not other:
                 node.saved = (a, b, None, None)
                 one, two = input.version, other.version
                 node.versions = (one, one[0], two, two[0])
             else:
                 keep_a, keep_b, keep_ans = keeps[mask]
+                if b is other:                 # a number
+                    keep_a, keep_ans = keeps_beside_number
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
-                versions = (input.version, input.version[0]) if keep_a else _NOTHING
+                versions = (input.version, input.version[0]) if keep_a else NOTHING
                 if keep_b:
                     if b is not other:
                         versions += (other.version, other.version[0])
                     elif not versions:
-                        versions = _UNWATCHED
+                        versions = UNWATCHED
                 node.versions = versions + (version, 0) if keep_ans else versions
             node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
@@ -348,11 +362,11 @@ def _single(o, forward):
             node.op = o
             node.edges = (input.node or input,)
             node.saved = (array if keeps_input else None, *attributes, result if keeps_output else None, extra)
-            node.versions = (input.version, input.version[0]) if keeps_input else _NOTHING
+            node.versions = (input.version, input.version[0]) if keeps_input else NOTHING
             if keeps_output:
                 node.versions += (version, version[0])
             elif extra is not None and not keeps_input:
-                node.versions = _UNWATCHED
+                node.versions = UNWATCHED
             node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
             node.hooks = None
@@ -401,7 +415,7 @@ def _general(o, forward):
         if aux:
             result, extra = result
         if multi:
-            return _wrap_outputs(o, call, args, arrays, tensors, edges, mask, result, extra, recording)
+            return wrap_outputs(o, args, arrays, tensors, edges, mask, result, extra, recording)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         if elementwise and any([args[i].view_info is not None or not arrays[i].flags.c_contiguous for i in tensors]):
@@ -434,7 +448,7 @@ def _general(o, forward):
         node.op = o
         node.edges = edges
         node.saved = arrays
-        node.versions = versions or (_NOTHING if extra is None else _UNWATCHED)
+        node.versions = versions or (NOTHING if extra is None else UNWATCHED)
         node.sequence_nr = next_sequence_nr()
         node.shape = result.shape
         node.hooks = None
@@ -444,44 +458,6 @@ def _general(o, forward):
         tensor._requires_grad = True
         return tensor
     return call
-
-
-def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, recording):
-    """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
-    own, which hands its gradient to the op's node."""
-    outputs = tuple(wrap(np.asarray(r)) for r in results)
-    if o.view:
-        for output in outputs:
-            track_view(output, args[o.first], MULTI)
-    if recording:
-        node = new_node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
-        _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
-        for k, output in enumerate(outputs):
-            if output.array.dtype.kind in dt.DIFFERENTIABLE:
-                output.node = new_node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
-                output._requires_grad = True
-    return outputs
-
-
-def _save(node, args, saved, tensors, kept, outputs, extra):
-    """Fill the saved and versions of a many-output node with what the rules will read. `saved` comes with the
-    arguments' arrays; those at the places `tensors` came as Tensors."""
-    versions = []
-    for i in tensors:
-        if i in kept:
-            versions += (args[i].version, args[i].version[0])
-        else:
-            saved[i] = None
-    if ANS in kept:
-        saved.append(tuple(t.array for t in outputs))
-        for t in outputs:
-            versions += (t.version, t.version[0])
-    else:
-        saved.append(None)
-    saved.append(extra)
-    node.saved, node.versions = saved, tuple(versions) or (_NOTHING if extra is None else _UNWATCHED)
-    if mode.grad is not True:
-        mode.grad(node)
 
 
 def _like_unary(input: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -351,7 +351,7 @@ def rebase(self: Tensor, result: Tensor) -> None:
         # The op saved its output, which is now this tensor: watch this one for later writes.
         saved = list(node.saved)
         saved[ANS] = self.array
-        node.saved, node.versions = saved, node.versions[:-2] + (self.version, self.version[0])
+        node.saved, node.versions = saved, (*node.versions[:-2], self.version, self.version[0])
     if self.view_info is None:
         if self.retains_grad and self.node is not None:
             move_retained(self, node)

@@ -68,6 +68,26 @@ def in_order(array, order):
     return array.transpose(order).copy("C").transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
+def channels_last(x):
+    """Whether torch takes the memory of `x` (N, C, *size) for (N, *size, C): by the strides alone, there may be gaps.
+
+    No array of which `strides[1] > strides[-1]` is: callers look at that first.
+    """
+    shape, strides = x.shape, x.strides
+    least = 0
+    for d in (1, *range(x.ndim - 1, 1, -1), 0):
+        step = strides[d]
+        if not shape[d] or not step or step < least or d == 0 and least == strides[1]:
+            return False
+        least = step * shape[d]
+    return True
+
+
+def in_channels_last(x):
+    """A copy of `x` (N, C, *size) whose memory is (N, *size, C)."""
+    return in_order(x, (0, *range(2, x.ndim), 1))
+
+
 def _dense_order(shape, *operands):
     """The dimensions of a result from the slowest to the fastest: by falling strides of the first operand that has
     any in both of two dimensions (those of expanded ones compare with none)."""
@@ -147,24 +167,12 @@ def joined_order(array, parts, new=None):
     """`array`, made of parts put in a row (along the dimension `new`, if they lack that), in C order as torch makes it,
     channels last if all parts are."""
     order = range(array.ndim)
-    if array.ndim in (4, 5) and array.size and all([_channels_last(part, new) for part in parts]):
-        order = (0, *range(2, array.ndim), 1)
-    elif array.flags.c_contiguous:
-        return array
+    if array.ndim in (4, 5) and array.size:
+        if new is not None:
+            parts = [with_new_dims(x, (*x.shape[:new], 1, *x.shape[new:]), (new,)) for x in parts]
+        if all([channels_last(part) for part in parts]):
+            order = (0, *range(2, array.ndim), 1)
     return _with_strides(array, _dense_strides(array, order), order)
-
-
-def _channels_last(array, new):
-    """Whether torch takes the strides of `array` for those of images whose channels lie side by side."""
-    size, steps, least = list(array.shape), list(array.strides), 0
-    if new is not None:
-        steps.insert(new, size[new] * steps[new] if new < len(size) else array.itemsize)
-        size.insert(new, 1)
-    for d in (1, *range(len(size) - 1, 1, -1), 0):
-        if not size[d] or steps[d] < least or d == 0 and least == steps[1]:
-            return False
-        least = steps[d] * size[d]
-    return steps[1] > 0
 
 
 def with_new_dims(array, size, new):

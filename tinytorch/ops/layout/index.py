@@ -13,7 +13,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
-from ...autograd.promotion import stored_as
+from ...autograd.promotion import as_scalar_tensor, stored_as
 from ...autograd.public import method, public
 from ...autograd.views import (
     assign,
@@ -382,7 +382,7 @@ def setitem(self, index, value):
         else:
             value = dt.cast(value.array if advanced is None else _fitting(self, value, advanced).array, array.dtype)
     else:
-        value = stored_as(value, array.dtype)
+        value = as_scalar_tensor(value, array.dtype)
     if advanced is not None:
         if is_expanded(array):
             _put_expanded(array, np.asarray(value, array.dtype), advanced)
