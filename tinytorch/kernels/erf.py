@@ -58,7 +58,11 @@ def erf(x):
             _polynomial(_SINGLE, z, out)
             out *= part                        # beyond 4 ever larger: tanh makes it 1
             np.tanh(out, out)
-    return result.reshape(x.shape).astype(x.dtype, copy=False)
+    if x.flags.c_contiguous:
+        return result.reshape(x.shape).astype(x.dtype, copy=False)
+    laid_out = np.empty_like(x)                # in the memory order of x
+    laid_out[...] = result.reshape(x.shape)
+    return laid_out
 
 
 def _erf_ratio(x):

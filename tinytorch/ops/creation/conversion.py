@@ -10,7 +10,7 @@ from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor
-from ...kernels.layout import channels_last, dense_copy
+from ...kernels.layout import channels_last, dense_copy, in_channels_last, only_strides_tell
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -28,7 +28,8 @@ def _converted_back(g, numpy_dtype, source):
 
 @single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
-    return dt.cast(input, numpy_dtype)
+    result = dt.cast(input, numpy_dtype)
+    return in_channels_last(result) if only_strides_tell(input) else result
 
 
 _to_copy.op.converts = True
