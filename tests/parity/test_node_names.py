@@ -27,8 +27,7 @@ __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean p
 sort cumulative_trapezoid trapezoid trapz
 """,
     "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """
-atleast_2d atleast_3d cummax cummin gather index_add index_copy index_fill index_reduce.amax index_reduce.amin
-index_reduce.mean index_reduce.prod index_select linalg.cholesky log_softmax log_softmax.with_dtype
+atleast_2d atleast_3d cummax cummin gather index_select linalg.cholesky log_softmax log_softmax.with_dtype
 nn.functional.softmin nn.functional.softmin.with_dtype softmax softmax.with_dtype
 """,
 }
