@@ -330,6 +330,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
         refuse(linear, input, weight, bias)
+        if bias is not None and w.ndim == 1 and (x.ndim == 2 or bias.array.ndim == 1):
+            raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
     if x.dtype is not w.dtype or x.dtype.kind in _UNUSUAL:
