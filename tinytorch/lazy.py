@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from .dtypes import BFLOAT16, COMPLEX
 
@@ -68,6 +68,11 @@ def toggled(array: ndarray, conj: bool = False, neg: bool = False) -> ndarray:
     """The same memory, seen conjugated or negated if `array` did not, and the other way round."""
     before = bits_of(array)
     return seen(raw(array), before[0] != conj, before[1] != neg)
+
+
+def restrided(array: ndarray, size: tuple, strides: tuple) -> ndarray:
+    """A view of `array` with any sizes and strides."""
+    return seen(as_strided(raw(array), size, strides), *bits_of(array))
 
 
 def address_of(array: ndarray) -> int:

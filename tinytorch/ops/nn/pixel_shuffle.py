@@ -5,6 +5,7 @@ import numpy as np
 
 from ...autograd.op import single
 from ...autograd.public import public
+from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor
 
 __all__ = ["pixel_shuffle", "pixel_unshuffle"]
@@ -16,7 +17,8 @@ def _shuffle(input, factor):
     pixels = input.reshape(*batch, c // factor ** 2, factor, factor, h, w)
     n = len(batch)
     order = *range(n + 1), n + 3, n + 1, n + 4, n + 2
-    return np.array(pixels.transpose(order), order="C").reshape(*batch, c // factor ** 2, h * factor, w * factor)
+    pixels = np.array(pixels.transpose(order), order="C")
+    return _laid_out(pixels.reshape(*batch, c // factor ** 2, h * factor, w * factor), input)
 
 
 @single(name="pixel_unshuffle", input=lambda g, factor: _shuffle(g, factor))
@@ -25,7 +27,15 @@ def _unshuffle(input, factor):
     blocks = input.reshape(*batch, c, h // factor, factor, w // factor, factor)
     n = len(batch)
     order = *range(n + 1), n + 2, n + 4, n + 1, n + 3
-    return np.array(blocks.transpose(order), order="C").reshape(*batch, c * factor ** 2, h // factor, w // factor)
+    blocks = np.array(blocks.transpose(order), order="C")
+    return _laid_out(blocks.reshape(*batch, c * factor ** 2, h // factor, w // factor), input)
+
+
+def _laid_out(result, like):
+    """`result` with channels last in memory if array `like` of images has them there: they are copied."""
+    if like.ndim != 4 or like.strides[1] > like.strides[-1] or not channels_last(like):
+        return result
+    return in_channels_last(result)
 
 
 def _check(name, input, argument, factor):
