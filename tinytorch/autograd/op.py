@@ -279,7 +279,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not usual_order:
+        if not usual_order and not o.own_order:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result
