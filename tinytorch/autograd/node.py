@@ -45,6 +45,7 @@ class Op:
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes bfloat16 as it is
+    over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None

@@ -50,11 +50,10 @@ def zeros_like(g):
     return wrap(np.zeros_like(g.array)) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
-def rounded_once(primitive, *args):
-    """The forward of `primitive` on float16 arrays, in float32 and then rounded, where torch has one kernel for all of
-    it."""
+def rounded_once(function, *args):
+    """`function` of float16 arrays, in float32 and then rounded, where torch has one kernel for all of it."""
     wide = [x.astype(np.float32) if isinstance(x, (np.ndarray, np.generic)) else x for x in args]
-    return primitive.op.forward(*wide).astype(np.float16)
+    return function(*wide).astype(np.float16)
 
 
 #: The name of the nodes of operations whose derivatives are `refused`.

@@ -231,7 +231,7 @@ def cosh(input):
         output=lambda g, grad, output: conj(g) * (-2 * conj(output) * grad))
 def _tanh_backward(grad, output):
     if output.dtype.char == "e":
-        return rounded_once(_tanh_backward, grad, output)
+        return rounded_once(_tanh_backward.op.forward, grad, output)
     return grad * conj(1 - output * output)
 
 
