@@ -232,16 +232,54 @@ def _check_divisor(name, input, other):
 @binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
+    if input.dtype.char == "e":
+        if np.size(other) == 1:                # by one number torch divides in float32
+            return rounded_once(np.floor_divide, input, other)
+        return _floored(input, other, np.asarray)
     return np.floor_divide(input, other)
+
+
+def _floored(a, b, rounded):
+    """The quotient rounded down, by the steps of torch: `rounded` to a half precision after each."""
+    rest, exact = np.fmod(a, b), a / b
+    quotient = rounded(rounded(a - rest) / b)
+    quotient = np.where((rest != 0) & ((b < 0) != (rest < 0)), rounded(quotient - 1), quotient)
+    whole = np.floor(quotient)
+    whole = np.where(rounded(quotient - whole) > 0.5, rounded(whole + 1), whole)
+    return np.where(b == 0, exact, np.where(quotient == 0, np.copysign(quotient, exact), whole))
 
 
 @binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
+    if input.dtype.char == "e" and np.size(other) == 1:
+        return rounded_once(lambda a, b: np.trunc(a / b), input, other)
     if input.dtype.kind in dt.NATIVE:
         return np.trunc(np.true_divide(input, other))
     quotient, rest = np.divmod(input, other)
     return quotient + ((rest != 0) & ((input < 0) != (np.asarray(other) < 0)))
+
+
+def _to_bfloat16_and_back(array):
+    return dt.from_bfloat16(dt.to_bfloat16(array))
+
+
+def _trunc_divide_bfloat16(input, other):
+    a, b = dt.widened(input), dt.widened(other)
+    if np.size(b) == 1:
+        return dt.to_bfloat16(np.trunc(a / b))
+    return dt.to_bfloat16(np.trunc(_to_bfloat16_and_back(a / b)))
+
+
+def _floor_divide_bfloat16(input, other):
+    a, b = dt.widened(input), dt.widened(other)
+    if np.size(b) == 1:
+        return dt.to_bfloat16(np.floor_divide(a, b))
+    return dt.to_bfloat16(_floored(a, b, _to_bfloat16_and_back))
+
+
+_trunc_divide.op.in_bfloat16 = _trunc_divide_bfloat16
+_floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
 @public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide")
@@ -315,6 +353,9 @@ def fmod(input, other):
     """
     _check_divisor("fmod_cpu", input, other)
     return np.fmod(input, other)
+
+
+floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
 # ------------------------------------------------------------------ of three operands

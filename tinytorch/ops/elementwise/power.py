@@ -36,7 +36,7 @@ def _power_slope(g, input, other):
 def _exponent_slope(g, ans, input, other):
     # At base zero the power does not depend on an exponent that is not negative.
     flat = (input == 0) * (other.real >= 0)
-    return pick(flat, 0.0, g * conj(ans * log(input)))
+    return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
 @binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
