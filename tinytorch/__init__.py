@@ -43,6 +43,7 @@ from .ops.inplace import *
 from .ops.layout.join import *
 from .ops.elementwise.limits import *
 from .ops.linalg.products import *
+from .ops.linalg.added import *
 from .ops.linalg.spectra import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
@@ -60,6 +61,7 @@ from .ops.creation.ranges import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
+from .ops.reduction.quantiles import *
 from .ops.nn.rnn import *
 from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *

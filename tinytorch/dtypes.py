@@ -260,7 +260,7 @@ class iinfo:
         self.dtype, self.bits, self.min, self.max = type.name, info.bits, int(info.min), int(info.max)
 
     def __repr__(self):
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
 def to_bfloat16(array):

@@ -108,12 +108,23 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
         return np.array(number, numpy_dtype)
     elif kind == dt.COMPLEX or not isinstance(number, complex):
-        result = scalar_as(number, numpy_dtype)
-        finite = math.isfinite(number.real) and math.isfinite(number.imag)
-        if kind == dt.WIDENED or np.isfinite(result) or not finite:
-            return result
+        largest = _largest(numpy_dtype)
+        if not any([math.isfinite(part) and abs(part) > largest for part in (number.real, number.imag)]):
+            return scalar_as(number, numpy_dtype)
     name = _STORED.get(numpy_dtype.name) or C_NAMES[dt.BY_NUMPY[numpy_dtype].type_name]
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
+    """As `stored_as`, but in half precision a number that is too large is infinite: what torch.scalar_tensor makes."""
+    if numpy_dtype.char not in "eV":
+        return stored_as(value, numpy_dtype)
+    with np.errstate(over="ignore"):
+        return dt.cast(stored_as(value, np.dtype(np.float64)), numpy_dtype)
+
+
+def _largest(numpy_dtype):
+    return dt.finfo(dt.BY_NUMPY[numpy_dtype]).max
 
 
 #: How C++ calls the integers that a number is converted to.

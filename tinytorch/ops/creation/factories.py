@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
-from ...autograd.promotion import refill, scalar_as, stored_as
+from ...autograd.promotion import as_scalar_tensor, refill, scalar_as, stored_as
 from ...autograd.public import method, public
 from ...data import array_of
 from ...errors import not_a_tensor
@@ -64,7 +64,7 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "tensor")
-    if device is not None or requires_grad.__class__ is not bool or pin_memory.__class__ is not bool:
+    if device is not None or requires_grad.__class__ is not bool or pin_memory is not False:
         check_options("tensor", None, device, requires_grad, pin_memory)
     if isinstance(data, Tensor):
         warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -155,9 +155,7 @@ def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: La
     tensor(3.)
     """
     dtype = as_dtype(dtype, "scalar_tensor")
-    if dtype is None:
-        dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
-    return finish(stored_as(s, dtype.numpy), device, requires_grad)
+    return finish(as_scalar_tensor(s, (dtype or dt.get_default_dtype()).numpy), device, requires_grad, pin_memory)
 
 
 # ------------------------------------------------------------------ of one value
@@ -188,7 +186,7 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
         dtype = dtype_for(out, dtype, name)
     numpy_dtype = (dtype or dt.get_default_dtype()).numpy
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options(name, layout, device, requires_grad, pin_memory)
     if memory_format is None:
         array = new_memory(shape, numpy_dtype, fill)
@@ -271,9 +269,9 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
     if out is not None or dtype is not None and dtype.__class__ is not dt.dtype:
         dtype = dtype_for(out, dtype, name)
     if dtype is None:
-        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dt.of_scalar(value)
+        dtype = dt.of_scalar(value)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options(name, layout, device, requires_grad, pin_memory)
     result = wrap(constant(size_of((size,), name), value, dtype.numpy))
     if requires_grad:
@@ -289,7 +287,7 @@ def _fill_like(name, fill, input, dtype, layout, device, requires_grad, pin_memo
     if not isinstance(input, Tensor):
         raise not_a_tensor(name, "input", 1, input)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options(name, layout, device, requires_grad, pin_memory)
     array = input.array
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy
@@ -386,10 +384,10 @@ def empty_strided(size: Ints, stride: Ints, *, dtype: dt.dtype | type | None = N
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    return _strided("empty_strided", size, stride, dtype, device, requires_grad)
+    return _strided("empty_strided", size, stride, dtype, device, requires_grad, pin_memory)
 
 
-def _strided(name, size, stride, dtype, device, requires_grad):
+def _strided(name, size, stride, dtype, device, requires_grad, pin_memory):
     size, stride = ints_of(size, name, "size", 1), ints_of(stride, name, "stride", 2)
     numpy_dtype = (as_dtype(dtype, name) or dt.get_default_dtype()).numpy
     if len(size) != len(stride):
@@ -399,7 +397,7 @@ def _strided(name, size, stride, dtype, device, requires_grad):
     bytes_needed = span(size, stride, 0, numpy_dtype.itemsize)
     check_size(size, numpy_dtype.itemsize, stride)
     memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype)
-    return finish(strided(memory, size, stride), device, requires_grad)
+    return finish(strided(memory, size, stride), device, requires_grad, pin_memory)
 
 
 @public()
@@ -421,7 +419,7 @@ def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dt.dtype | type 
                            f"{len(order)}" if len(order) != len(size)
                            else "Duplicate dim not allowed in physical_layout")
     numpy_dtype = (as_dtype(dtype, "empty_permuted") or dt.get_default_dtype()).numpy
-    return finish(empty_in(size, numpy_dtype, order), device, requires_grad)
+    return finish(empty_in(size, numpy_dtype, order), device, requires_grad, pin_memory)
 
 
 # ------------------------------------------------------------------ methods: like self
@@ -464,4 +462,5 @@ def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=Non
                       pin_memory=False):
     """`torch.empty_strided(size, stride)` in the dtype of `self`."""
     check_options("new_empty_strided", layout, device, requires_grad, pin_memory)
-    return _strided("new_empty_strided", size, stride, self.dtype if dtype is None else dtype, device, requires_grad)
+    return _strided("new_empty_strided", size, stride, self.dtype if dtype is None else dtype, device, requires_grad,
+                    pin_memory)

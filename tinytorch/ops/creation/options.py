@@ -52,10 +52,19 @@ def check_options(name, layout=None, device=None, requires_grad=False, pin_memor
         raise wrong(name, "requires_grad", "bool", requires_grad)
     if pin_memory.__class__ is not bool and pin_memory is not None:
         raise wrong(name, "pin_memory", "bool", pin_memory)
+    check_pinned(pin_memory)
 
 
-def finish(array, device=None, requires_grad=False):
+def check_pinned(pin_memory):
+    """RuntimeError for memory that only other devices would pin."""
+    if pin_memory:
+        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
+                           "is available on this system.")
+
+
+def finish(array, device=None, requires_grad=False, pin_memory=False):
     """A leaf around `array`, on the device that is told if there is such a one."""
+    check_pinned(pin_memory)
     if device is not None:
         check_device(device)
     result = wrap(array)

@@ -8,7 +8,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.promotion import refill, result_dtype
+from ...autograd.promotion import C_NAMES, refill, result_dtype, stored_as
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
@@ -38,9 +38,9 @@ def _check_real(*given):
             raise RuntimeError("value cannot be converted to type double without overflow")
 
 
-def _check_implemented(name, d):
-    if d is dt.bool or d.is_complex and name == "arange":
-        raise not_implemented(f"{name}_cpu", d)
+def _check_implemented(kernel, d):
+    if d is dt.bool or d.is_complex and kernel == "arange_cpu" or d in (dt.uint16, dt.uint32, dt.uint64):
+        raise not_implemented(kernel, d)
 
 
 def _end(name, argument, x):
@@ -78,14 +78,14 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     _check_numbers("arange", start, end, step)
     _check_real(start, end, step)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
-            or pin_memory.__class__ is not bool):
+            or pin_memory is not False):
         check_options("arange", layout, device, requires_grad, pin_memory)
     if dtype is not None or out is not None:
         dtype = dtype_for(out, dtype, "arange")
     else:
         dtype = (dt.int64 if all([isinstance(v, int) for v in (start, end, step)]) else
                  _floating(given) if any([isinstance(v, Tensor) for v in given]) else dt.get_default_dtype())
-    _check_implemented("arange", dtype)
+    _check_implemented("arange_cpu", dtype)
     if dtype is dt.int64:
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
@@ -165,7 +165,7 @@ def _counted_on(first, step, lanes):
 @public()
 def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None,
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
-          requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
+          requires_grad: bool | None = False) -> Tensor:
     """Numbers from start to end (with it) by step. Deprecated: use `arange`.
 
     >>> import tinytorch as torch
@@ -184,30 +184,71 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
     return refill(out, finish(array, device, requires_grad), by_count=True)
 
 
-def _spaced(start, end, steps, d, small):
+def _spaced(fill, start, end, steps, d, *more):
+    """A vector of dtype `d`: fill(first, last, steps, d) with the ends as they are stored in it."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    return new_memory((steps,), d.numpy, lambda size, numpy_dtype: _halves(start, end, steps, d, small))
+
+    def filled(size, numpy_dtype):
+        if not steps:
+            return np.empty(0, numpy_dtype)
+        first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in (start, end))
+        return dt.cast(fill(first, last, steps, d, *more), numpy_dtype)
+    return new_memory((steps,), d.numpy, filled)
 
 
-def _halves(start, end, steps, d, small):
-    """`steps` numbers from start to end, each half counted from its own end, in dtype `d` (rounded
-    after every operation if it is one of the `small` floats)."""
-    work = d.numpy if d.category >= 2 and d.itemsize > 2 else np.dtype(np.float32)
-    if d.category == 1:
-        work, start, end = np.dtype(np.float64), int(start), int(end)
+def _wide(numpy_dtype):
+    """What numbers of a dtype are computed in: half precision in float32, integers in float64."""
+    return np.dtype(np.float32 if numpy_dtype.char in "eV" else np.float64) if numpy_dtype.char not in "fFD" else \
+        numpy_dtype
+
+
+def _halves(first, last, steps, d):
+    """`steps` numbers from first to last, each half counted from its own end. Half precision is rounded after every
+    operation; the parts of complex numbers are real ones."""
+    if d.is_complex:
+        result = np.empty(steps, d.numpy)
+        result.real = _halves(first.real, last.real, steps, d.to_real())
+        result.imag = _halves(first.imag, last.imag, steps, d.to_real())
+        return result
+    work, narrow = first.dtype, d.numpy.char in "eV"
 
     def rounded(x):
-        return dt.cast(dt.cast(x, d.numpy), work) if small else x
-    first, last = rounded(np.asarray(start, work)), rounded(np.asarray(end, work))
+        return dt.cast(dt.cast(x, d.numpy), work) if narrow else x
     if steps == 1:
         return first.reshape(1)
-    step = rounded(rounded(np.asarray(last - first)) / work.type(max(steps - 1, 1)))
+    step = rounded(rounded(np.asarray(last - first)) / work.type(steps - 1))
     places = np.arange(steps).astype(work)
-    if d.category == 2 and not small:
+    if d.category == 2 and not narrow:
         return np.where(places < steps // 2, _along(places, step, first), _along(places[::-1].copy(), -step, last))
     way = rounded(step * places)
     return rounded(np.where(places < steps // 2, first + way, last - way[::-1]))
+
+
+def _powers(first, last, steps, d, base):
+    """base to the power of `steps` numbers from first to last, in float64 (complex ones in their own dtype)."""
+    places = np.arange(steps)
+    if d.is_complex:
+        step = np.asarray(last - first) / d.numpy.type(steps - 1)
+        places = places.astype(d.numpy)
+        way = step * places
+        exponents = np.where(places.real < steps // 2, first + way, last - way[::-1])
+        return np.exp(exponents * np.log(d.numpy.type(base)))
+    difference = np.asarray(last - first)
+    if d.category == 2:                        # rounded in `d`, what follows is not
+        difference = dt.cast(dt.cast(difference, d.numpy), np.dtype(np.float64))
+    way = places * (difference / (steps - 1))
+    exponents = np.where(places < steps // 2, float(first) + way, float(last) - way[::-1])
+    return np.array([_power(base, x) for x in exponents.tolist()])
+
+
+def _power(base, exponent):
+    """In the C library's last bit, which that of np.power is not on every processor."""
+    try:
+        return math.pow(base, exponent)
+    except (ValueError, OverflowError):        # not a number; infinite
+        with np.errstate(all="ignore"):
+            return np.power(np.float64(base), exponent)
 
 
 def _along(places, step, start):
@@ -227,10 +268,13 @@ def _steps_of(steps):
 
 def _spaced_dtype(name, start, end, dtype, out):
     dtype = dtype_for(out, dtype, name)
+    complex_ends = isinstance(start, complex) or isinstance(end, complex)
     if dtype is None:
-        complex_ends = isinstance(start, complex) or isinstance(end, complex)
         dtype = dt.default_complex() if complex_ends else dt.get_default_dtype()
-    _check_implemented(name, dtype)
+    elif complex_ends and not dtype.is_complex:
+        raise RuntimeError(f"torch.{name}(): inferred dtype {C_NAMES[dt.default_complex().type_name]} can't be safely "
+                           f"cast to passed dtype {dtype.type_name}")
+    _check_implemented(f"{name}_cpu", dtype)
     return dtype
 
 
@@ -246,8 +290,8 @@ def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: T
     """
     start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of(steps)
     d = _spaced_dtype("linspace", start, end, dtype, out)
-    array = dt.cast(_spaced(start, end, steps, d, d.itemsize == 2 and d.category == 2), d.numpy)
-    return refill(out, finish(array, device, requires_grad), by_count=True)
+    array = _spaced(_halves, start, end, steps, d)
+    return refill(out, finish(array, device, requires_grad, pin_memory), by_count=True)
 
 
 @public()
@@ -262,9 +306,12 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
     """
     start, end, steps = _end("logspace", "start", start), _end("logspace", "end", end), _steps_of(steps)
     d = _spaced_dtype("logspace", start, end, dtype, out)
-    exponents = _spaced(start, end, steps, d, False)
-    array = dt.cast(np.power(exponents.dtype.type(_number(base)), exponents), d.numpy)
-    return refill(out, finish(array, device, requires_grad), by_count=True)
+    base = _number(base)
+    if steps == 1:                             # not rounded before
+        array = dt.cast(np.asarray([base ** start if d.is_complex else _power(base, start)]), d.numpy)
+    else:
+        array = _spaced(_powers, start, end, steps, d, base)
+    return refill(out, finish(array, device, requires_grad, pin_memory), by_count=True)
 
 
 @public()
@@ -286,9 +333,11 @@ def eye(n: int, m: int = ..., *, out: Tensor | None = None, dtype: dt.dtype | ty
         if count > LARGEST:
             raise ValueError("Overflow when unpacking long long")
     d = dtype_for(out, dtype, "eye") or dt.get_default_dtype()
+    if d is not dt.bool:
+        _check_implemented("eye", d)
     check_size((n, m), d.itemsize)
     array = new_memory((n, m), d.numpy, lambda size, numpy_dtype: dt.cast(np.eye(*size, dtype=bool), numpy_dtype))
-    return refill(out, finish(array, device, requires_grad))
+    return refill(out, finish(array, device, requires_grad, pin_memory))
 
 
 @public()

@@ -13,7 +13,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
-from ...autograd.promotion import stored_as
+from ...autograd.promotion import as_scalar_tensor, stored_as
 from ...autograd.public import method, public
 from ...autograd.views import (
     assign,
@@ -71,6 +71,9 @@ def _put_in_zeros(g, shape, index):
 @single(name="index", aux=True, input=lambda g, shape, aux: _add_in_zeros(g, shape, aux))
 def _index(input, index, keep):
     return pick(input, index), _kept_index(index) if keep else None
+
+
+_index.op.converts = True                      # bfloat16 is rounded whenever something is added to it
 
 
 @op(name="index_backward", g=lambda g, index: _index(g, index))
@@ -377,7 +380,7 @@ def setitem(self, index, value):
         else:
             value = dt.cast(value.array if advanced is None else _fitting(self, value, advanced).array, array.dtype)
     else:
-        value = stored_as(value, array.dtype)
+        value = as_scalar_tensor(value, array.dtype)
     if advanced is not None:
         if is_expanded(array):
             _put_expanded(array, np.asarray(value, array.dtype), advanced)

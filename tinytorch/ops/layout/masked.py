@@ -138,7 +138,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
-        return tuple([wrap(places) for places in np.atleast_1d(array).nonzero()])
+        return tuple([wrap(np.ascontiguousarray(places)) for places in np.atleast_1d(array).nonzero()])
     result = np.array(array.nonzero()).T if array.ndim else np.empty((int(array != 0), 0), np.int64)
     return write_out(out, wrap(result), input, apart=True, level=4,
                      exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")

@@ -5,13 +5,13 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, check_broadcast, converted, in_float32, promoted, write_out
+from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import public, refuse
-from ...errors import not_implemented
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints
 from ..reduction.reductions import like, raw
-from .products import count_of, matmul
+from .products import count_of, matmul, unsafe_view
 
 __all__ = ["cross", "inner", "kron", "tensordot", "trace"]
 
@@ -26,7 +26,25 @@ def _trace(input):
 @op(name="linalg_cross", first=1, input=lambda g, other, dim: _cross(dim, other.conjugate(), g),
     other=lambda g, input, dim: _cross(dim, g, input.conjugate()))
 def _cross(dim, input, other):
-    return np.cross(input, other, axis=dim)
+    shape = np.broadcast_shapes(input.shape, other.shape)
+    if input.dtype == dt.BFLOAT16:
+        return _cross_rounded(dim, *[np.broadcast_to(x, shape) for x in (input, other)])
+    result = np.empty(shape, input.dtype)
+    np.moveaxis(result, dim, -1)[...] = np.cross(input, other, axisa=dim, axisb=dim)
+    return result
+
+
+def _cross_rounded(dim, input, other):
+    """The cross product with every product rounded, as the routine for scalars has it."""
+    a, b = (dt.from_bfloat16(np.moveaxis(x, dim, 0)) for x in (input, other))
+
+    def product(i, j):
+        return dt.from_bfloat16(dt.to_bfloat16(a[i] * b[j]))
+    rows = [dt.to_bfloat16(product(i, j) - product(j, i)) for i, j in ((1, 2), (2, 0), (0, 1))]
+    result = np.empty(input.shape, dt.BFLOAT16)
+    for row, to in zip(rows, np.moveaxis(result, dim, 0)):
+        to[...] = row
+    return result
 
 
 @public(out=_OUT_DTYPE, apart=None, method=True)
@@ -58,7 +76,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     a = (1,) * (ndim - input.array.ndim) + input.array.shape
     b = (1,) * (ndim - other.array.ndim) + other.array.shape
     product = input.reshape([n for size in a for n in (size, 1)]) * other.reshape([n for size in b for n in (1, size)])
-    return product.reshape([n * m for n, m in zip(a, b)])
+    return unsafe_view(product, tuple([n * m for n, m in zip(a, b)]))
 
 
 @public(python=True)
@@ -86,6 +104,8 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
     if len(first) != len(second):
         raise RuntimeError("both dimension lists should have same length")
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     for i, j in zip(first, second):
         n, m = (x.array.shape[check_dim(d, x.array.ndim)] for x, d in ((a, i), (b, j)))
         if n != m and 1 not in (n, m):
@@ -128,7 +148,6 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor |
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
     tensor([0, 0, 1])
     """
-    input, other = promoted(input, other)
     a, b = input.array.shape, other.array.shape
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -142,6 +161,6 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor |
     check_broadcast(a, b)
     if input.array.dtype.kind in dt.BOOL:
         raise not_implemented("cross", dt.bool)
-    if input.array.dtype.kind in dt.WIDENED:   # here: of two operands one may be float32, and the result too
-        return in_float32(lambda a, b: _cross(dim, a, b), input, other)
+    if input.array.dtype != other.array.dtype:
+        raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
     return _cross(dim, input, other)

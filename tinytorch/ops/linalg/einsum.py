@@ -3,13 +3,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import numpy as np
-
 from ... import dtypes as dt
-from ...autograd.promotion import converted, promoted
 from ...autograd.public import public
+from ...errors import type_name
 from ...tensor import Tensor
-from .products import count_of, matmul
+from .products import _matmul, _mm, count_of, refuse_bools
 
 __all__ = ["einsum"]
 
@@ -43,8 +41,16 @@ def einsum(*args) -> Tensor:
     for i, x in enumerate(operands):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
-    labels, output = _parse(equation, tuple([x.array.ndim for x in operands]))
-    return _contract(list(promoted(*operands)) if len(operands) > 1 else list(operands), labels, output)
+    if len(operands) == 1:
+        diagonals, order, summed = _plan_of_one(equation, operands[0].array.shape)
+        x = _diagonals(operands[0], diagonals).permute(order)
+        return x.sum(summed) if summed else x
+    terms, pairs, last = _plan(equation, tuple([x.array.shape for x in operands]))
+    terms = [_laid_out(_diagonals(x, diagonals), None, shape) for x, (diagonals, shape) in zip(operands, terms)]
+    result = terms[0]
+    for x, pair in zip(terms[1:], pairs):
+        result = _pair(result, x, *pair)
+    return _laid_out(result, *last)
 
 
 def _from_lists(args):
@@ -107,12 +113,13 @@ def _labels(term, equation, number, ndim):
     return list(head) + list(range(named - ndim, 0)) + list(tail)
 
 
-# ------------------------------------------------------------------ the products
-def _contract(operands, labels, output):
+# ------------------------------------------------------------------ what is to be done, by the shapes
+def _sizes(labels, shapes):
+    """The size of every label. RuntimeError where the operands do not agree."""
     sizes = {}
-    for i, (x, names) in enumerate(zip(operands, labels)):
+    for i, (names, shape) in enumerate(zip(labels, shapes)):
         own = {}
-        for name, n in zip(names, x.array.shape):
+        for name, n in zip(names, shape):
             if own.setdefault(name, n) != n:
                 raise RuntimeError(f"einsum(): subscript {name} is repeated for operand {i} but the sizes don't match, "
                                    f"{n} != {own[name]}")
@@ -122,83 +129,126 @@ def _contract(operands, labels, output):
             elif n not in (1, seen):
                 raise RuntimeError(f"einsum(): subscript {name} has size {n} for operand {i} which does not broadcast "
                                    f"with previously seen size {seen}")
-    terms = [_simple(x, names) for x, names in zip(operands, labels)]
-    result, names = terms[0]
-    for i in range(1, len(terms)):
-        x, theirs = terms[i]
-        wanted = set(output).union(*[later for _, later in terms[i + 1:]])
-        result, names = _pair(result, names, x, theirs, wanted)
-    result, names = _sum_out(result, names, set(output))
-    if len(operands) == 1 and result.array.dtype.kind in dt.INTEGRAL and set(labels[0]) - set(output):
-        result = converted(result, np.dtype(np.int64))     # a sum, though over a size of 1
-    present = [name for name in output if name in names]
-    result = _permuted(result, [names.index(name) for name in present])
-    if len(present) < len(output):             # what had size 1 everywhere
-        result = result.reshape([sizes[name] for name in output])
-    return result if not any(result is x for x in operands) else result.clone()
+    return sizes
 
 
-def _simple(x, names):
-    """An operand without repeated labels (their diagonal) and without dimensions of size 1, which need no
-    product to broadcast."""
-    names = list(names)
+def _order(labels, output):
+    """All labels in the order of the dimensions that torch aligns the operands to: those of the output, then the
+    others, of "..." first."""
+    others = {name for names in labels for name in names} - set(output)
+    return output + sorted(others, key=lambda name: (isinstance(name, str), name))
+
+
+def _without_repeats(names):
+    """Which pairs of dimensions to take diagonals of, one after the other, and the labels then."""
+    names, diagonals = list(names), []
     for name in dict.fromkeys(names):
         while names.count(name) > 1:
             i = names.index(name)
             j = names.index(name, i + 1)
-            x = x.diagonal(0, i, j)
+            diagonals.append((i, j))
             del names[j], names[i]
-            names.append(name)
-    shape = x.array.shape
-    if 1 in shape:
-        names = [name for name, n in zip(names, shape) if n != 1]
-        x = x.reshape([n for n in shape if n != 1])
-    return x, names
+            names.append(name)                 # where the diagonal becomes a dimension
+    return diagonals, names
 
 
-def _permuted(x, dims):
-    return x if dims == list(range(len(dims))) else x.permute(dims)
+@lru_cache(512)
+def _plan_of_one(equation, shape):
+    """Diagonals, the order of dimensions, and which of them are summed."""
+    labels, output = _parse(equation, (len(shape),))
+    _sizes(labels, (shape,))
+    order = _order(labels, output)
+    diagonals, names = _without_repeats(labels[0])
+    return diagonals, [names.index(name) for name in order], list(range(len(output), len(order)))
 
 
-def _sum_out(x, names, wanted):
-    """`x` summed over the labels that nobody wants."""
-    drop = [i for i, name in enumerate(names) if name not in wanted]
-    if drop:
-        x, names = x.sum(drop), [name for name in names if name in wanted]
-    return x, names
+@lru_cache(512)
+def _plan(equation, shapes):
+    """For each operand the diagonals to take and its shape without dimensions of size 1, which need no product to
+    broadcast; for each pair from the left the arguments of `_pair`; the order and shape of the output."""
+    labels, output = _parse(equation, tuple(map(len, shapes)))
+    sizes = _sizes(labels, shapes)
+    order = _order(labels, output)
+    terms, named = [], []
+    for names, shape in zip(labels, shapes):
+        size = dict(zip(names, shape))
+        diagonals, names = _without_repeats(names)
+        kept = [name for name in names if size[name] != 1]
+        terms.append((diagonals, None if len(kept) == len(names) else [size[name] for name in kept]))
+        named.append(kept)
+    names, pairs = named[0], []
+    for i in range(1, len(named)):
+        wanted = set(output).union(*named[i + 1:])
+        names, pair = _plan_of_pair(names, named[i], wanted, order, sizes)
+        pairs.append(pair)
+    present = [name for name in output if name in names]
+    shape = [sizes[name] for name in output] if len(present) < len(output) else None       # size 1 everywhere
+    return terms, pairs, (_permutation(names, present), shape)
 
 
-def _pair(a, names_a, b, names_b, wanted):
-    """The product of two terms, summed over the labels of both that nobody else wants."""
-    a, names_a = _sum_out(a, names_a, wanted | set(names_b))
-    b, names_b = _sum_out(b, names_b, wanted | set(names_a))
-    a, b = promoted(a, b)                      # sums of integers are int64
-    shared = [name for name in names_a if name in names_b]
-    batch = [name for name in shared if name in wanted]
-    inner = [name for name in shared if name not in wanted]
-    free_a = [name for name in names_a if name not in shared]
-    free_b = [name for name in names_b if name not in shared]
-    size = dict(zip(names_a, a.array.shape)) | dict(zip(names_b, b.array.shape))
-    if not inner and not (free_a and free_b):  # nothing to add up: element by element
-        order = batch + free_a + free_b
-        return _spread(a, names_a, order, size) * _spread(b, names_b, order, size), order
-    counts = [count_of([size[name] for name in group]) for group in (batch, free_a, inner, free_b)]
-    a = _grouped(a, names_a, batch, free_a, inner, counts[0], counts[1], counts[2])
-    b = _grouped(b, names_b, batch, inner, free_b, counts[0], counts[2], counts[3])
-    order = batch + free_a + free_b
-    shape = tuple([size[name] for name in order])
-    product = matmul(a, b)
-    return (product if product.array.shape == shape else product.reshape(shape)), order
+def _permutation(names, order):
+    return None if names == order else [names.index(name) for name in order]
 
 
-def _grouped(x, names, batch, rows, columns, n, r, c):
-    """`x` as matrices (batch, rows, columns), or as one matrix without a batch."""
-    x = _permuted(x, [names.index(name) for name in batch + rows + columns])
-    shape = (n, r, c) if batch else (r, c)
-    return x if x.array.shape == shape else x.reshape(shape)
+def _plan_of_pair(a, b, wanted, order, sizes):
+    """The labels of the product of terms with labels `a` and `b`, and the arguments of `_pair`."""
+    summed = [[i for i, name in enumerate(one) if name not in other and name not in wanted]
+              for one, other in ((a, b), (b, a))]
+    a, b = ([name for i, name in enumerate(names) if i not in gone] for names, gone in zip((a, b), summed))
+    inner = [name for name in order if name in a and name in b and name not in wanted]
+    if not inner:                              # nothing to add up: element by element
+        names = [name for name in order if name in a or name in b]
+        layouts = [(_permutation(one, [name for name in names if name in one]),
+                    None if len(one) == len(names) else [sizes[name] if name in one else 1 for name in names])
+                   for one in (a, b)]
+        return names, (*summed, False, False, *layouts, None)
+    batch = [name for name in order if name in a and name in b and name in wanted]
+    rows, columns = ([name for name in order if name in one and name not in other] for one, other in ((a, b), (b, a)))
+    # torch multiplies in the order in which the result comes out as the output has it, if that is clear
+    others = [name for name in order if name not in a]
+    swapped = bool(rows and others) and order.index(others[-1]) < order.index(rows[0])
+    if swapped:
+        a, b, rows, columns = b, a, columns, rows
+    n, r, k, c = (count_of([sizes[name] for name in group]) for group in (batch, rows, inner, columns))
+    lead = [n] if batch else []
+    names = batch + rows + columns
+    layouts = (_grouped(a, batch + rows + inner, lead + [r, k], sizes), _grouped(b, batch + inner + columns,
+                                                                                 lead + [k, c], sizes))
+    shape = [sizes[name] for name in names]
+    return names, (*summed, True, swapped, *layouts, None if shape == lead + [r, c] else shape)
 
 
-def _spread(x, names, order, size):
-    """`x` with its labels in `order` and size 1 for those it lacks."""
-    x = _permuted(x, [names.index(name) for name in order if name in names])
-    return x.reshape([size[name] if name in names else 1 for name in order]) if len(names) < len(order) else x
+def _grouped(names, order, shape, sizes):
+    """How a term becomes (a batch of) matrices: the order of its dimensions and its shape."""
+    return _permutation(names, order), None if [sizes[name] for name in order] == shape else shape
+
+
+# ------------------------------------------------------------------ the products
+def _diagonals(x, diagonals):
+    for i, j in diagonals:
+        x = x.diagonal(0, i, j)
+    return x
+
+
+def _laid_out(x, order, shape):
+    if order is not None:
+        x = x.permute(order)
+    return x if shape is None else x.reshape(shape)
+
+
+def _pair(a, b, sum_a, sum_b, contracted, swapped, layout_a, layout_b, shape):
+    """The product of two terms, each summed before over what it alone has."""
+    if sum_a:
+        a = a.sum(sum_a)
+    if sum_b:
+        b = b.sum(sum_b)
+    if swapped:
+        a, b = b, a
+    a, b = _laid_out(a, *layout_a), _laid_out(b, *layout_b)
+    if not contracted:
+        return a * b
+    if a.array.dtype is not b.array.dtype or a.array.dtype.kind in dt.BOOL:
+        if a.array.dtype != b.array.dtype:
+            raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
+        refuse_bools(a.array, "bmm")
+    return _laid_out(_mm(a, b) if a.array.ndim == 2 else _matmul(a, b), None, shape)

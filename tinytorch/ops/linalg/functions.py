@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, write_out
+from ...autograd.promotion import C_NAMES, EXACT, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
@@ -32,7 +32,7 @@ def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None 
     tensor(5.)
     """
     dims = (dim,) if isinstance(dim, int) else dim
-    if dims is not None and ord is not None and len(dims) not in (1, 2):
+    if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if dims is None and ord is not None:
         ndim = input.array.ndim
@@ -111,10 +111,16 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, "
                            f"but they are {shape[-2]} by {shape[-1]} matrices")
     if n == 0:
-        one = wrap(np.broadcast_to(np.eye(shape[-1], dtype=input.array.dtype), shape).copy())
+        one = wrap(dt.cast(np.broadcast_to(np.eye(shape[-1]), shape), input.array.dtype))
         return masked(input, False) + one      # a constant, but on the tape as in torch
     if n < 0:
         input, n = inv(input), -n
+        if n == 1:
+            return input
+    if n == 1:
+        return input.clone()
+    if n == 3:                                 # in this order
+        return matmul(matmul(input, input), input)
     result = None
     while n:
         if n % 2:
@@ -122,7 +128,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         n //= 2
         if n:
             input = matmul(input, input)
-    return result.clone() if result is input else result
+    return result
 
 
 @public(out=EXACT, apart=None)
@@ -146,6 +152,10 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     for i, x in enumerate(tensors):
         if x.array.ndim != 2 and not (x.array.ndim == 1 and i in (0, len(tensors) - 1)):
             raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {x.array.ndim}D")
+        if x.array.dtype != tensors[0].array.dtype:
+            one, two = (C_NAMES[type_name(y)] for y in (tensors[0], x))
+            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {one} and tensor "
+                               f"{i} {two}")
     if first:
         tensors[0] = tensors[0].unsqueeze(0)
     if last:
@@ -155,9 +165,7 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
 
     def product(i, j):
         return tensors[i] if i == j else matmul(product(i, split[i, j]), product(split[i, j] + 1, j))
-    result = product(0, len(tensors) - 1)
-    result = result.squeeze(0) if first else result
-    return result.squeeze(-1) if last else result
+    return product(0, len(tensors) - 1).view([sizes[0]] * (not first) + [sizes[-1]] * (not last))
 
 
 def _cheapest(sizes):

@@ -1,23 +1,24 @@
-"""Matrix products: matmul mm bmm mv dot outer addmm ... and the linear layer."""
+"""Matrix products: matmul mm bmm mv dot outer ... and the linear layer."""
 from __future__ import annotations
 
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import binary, op, renamed
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, in_float32, write_out
+from ...autograd.op import binary, op, renamed, single
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, write_out
 from ...autograd.public import method, public, refuse
-from ...autograd.views import resized
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
-from ...tensor import Tensor, check_dim, wrap
-from ...types import Number
+from ...tensor import Tensor, wrap
+from ..reduction.reductions import raw
 
-__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
+__all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
 
 _DOT_DTYPE = "result dtype {Have} does not match input dtype {Want}"
+_REFUSED = "?HILQ"                             # bool, and unsigned integers above uint8
 _UNUSUAL = dt.BOOL + dt.WIDENED                # what BLAS has no routine for
+HALF = "eV"                                    # dtypes whose products are added up in float32
 
 
 # ------------------------------------------------------------------ primitives
@@ -45,10 +46,17 @@ def _half(function, a, b):
     return function(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
 
 
+def _plus_bias(bias):
+    """A product of float32 arrays to which the bias is added before it is rounded."""
+    return np.dot if bias is None else lambda a, b: np.dot(a, b) + bias
+
+
 def _dot(a, b):
+    return _half(np.dot, a, b) if a.dtype.char in HALF else full_dot(a, b)
+
+
+def full_dot(a, b):
     # ndarray.dot has a third of np.matmul's overhead, and BLAS behind it for matrices and vectors alone
-    if a.dtype.char in "eV":
-        return _half(np.dot, a, b)
     heavy = a.ndim == b.ndim == 2 and a.size * b.shape[1] >= products.HEAVY
     return products.dot(a, b) if heavy else a.dot(b)
 
@@ -57,12 +65,13 @@ def _same_dtype(a, b, kernel="addmm_impl_cpu_"):
     if a.array.dtype != b.array.dtype:
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
                            f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
-    _refuse_bools(a.array, kernel)
+    refuse_bools(a.array, kernel)
 
 
-def _refuse_bools(array, kernel="addmm_impl_cpu_"):
-    if array.dtype == bool:
-        raise not_implemented(kernel, dt.bool)
+def refuse_bools(array, kernel="addmm_impl_cpu_"):
+    """NotImplementedError for the dtypes that torch multiplies no matrices of."""
+    if array.dtype.char in _REFUSED:
+        raise not_implemented(kernel, dt.of(array))
 
 
 @binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
@@ -74,22 +83,35 @@ def _mm(input, mat2):
             if input.size * mat2.size < HEAVY:     # not less than the number of multiplications, and quickly found
                 return input.dot(mat2)
             return products.dot(input, mat2)
-        if char == "?":
-            _check_matrices(rows(input), mat2)
-            _refuse_bools(input)
+        if char in _REFUSED:
+            check_matrices(rows(input), mat2)
+            refuse_bools(input)
         return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
     except ValueError:
-        _check_matrices(rows(input), mat2)
+        check_matrices(rows(input), mat2)
         raise
 
 
 @binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
-    return products.matmul(input, other) if input.dtype.char not in "eV" else _half(np.matmul, input, other)
+    return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
 
 
-@binary(name="mv", method=False, inplace=False, input=lambda g, vec: _outer(g, vec.conjugate()),
+# What torch makes of them for more dimensions.
+_mm_of_rows, _matmul_of_batches = renamed(_mm, "_unsafe_view"), renamed(_matmul, "_unsafe_view")
+
+
+@single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
+def unsafe_view(input, size):
+    """A result in another shape, without being a view of it: nothing else has its memory."""
+    return input.reshape(size)
+
+
+squeezed = renamed(unsafe_view, "squeeze.4")
+
+
+@binary(name="mv", method=False, inplace=False, input=lambda g, vec: every_product(g, vec.conjugate()),
         vec=lambda g, input: _mv(mT(input), g))
 def _mv(input, vec):
     return _dot(input, vec)
@@ -100,39 +122,47 @@ def _outer(input, vec2):
     return np.multiply(input[:, None], vec2)
 
 
+def every_product(input, vec2):
+    """The products of the elements of two vectors. In half precision their gradients are sums of products that were
+    rounded, not products of matrices."""
+    if raw(input).dtype.char in HALF:
+        return (input.reshape(-1, 1) if isinstance(input, Tensor) else input[:, None]) * vec2
+    return _outer(input, vec2)
+
+
 @binary(name="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),
         tensor=lambda g, input: g * input.conjugate())
 def _inner(input, tensor):
     return _dot(input, tensor)
 
 
+@binary(name="vdot", method=False, inplace=False, input=lambda g, other: g.conjugate() * other,
+        other=lambda g, input: g * input)
+def _conjugated_inner(input, other):
+    return _dot(input.conjugate(), other)
+
+
 @op(name="linear", input=lambda g, weight: _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:]),
     weight=lambda g, input: _mm(rows(g).T, rows(input).conjugate()), bias=lambda g: g)
 def _linear(input, weight, bias):
-    result = _dot(input if input.ndim == 2 else rows(input), weight.T)
-    if bias is not None:
-        result += bias
+    x = input if input.ndim == 2 else rows(input)
+    if x.dtype.char in HALF:
+        result = _half(_plus_bias(bias), x, weight.T)
+    else:
+        result = full_dot(x, weight.T)
+        if bias is not None:
+            result += bias
     return result if input.ndim == 2 else result.reshape(input.shape[:-1] + weight.shape[:1])
 
 
-# What torch makes of it for a matrix.
+# What torch makes of it, by the number of dimensions.
 _linear_addmm, _linear_mm = renamed(_linear, "addmm"), renamed(_linear, "mm")
-
-
-@op(name="addmm", first=2, input=lambda g, beta: g * beta.conjugate(),
-    mat1=lambda g, mat2, alpha: _mm(g, mT(mat2)) * alpha.conjugate(),
-    mat2=lambda g, mat1, alpha: _mm(mT(mat1), g) * alpha.conjugate())
-def _addmm(beta, alpha, input, mat1, mat2):
-    result = _dot(mat1, mat2)
-    if alpha != 1:
-        result *= alpha
-    if beta != 0:                              # torch: with beta 0, even NaN in `input` is ignored
-        result += input if beta == 1 else input * beta
-    return result
+_linear_view, _linear_unsafe_view = renamed(_linear, "view"), renamed(_linear, "_unsafe_view")
+_linear_squeeze = renamed(_linear, "squeeze.4")
 
 
 # ------------------------------------------------------------------ checks
-def _check_matrices(a, b):
+def check_matrices(a, b):
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
                            f"{b.shape[0]}x{b.shape[1]})")
@@ -150,15 +180,17 @@ def _check_vectors(a, b):
                            f"elements, but got {n} and {m} elements respectively")
 
 
-def _check_batches(a, b):
+def check_batches(a, b, kernel="bmm"):
     for name, x in (("batch1", a), ("batch2", b)):
         if x.array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    _same_dtype(a, b, "bmm")
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
     n, _, k = a.array.shape
     if b.array.shape[:2] != (n, k):
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
                            f"{list(b.array.shape[:2])}.")
+    refuse_bools(a.array, kernel)
 
 
 # ------------------------------------------------------------------ products
@@ -179,29 +211,41 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         raise
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
-    if a.dtype is not b.dtype or a.dtype.kind in _UNUSUAL:
-        if a.ndim == b.ndim == 1:
-            return write_out(out, dot(input, other), exact=_DOT_DTYPE)
+    if (a.dtype is not b.dtype or a.dtype.kind in _UNUSUAL) and b.ndim > 1:
         _same_dtype(input, other)
     if b.ndim == 2 and a.ndim > 2:
-        return write_out(out, _mm(input, other), exact=EXACT)
+        return write_out(out, _mm_of_rows(input, other), exact=EXACT)
     if not a.ndim or not b.ndim:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
                            f"{a.ndim}D and {b.ndim}D")
     if a.ndim == 1:
         if b.ndim == 1:
             return write_out(out, dot(input, other), exact=_DOT_DTYPE)
-        return write_out(out, matmul(input.unsqueeze(0), other).squeeze(-2), exact=EXACT)
+        folded = b.ndim > 2 and a.dtype.char in HALF and a.shape[0] == b.shape[-2]
+        result = _folded(input, other) if folded else matmul(input.unsqueeze(0), other)
+        return write_out(out, squeezed(result, b.shape[:-2] + b.shape[-1:]), exact=EXACT)
     if b.ndim == 1:
         if a.ndim == 2:
             return mv(input, other) if out is None else mv(input, other, out=out)
-        return write_out(out, matmul(input, other.unsqueeze(1)).squeeze(-1), exact=EXACT)
+        return write_out(out, unsafe_view(mv(input.reshape(count_of(a.shape[:-1]), a.shape[-1]), other), a.shape[:-1]),
+                         exact=EXACT)
     check_broadcast(a.shape[:-2], b.shape[:-2])
     if a.shape[-1] != b.shape[-2]:
         n = max(count_of(a.shape[:-2]), count_of(b.shape[:-2]))
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] "
                            f"but got: [{n}, {b.shape[-2]}].")
-    return write_out(out, _matmul(input, other), exact=EXACT)
+    if a.ndim == 2 and a.dtype.char in HALF:
+        return write_out(out, _folded(input, other), exact=EXACT)
+    return write_out(out, _matmul_of_batches(input, other), exact=EXACT)
+
+
+def _folded(input, other):
+    """A vector or matrix and batches of matrices as the product of all their columns and it: where sums are rounded,
+    its gradient is one sum, as in torch."""
+    columns = other.transpose(-1, -2)
+    if input.ndim == 2:
+        return _mm(columns, input.t()).transpose(-1, -2).contiguous()
+    return mv(columns.reshape(count_of(columns.shape[:-1]), columns.shape[-1]), input)
 
 
 @public(hot=True, method=True)
@@ -234,7 +278,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([3., 3.])
     """
     try:
-        _check_batches(input, mat2)
+        check_batches(input, mat2)
     except (AttributeError, RuntimeError):
         refuse(bmm, input, mat2)
         raise
@@ -252,10 +296,13 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     a, b = input.array, vec.array
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
-    _same_dtype(input, vec, "addmv_impl_cpu")
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
                            f"vec ({b.shape[0]})")
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {type_name(vec)}, "
+                           f"{type_name(input)}, and {type_name(vec)}")
+    refuse_bools(a, "addmv_impl_cpu")
     return _mv(input, vec)
 
 
@@ -272,8 +319,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     except AttributeError:
         refuse(dot, input, tensor)
         raise
-    if input.array.dtype == bool:
-        raise not_implemented("dot", dt.bool)
+    refuse_bools(input.array, "dot")
     return write_out(out, _inner(input, tensor), exact=_DOT_DTYPE)
 
 
@@ -285,7 +331,9 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.vdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    return dot(input.conjugate(), other)
+    _check_vectors(input, other)
+    refuse_bools(input.array, "dot")
+    return _conjugated_inner(input, other)
 
 
 @public(out="", apart="resized", method=True)
@@ -300,9 +348,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     for name, x in (("self", input), ("vec2", vec2)):
         if x.array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.array.ndim}-D")
-    if input.array.dtype == dt.BFLOAT16 or input.array.dtype != vec2.array.dtype:
-        return input.unsqueeze(1) * vec2
-    return _outer(input, vec2)
+    return every_product(input, vec2) if input.array.dtype == vec2.array.dtype else input.unsqueeze(1) * vec2
 
 
 @public(out="", apart="resized", method=True)
@@ -330,11 +376,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
         refuse(linear, input, weight, bias)
+        if bias is not None and x.ndim == 2:
+            raise RuntimeError(f"mat2 must be a matrix, got {w.ndim}-D tensor")
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
     if x.dtype is not w.dtype or x.dtype.kind in _UNUSUAL:
-        if x.dtype == dt.BFLOAT16 and w.dtype == dt.BFLOAT16:      # here, as this is hot
-            return in_float32(linear, input, weight, bias)
         if bias is not None:
             _check_bias(bias, x, w)
             if x.dtype != w.dtype:
@@ -342,12 +388,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
                                    f"{type_name(weight)}")
         _same_dtype(input, weight)
     if x.shape[-1] != w.shape[1]:
-        _check_matrices(rows(x), w.T)
+        check_matrices(rows(x), w.T)
     if bias is not None:
         _check_bias(bias, x, w)
     if x.ndim == 2:
         return _linear_mm(input, weight, bias) if bias is None else _linear_addmm(input, weight, bias)
-    return _linear(input, weight, bias)
+    if bias is not None:
+        return _linear_view(input, weight, bias)
+    return (_linear_unsafe_view if x.ndim > 2 else _linear_squeeze)(input, weight, None)
 
 
 def _check_bias(bias, x, w):
@@ -358,10 +406,10 @@ def _check_bias(bias, x, w):
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(bias)} and "
                            f"{dt.of(w).type_name}")
     if b.shape != w.shape[:1]:
-        _check_expand(b.shape, (count_of(x.shape[:-1]), w.shape[0]))
+        check_expand(b.shape, (count_of(x.shape[:-1]), w.shape[0]))
 
 
-def _check_expand(shape, target):
+def check_expand(shape, target):
     """RuntimeError unless `shape` broadcasts to `target`."""
     for i in range(1, len(shape) + 1):
         if i > len(target) or shape[-i] not in (1, target[-i]):
@@ -369,118 +417,6 @@ def _check_expand(shape, target):
             raise RuntimeError(f"The expanded size of the tensor ({wanted}) must match the existing size ({shape[-i]}) "
                                f"at non-singleton dimension {len(target) - i}.  Target sizes: {list(target)}.  "
                                f"Tensor sizes: {list(shape)}")
-
-
-# ------------------------------------------------------------------ a tensor plus a product
-def _combined(input, product, beta, alpha):
-    """beta * input + alpha * product, `input` broadcast; beta 0 ignores it, whatever it holds."""
-    beta, alpha = _factors(input, beta, alpha)
-    _check_expand(input.array.shape, product.array.shape)
-    if alpha != 1:
-        product = product * alpha
-    if beta == 0:
-        return product
-    return (input if beta == 1 else input * beta) + product
-
-
-def _factors(input, beta, alpha):
-    """The factors as torch takes them for `input`: cut to integers for integers."""
-    return (int(beta), int(alpha)) if input.array.dtype.kind in dt.INTEGER else (beta, alpha)
-
-
-@public(hot=True, method=True, inplace=True)
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
-          out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2); `input` is broadcast to (n, m).
-
-    >>> import tinytorch as torch
-    >>> torch.addmm(torch.ones(2), torch.ones(1, 3), torch.ones(3, 2), beta=2)
-    tensor([[5., 5.]])
-    """
-    try:
-        own, a, b = input.array, mat1.array, mat2.array
-    except AttributeError:
-        refuse(addmm, input, mat1, mat2)
-        raise
-    for name, x in (("mat1", a), ("mat2", b)):
-        if x.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
-    if a.dtype == dt.BFLOAT16:
-        return write_out(out, _combined(input, mm(mat1, mat2), beta, alpha), exact=EXACT)
-    if not own.dtype == a.dtype == b.dtype:
-        raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and {type_name(mat2)}")
-    _check_matrices(a, b)
-    _refuse_bools(a)
-    beta, alpha = _factors(input, beta, alpha)
-    _check_expand(own.shape, (a.shape[0], b.shape[1]))
-    return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)
-
-
-@public(out=EXACT, method=True, inplace=True)
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1,
-          out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * (mat @ vec).
-
-    >>> import tinytorch as torch
-    >>> torch.addmv(torch.ones(2), torch.ones(2, 3), torch.ones(3))
-    tensor([4., 4.])
-    """
-    return _combined(input, mv(mat, vec), beta, alpha)
-
-
-@public(out="", method=True, inplace=True)
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1,
-         out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * outer(vec1, vec2).
-
-    >>> import tinytorch as torch
-    >>> torch.addr(torch.ones(2, 1), torch.ones(2), torch.ones(1))
-    tensor([[2.],
-            [2.]])
-    """
-    for name, value in (("beta", beta), ("alpha", alpha)):
-        if input.array.dtype.kind in dt.INTEGRAL and isinstance(value, float):
-            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
-    product = outer(vec1, vec2)
-    if input.array.dtype == product.array.dtype == bool:
-        _check_expand(input.array.shape, product.array.shape)
-        return wrap(input.array & bool(beta) | product.array & bool(alpha))
-    return _combined(input, product, beta, alpha)
-
-
-def _batched(batch1, batch2):
-    """bmm(batch1, batch2); IndexError first for one that has no dimension whose size is needed."""
-    check_dim(1, batch1.array.ndim)
-    check_dim(2, batch2.array.ndim)
-    return bmm(batch1, batch2)
-
-
-@public(out=EXACT, method=True, inplace=True)
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
-            out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * bmm(batch1, batch2).
-
-    >>> import tinytorch as torch
-    >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 2), torch.ones(1, 2, 1))
-    tensor([[[3.]]])
-    """
-    return _combined(input, _batched(batch1, batch2), beta, alpha)
-
-
-@public(method=True, inplace=True)
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
-           out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * bmm(batch1, batch2).sum(0).
-
-    >>> import tinytorch as torch
-    >>> torch.addbmm(torch.ones(1), torch.ones(3, 1, 2), torch.ones(3, 2, 1))
-    tensor([[7.]])
-    """
-    result = _combined(input, _batched(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
-    if out is not None and out.array.shape != result.array.shape:
-        out.array = resized(out.array, result.array)           # here torch does so without a warning
-    return write_out(out, result, level=4,
-                     exact="self and mat2 must have the same dtype, but got {Have} and {Want}")
 
 
 @method()

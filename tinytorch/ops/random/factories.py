@@ -23,7 +23,7 @@ from ...memory_format import layout as Layout, memory_format as MemoryFormat
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 from ...types import Ints
-from ..creation.factories import as_dtype
+from ..creation.options import as_dtype, check_pinned
 from ..elementwise.arithmetic import zeros_like
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse
 
@@ -41,10 +41,11 @@ def _shape(name, args, size):
     return size_of(args if size is None else (size,), name)
 
 
-def _new(fill, arguments, shape, generator, out, dtype, default, device, requires_grad):
+def _new(fill, arguments, shape, generator, out, dtype, default, device, requires_grad, pin_memory):
     """A tensor of `shape`, filled by fill(array, *arguments, stream); or `out`, resized and filled."""
     stream = stream_of(generator)
     check_device(device)
+    check_pinned(pin_memory)
     dtype = as_dtype(dtype, "rand")
     if out is None:
         result = wrap(empty(shape, (dtype or default or dt.get_default_dtype()).numpy))
@@ -78,7 +79,7 @@ def rand(*sizes: int, size: Ints = None, generator: Generator | None = None, out
     tensor([0.4963, 0.7682, 0.0885])
     """
     return _new(fill_uniform, (0.0, 1.0), _shape("rand", sizes, size), generator, out, dtype, None, device,
-                requires_grad)
+                requires_grad, pin_memory)
 
 
 @public(hot=True)
@@ -93,7 +94,7 @@ def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, ou
     tensor([ 1.5410, -0.2934, -2.1788])
     """
     return _new(fill_normal, (0.0, 1.0), _shape("randn", sizes, size), generator, out, dtype, None, device,
-                requires_grad)
+                requires_grad, pin_memory)
 
 
 @public(hot=True)
@@ -118,12 +119,13 @@ def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generat
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     bounds = as_integer("randint", "low", low), as_integer("randint", "high", high)
     return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device,
-                requires_grad)
+                requires_grad, pin_memory)
 
 
-def _like(fill, arguments, input, generator, dtype, device, requires_grad, memory_format):
+def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_memory, memory_format):
     """As _new, for the shape, dtype and memory order of `input`."""
     check_device(device)
+    check_pinned(pin_memory)
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
     d = as_dtype(dtype, "rand_like") or dt.of(input.array)
     if layout == "torch.preserve_format":
@@ -152,7 +154,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.dt
     >>> torch.rand_like(torch.zeros(2))
     tensor([0.4963, 0.7682])
     """
-    return _like(fill_uniform, (0.0, 1.0), input, generator, dtype, device, requires_grad, memory_format)
+    return _like(fill_uniform, (0.0, 1.0), input, generator, dtype, device, requires_grad, pin_memory, memory_format)
 
 
 @public()
@@ -166,7 +168,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.d
     >>> torch.randn_like(torch.zeros(2))
     tensor([ 1.5410, -0.2934])
     """
-    return _like(fill_normal, (0.0, 1.0), input, generator, dtype, device, requires_grad, memory_format)
+    return _like(fill_normal, (0.0, 1.0), input, generator, dtype, device, requires_grad, pin_memory, memory_format)
 
 
 @public()
@@ -188,7 +190,7 @@ def randint_like(input: Tensor, low: int | Tensor = None, high: int = None, *, g
     if isinstance(high, Tensor) and high.array.ndim:
         raise RuntimeError("high must be a scalar tensor and on CPU")
     bounds = 0 if low is None else int(low), int(high)
-    return _like(fill_integers, bounds, input, generator, dtype, device, requires_grad, memory_format)
+    return _like(fill_integers, bounds, input, generator, dtype, device, requires_grad, pin_memory, memory_format)
 
 
 @public()
@@ -205,7 +207,8 @@ def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None =
     n = int(n)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    return _new(_permutation, (n,), (n,), generator, out, dtype, dt.int64, device, requires_grad)
+    return _new(_permutation, (n,), (n,), generator, out, dtype, dt.int64, device, requires_grad,
+                pin_memory)
 
 
 def _permutation(array, n, stream):
@@ -237,7 +240,9 @@ def _normal_of(stream, mean, std):
             raise RuntimeError("normal expects all elements of std >= 0.0")
         check_broadcast(np.shape(mean), std.shape)
     source = mean if isinstance(mean, np.ndarray) else std
-    if source.dtype == dt.BFLOAT16:
+    if source.dtype != dt.BFLOAT16:
+        std = dt.widened(std)
+    else:
         return _normal_of_bfloat16(stream, mean, std)
     result = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), source.dtype)
     if isinstance(std, np.ndarray):
@@ -289,7 +294,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
     return _new(fill_normal, (mean, std), _shape("normal", (), size), generator, out, dtype, None, device,
-                requires_grad)
+                requires_grad, pin_memory)
 
 
 @op(name="bernoulli", first=1, p=zeros_like)
@@ -350,7 +355,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
     with stream_of(generator) as stream:
         result = samplers.categorical(weights, count, replacement, stream)
-    return refill(out, wrap(result))
+    return refill(out, wrap(result.copy()))
 
 
 def _check_weights(weights, replaced):

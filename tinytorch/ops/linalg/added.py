@@ -1,0 +1,269 @@
+"""A tensor plus a product: addmm addmv addr baddbmm addbmm."""
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import op
+from ...autograd.promotion import EXACT, promoted, stored_as, write_out
+from ...autograd.public import public, refuse
+from ...autograd.views import resized
+from ...errors import type_name
+from ...kernels.linalg import products
+from ...tensor import Tensor, check_dim, wrap
+from ...types import Number
+from .products import (
+    C_NAMES,
+    HALF,
+    _matmul,
+    _mm,
+    _mv,
+    check_batches,
+    check_expand,
+    check_matrices,
+    every_product,
+    full_dot,
+    mT,
+    refuse_bools,
+)
+
+__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm"]
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+# ------------------------------------------------------------------ primitives
+def _scaled(x, factor):
+    """x * factor. In half precision the number is not rounded to it."""
+    if factor == 1:
+        return x
+    if not isinstance(x, Tensor) and x.dtype.char == "e":
+        return (x.astype(_FLOAT32) * _FLOAT32.type(factor)).astype(x.dtype)
+    return x * factor
+
+
+def _plus(input, product, beta, alpha):
+    """beta * input + alpha * product, in the memory of the product. With beta 0, even NaN in `input` is ignored."""
+    if alpha != 1:
+        product *= alpha
+    if beta != 0:
+        product += input if beta == 1 else input * beta
+    return product
+
+
+def _wide(x):
+    return dt.cast(x, _FLOAT32)
+
+
+def _of_input(g, beta):
+    return _scaled(g, beta.conjugate())
+
+
+@op(name="addmm", first=2, input=_of_input,
+    mat1=lambda g, mat2, alpha: _scaled(_mm(g, mT(mat2)), alpha.conjugate()),
+    mat2=lambda g, mat1, alpha: _scaled(_mm(mT(mat1), g), alpha.conjugate()))
+def _addmm(beta, alpha, input, mat1, mat2):
+    if mat1.dtype.char in HALF:                # added up in float32, and rounded once
+        return dt.cast(_plus(_wide(input), np.dot(_wide(mat1), _wide(mat2)), beta, alpha), mat1.dtype)
+    return _plus(input, full_dot(mat1, mat2), beta, alpha)
+
+
+@op(name="baddbmm", first=2, input=_of_input,
+    batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
+    batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()))
+def _baddbmm(beta, alpha, input, batch1, batch2):
+    if batch1.dtype.char in HALF:
+        product = np.matmul(_wide(batch1), _wide(batch2))
+        return dt.cast(_plus(_wide(input), product, beta, alpha), batch1.dtype)
+    return _plus(input, products.matmul(batch1, batch2), beta, alpha)
+
+
+@op(name="addbmm", first=2, input=_of_input,
+    batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
+    batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()))
+def _addbmm(beta, alpha, input, batch1, batch2):
+    count, n, k = batch1.shape
+    if batch1.dtype.char in HALF:              # one product after the other, and the sum is rounded every time
+        result = np.broadcast_to(input, (n, batch2.shape[2]))
+        for a, b in zip(batch1, batch2):
+            result, beta = _addmm(beta, alpha, result, a, b), 1
+        return result.copy() if count else dt.cast(_wide(result) * beta, batch1.dtype)
+    one, two = batch1.transpose(1, 0, 2).reshape(n, count * k), batch2.reshape(count * k, batch2.shape[2])
+    return _plus(input, full_dot(one, two), beta, alpha)
+
+
+@op(name="addmv", first=2, input=_of_input,
+    mat=lambda g, vec, alpha: _scaled(every_product(g, vec.conjugate()), alpha.conjugate()),
+    vec=lambda g, mat, alpha: _scaled(_mv(mT(mat), g), alpha.conjugate()))
+def _addmv(beta, alpha, input, mat, vec):
+    if not mat.size:                           # nothing to add: `input` in its own shape
+        if beta == 0:
+            return np.zeros(mat.shape[:1], mat.dtype)
+        return input * beta if mat.dtype != dt.BFLOAT16 else dt.cast(_wide(input) * beta, mat.dtype)
+    if mat.dtype.char in HALF:
+        product = np.dot(_wide(mat), _wide(vec))
+        own = input if beta == 1 else dt.cast(_wide(input) * beta, mat.dtype)
+        return dt.cast(_plus(_wide(own), product, beta and 1, alpha), mat.dtype)
+    return _plus(input, full_dot(mat, vec), beta, alpha)
+
+
+@op(name="addr", first=2, input=_of_input,
+    vec1=lambda g, vec2, alpha: _scaled(_mv(g, vec2.conjugate()), alpha.conjugate()),
+    vec2=lambda g, vec1, alpha: _scaled(_mv(g.T, vec1.conjugate()), alpha.conjugate()))
+def _addr(beta, alpha, input, vec1, vec2):
+    if vec1.dtype.kind in dt.BOOL:
+        return input & bool(beta) | vec1[:, None] & vec2 & bool(alpha)
+    if vec1.dtype.char not in HALF:
+        return _plus(input, (vec1 if alpha == 1 else vec1 * alpha)[:, None] * vec2, beta, 1)
+
+    def rounded(x):
+        return _wide(dt.cast(x, vec1.dtype))
+    product = rounded(rounded(_wide(vec1) * alpha)[:, None] * _wide(vec2))
+    return dt.cast(product if beta == 0 else rounded(_wide(input) * beta) + product, vec1.dtype)
+
+
+# ------------------------------------------------------------------ the factors
+def _factor(value, dtype):
+    """A factor as torch takes it for a dtype: cut to an integer for integers, in float32 for half precision."""
+    value = value.item() if isinstance(value, (Tensor, np.generic)) else value
+    if dtype.kind in dt.FLOATING + dt.COMPLEX and value.__class__ is not complex:
+        return value
+    return stored_as(value, _FLOAT32 if dtype.char in HALF else dtype).item()
+
+
+def _stored(value, dtype):
+    """A factor that torch converts to the dtype itself."""
+    value = value.item() if isinstance(value, (Tensor, np.generic)) else value
+    return _wide(stored_as(value, dtype)).item() if dtype.char in HALF else stored_as(value, dtype).item()
+
+
+def _check_empty_sum(beta, input, mat1):
+    """Where nothing is added up, torch multiplies by beta, of whatever dtype that is."""
+    integers = input.array.dtype.kind in dt.INTEGER
+    if integers and mat1.array.shape[-1] == 0 and not isinstance(beta, int) and beta != 0:
+        raise RuntimeError(f"result type {dt.of_scalar(beta).type_name} can't be cast to the desired output type "
+                           f"{type_name(input)}")
+
+
+# ------------------------------------------------------------------ public functions
+@public(hot=True, method=True, inplace=True)
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+          out: Tensor | None = None) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2); `input` is broadcast to (n, m).
+
+    >>> import tinytorch as torch
+    >>> torch.addmm(torch.ones(2), torch.ones(1, 3), torch.ones(3, 2), beta=2)
+    tensor([[5., 5.]])
+    """
+    try:
+        own, a, b = input.array, mat1.array, mat2.array
+    except AttributeError:
+        refuse(addmm, input, mat1, mat2)
+        raise
+    for name, x in (("mat1", a), ("mat2", b)):
+        if x.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+    if not own.dtype == a.dtype == b.dtype:
+        name, x = ("self", input) if own.dtype != b.dtype else ("mat1", mat1)
+        raise RuntimeError(f"{name} and mat2 must have the same dtype, but got {type_name(x)} and {type_name(mat2)}")
+    check_matrices(a, b)
+    refuse_bools(a)
+    check_expand(own.shape, (a.shape[0], b.shape[1]))
+    _check_empty_sum(beta, input, mat1)
+    beta, alpha = _factor(beta, a.dtype), _factor(alpha, a.dtype)
+    return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)
+
+
+@public(out=EXACT, method=True, inplace=True)
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1,
+          out: Tensor | None = None) -> Tensor:
+    """beta * input + alpha * (mat @ vec).
+
+    >>> import tinytorch as torch
+    >>> torch.addmv(torch.ones(2), torch.ones(2, 3), torch.ones(3))
+    tensor([4., 4.])
+    """
+    own, a, b = input.array, mat.array, vec.array
+    if own.ndim > 1 or a.ndim != 2 or b.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {own.ndim}, {a.ndim}, {b.ndim}")
+    if a.shape[1] != b.shape[0] or own.size not in (1, a.shape[0]):
+        raise RuntimeError(f"size mismatch, got input ({own.size}), mat ({a.shape[0]}x{a.shape[1]}), "
+                           f"vec ({b.shape[0]})")
+    if not own.dtype == a.dtype == b.dtype:
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {type_name(input)}, "
+                           f"{type_name(mat)}, and {type_name(vec)}")
+    refuse_bools(a, "addmv_impl_cpu")
+    return _addmv(_stored(beta, a.dtype), _stored(alpha, a.dtype), input, mat, vec)
+
+
+@public(out="", method=True, inplace=True)
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+         out: Tensor | None = None) -> Tensor:
+    """beta * input + alpha * outer(vec1, vec2).
+
+    >>> import tinytorch as torch
+    >>> torch.addr(torch.ones(2, 1), torch.ones(2), torch.ones(1))
+    tensor([[2.],
+            [2.]])
+    """
+    for name, x in (("vec1", vec1), ("vec2", vec2)):
+        if x.array.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.array.ndim}-D")
+    check_expand(input.array.shape, (vec1.array.size, vec2.array.size))
+    input, vec1, vec2 = promoted(input, vec1, vec2)
+    dtype = input.array.dtype
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        if dtype.kind in dt.INTEGRAL and isinstance(value, float):
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+    return _addr(_stored(beta, dtype), _stored(alpha, dtype), input, vec1, vec2)
+
+
+def _of_batches(input, batch1, batch2):
+    """The dtype of a sum with products of batches. IndexError first for one that has no dimension whose size is
+    needed."""
+    check_dim(1, batch1.array.ndim)
+    check_dim(2, batch2.array.ndim)
+    return input.array.dtype
+
+
+@public(out=EXACT, method=True, inplace=True)
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+            out: Tensor | None = None) -> Tensor:
+    """beta * input + alpha * bmm(batch1, batch2).
+
+    >>> import tinytorch as torch
+    >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 2), torch.ones(1, 2, 1))
+    tensor([[[3.]]])
+    """
+    dtype = _of_batches(input, batch1, batch2)
+    if not dtype == batch1.array.dtype == batch2.array.dtype:
+        names = [C_NAMES[type_name(x)] for x in (input, batch1, batch2)]
+        raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
+    check_batches(batch1, batch2, "baddbmm")
+    check_expand(input.array.shape, batch1.array.shape[:2] + batch2.array.shape[2:])
+    _check_empty_sum(beta, input, batch1)
+    return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, batch2)
+
+
+@public(method=True, inplace=True)
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+           out: Tensor | None = None) -> Tensor:
+    """beta * input + alpha * bmm(batch1, batch2).sum(0).
+
+    >>> import tinytorch as torch
+    >>> torch.addbmm(torch.ones(1), torch.ones(3, 1, 2), torch.ones(3, 2, 1))
+    tensor([[7.]])
+    """
+    dtype = _of_batches(input, batch1, batch2)
+    check_batches(batch1, batch2, "addmm_impl_cpu_")
+    shape = batch1.array.shape[1:2] + batch2.array.shape[2:]
+    check_expand(input.array.shape, shape)
+    if dtype != batch2.array.dtype:
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and "
+                           f"{type_name(batch2)}")
+    _check_empty_sum(beta, input, batch1 if len(batch1.array) else wrap(batch1.array[..., :0]))
+    result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, batch2)
+    if out is not None and out.array.shape != shape:
+        out.array = resized(out.array, result.array)           # here torch does so without a warning
+    return write_out(out, result, level=4,
+                     exact="self and mat2 must have the same dtype, but got {Have} and {Want}")
