@@ -58,15 +58,16 @@ def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> 
         hint = ("enable anomaly detection to find the operation that failed to compute its gradient, "
                 "with torch.autograd.set_detect_anomaly(True, check_nan=False).")
     where = cell[2] if len(cell) > 2 else ""
+    kind = "CPUBFloat16Type" if array.dtype == dt.BFLOAT16 else f"torch.{dt.of(array).tensor_type}"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{dt.of(array).tensor_type} {list(array.shape)}]{made} is at version {cell[0]}; "
+        f"[{kind} {list(array.shape)}]{made} is at version {cell[0]}; "
         f"expected version {version} instead. Hint: {hint}{where}")
 
 
 def short_name(name: str) -> str:
-    """The name of the operation that a node belongs to."""
-    return re.sub(r"Backward\d*$", "", name)
+    """The name of the operation that a node belongs to, with the number of an overload other than the first."""
+    return re.sub(r"Backward0?(\d*)$", r"\1", name)
 
 
 def _watched(node, number):

@@ -359,21 +359,21 @@ floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
 # ------------------------------------------------------------------ of three operands
-@op(name="addcmul", input=lambda g: g,
+@op(name="addcmul", steps=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(tensor2 * value),
     tensor2=lambda g, tensor1, value: g * conj(tensor1 * value))
 def _addcmul(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) * tensor2
 
 
-@op(name="addcdiv", input=lambda g: g,
+@op(name="addcdiv", steps=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)))
 def _addcdiv(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) / tensor2
 
 
-@op(name="lerp", input=lambda g, weight: g * conj(1 - weight), end=lambda g, weight: g * conj(weight),
+@op(name="lerp", steps=True, input=lambda g, weight: g * conj(1 - weight), end=lambda g, weight: g * conj(weight),
     weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.

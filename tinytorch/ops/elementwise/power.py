@@ -185,6 +185,15 @@ def xlogy(input, other):
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
+def _xlogy_in_bfloat16(input, other):
+    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(dt.widened(other))))
+    zero = (dt.widened(input) == 0) & ~np.isnan(dt.widened(other))
+    return dt.to_bfloat16(np.where(zero, np.float32(0), dt.widened(input) * logarithm))
+
+
+xlogy.op.in_bfloat16 = _xlogy_in_bfloat16
+
+
 def _ldexp_slope(g, other):
     if (other.array if isinstance(other, Tensor) else other).dtype.kind in dt.INTEGER:
         return _ldexp(g, other)
