@@ -43,7 +43,7 @@ def _hardtanh_backward(grad, input, low, high):
     return grad * ~_outside(input, low, high)
 
 
-@op(name="hardtanh", input=lambda g, input, low, high: _hardtanh_backward(g, input, low, high))
+@op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: _hardtanh_backward(g, input, low, high))
 def _hardtanh(input, low, high):
     return limited(input, low, high)
 
@@ -70,7 +70,7 @@ def _threshold_backward(grad, input, threshold):
     return grad * ~(input <= threshold)
 
 
-@op(name="threshold", input=lambda g, input, threshold: _threshold_backward(g, input, threshold))
+@op(name="threshold", elementwise=True, input=lambda g, input, threshold: _threshold_backward(g, input, threshold))
 def _threshold(input, threshold, value):
     return np.where(input <= threshold, np.asarray(value, input.dtype), input)
 
@@ -91,7 +91,7 @@ def _shrink_backward(grad, input, lambd):
     return grad * ~((input <= lambd) * (input >= -lambd))
 
 
-@op(name="hardshrink", input=lambda g, input, lambd: _shrink_backward(g, input, lambd))
+@op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: _shrink_backward(g, input, lambd))
 def _hardshrink(input, lambd):
     return input * ~((input >= -lambd) & (input <= lambd)) + 0.0           # 0. for the -0. of a negative number
 
@@ -110,7 +110,7 @@ def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
 _softshrink_backward = renamed(_shrink_backward, "softshrink_backward")
 
 
-@op(name="softshrink", input=lambda g, input, lambd: _softshrink_backward(g, input, lambd))
+@op(name="softshrink", elementwise=True, input=lambda g, input, lambd: _softshrink_backward(g, input, lambd))
 def _softshrink(input, lambd):
     return input - np.minimum(np.maximum(input, -lambd), lambd)
 
@@ -139,7 +139,7 @@ def _hardsigmoid_backward(grad, input):
     return grad * _SIXTH * ((input > -3) & (input < 3))
 
 
-@op(name="hardsigmoid", input=lambda g, input: _hardsigmoid_backward(g, input))
+@op(name="hardsigmoid", elementwise=True, input=lambda g, input: _hardsigmoid_backward(g, input))
 def _hardsigmoid(input):
     if input.dtype.char == "e":
         return rounded_once(_hardsigmoid.op.forward, input)
@@ -166,7 +166,7 @@ def _hardswish_backward(grad, input):
     return grad * np.where(input <= -3, slope.dtype.type(0), np.where(input < 3, slope, slope.dtype.type(1)))
 
 
-@op(name="hardswish", input=lambda g, input: _hardswish_backward(g, input))
+@op(name="hardswish", elementwise=True, input=lambda g, input: _hardswish_backward(g, input))
 def _hardswish(input):
     if input.dtype.char == "e":
         return rounded_once(_hardswish.op.forward, input)
@@ -192,7 +192,7 @@ def _silu_gradient(g, input):
     return g * conj(s * (1 + input * (1 - s)))
 
 
-@op(name="silu", input=_silu_gradient)
+@op(name="silu", elementwise=True, input=_silu_gradient)
 def _silu(input):
     if input.dtype.char == "e":
         return rounded_once(_silu.op.forward, input)
@@ -222,7 +222,7 @@ def _mish_gradient(g, input):
     return g * (t + input * sigmoid(input) * (1 - t * t))
 
 
-@op(name="mish", input=_mish_gradient)
+@op(name="mish", elementwise=True, input=_mish_gradient)
 def _mish(input):
     if input.dtype.char == "e":
         return rounded_once(_mish.op.forward, input)
@@ -255,7 +255,8 @@ def _softplus_backward(grad, input, beta, threshold):
     return np.where(scaled > threshold, grad, grad * grown / (grown + 1))
 
 
-@op(name="softplus", input=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold))
+@op(name="softplus", elementwise=True,
+    input=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold))
 def _softplus(input, beta, threshold):
     if input.dtype.char == "e":
         return rounded_once(_softplus.op.forward, input, beta, threshold)
@@ -286,7 +287,7 @@ def _log_sigmoid_backward(grad, input):
     return grad * sigmoid.op.forward(-input)
 
 
-@op(name="log_sigmoid", input=lambda g, input: _log_sigmoid_backward(g, input))
+@op(name="log_sigmoid", elementwise=True, input=lambda g, input: _log_sigmoid_backward(g, input))
 def _log_sigmoid(input):
     if input.dtype.char == "e":
         return rounded_once(_log_sigmoid.op.forward, input)

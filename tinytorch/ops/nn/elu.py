@@ -45,7 +45,8 @@ def _elu_backward_by_output(grad, output, alpha, scale, rate):
     return grad * np.where(output <= 0, (output + alpha * scale) * rate, np.asarray(scale, output.dtype))
 
 
-@op(name="elu", input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
+@op(name="elu", elementwise=True,
+    input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
 def _elu(input, alpha, scale, rate):
     if input.dtype.char == "e":
         return rounded_once(_elu.op.forward, input, alpha, scale, rate)
@@ -53,7 +54,8 @@ def _elu(input, alpha, scale, rate):
     return np.expm1(negative * rate) * (alpha * scale) + positive * scale
 
 
-@op(name="elu.1", input=lambda g, ans, alpha, scale, rate: _elu_backward_by_output(g, ans, alpha, scale, rate))
+@op(name="elu.1", elementwise=True,
+    input=lambda g, ans, alpha, scale, rate: _elu_backward_by_output(g, ans, alpha, scale, rate))
 def _elu_over(input, alpha, scale, rate):
     return _elu.op.forward(input, alpha, scale, rate)
 

@@ -53,7 +53,8 @@ def _gelu_backward(grad, input, approximate, share):
     return slope
 
 
-@op(name="gelu", aux=True, input=lambda g, input, approximate, aux: _gelu_backward(g, input, approximate, aux))
+@op(name="gelu", aux=True, elementwise=True,
+    input=lambda g, input, approximate, aux: _gelu_backward(g, input, approximate, aux))
 def _gelu(input, approximate, keep):
     if input.dtype.char == "e":
         result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)

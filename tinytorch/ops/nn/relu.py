@@ -99,7 +99,7 @@ def _leak(grad, input, slope):
     return grad * factor
 
 
-@op(name="leaky_relu", input=lambda g, input, slope: _leak(g, input, slope))
+@op(name="leaky_relu", elementwise=True, input=lambda g, input, slope: _leak(g, input, slope))
 def _leaky_relu(input, slope):
     if input.dtype.char == "e":
         return rounded_once(_leaky_relu.op.forward, input, slope)
@@ -118,7 +118,7 @@ def _leak_by_output(g, ans, slope):
     return _leak(g, ans, slope)
 
 
-@op(name="leaky_relu.1", input=_leak_by_output)
+@op(name="leaky_relu.1", elementwise=True, input=_leak_by_output)
 def _leaky_relu_over(input, slope):
     return _leaky_relu.op.forward(input, slope)
 
