@@ -49,6 +49,7 @@ class Op:
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes bfloat16 as it is
+    over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
     own_order = False          # its result has a memory order of its own, whatever that of its operands is

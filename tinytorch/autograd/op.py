@@ -66,9 +66,9 @@ def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool =
        **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand
-    for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order of that
-    of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
+    stand for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order
+    of that of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
         o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,

@@ -69,8 +69,8 @@ def _type_text(d):
 
 
 def short_name(name: str) -> str:
-    """The name of the operation that a node belongs to."""
-    return re.sub(r"Backward\d*$", "", name)
+    """The name of the operation that a node belongs to, with the number of an overload other than the first."""
+    return re.sub(r"Backward0?(\d*)$", r"\1", name)
 
 
 def _watched(node, number):
