@@ -101,10 +101,20 @@ def _addmv(beta, alpha, input, mat, vec):
             return np.zeros(mat.shape[:1], mat.dtype)
         return input * beta if mat.dtype != dt.BFLOAT16 else dt.cast(_wide(input) * beta, mat.dtype)
     if mat.dtype.char in HALF:
-        product = np.dot(_wide(mat), _wide(vec))
-        own = input if beta == 1 else dt.cast(_wide(input) * beta, mat.dtype)
-        return dt.cast(_plus(_wide(own), product, beta and 1, alpha), mat.dtype)
+        return _half_addmv(beta, alpha, input, mat, vec)
     return _plus(input, full_dot(mat, vec), beta, alpha)
+
+
+def _half_addmv(beta, alpha, input, mat, vec):
+    """Rounded as by torch, whose routines for matrices of columns and of rows, and for alpha 1, differ."""
+    product, own, columns = np.dot(_wide(mat), _wide(vec)), _wide(input), mat.strides[0] == mat.itemsize
+    if columns:
+        product = _wide(dt.cast(product * _FLOAT32.type(alpha), mat.dtype))
+        alpha = 1
+    if beta not in (0, 1) and (columns or alpha != 1 or mat.dtype == dt.BFLOAT16):
+        own = _wide(dt.cast(own * _FLOAT32.type(beta), mat.dtype))
+        beta = 1
+    return dt.cast(_plus(own, product, beta, alpha), mat.dtype)
 
 
 @op(name="addr", first=2, input=_of_input,
@@ -239,8 +249,8 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     if not dtype == batch1.array.dtype == batch2.array.dtype:
         names = [C_NAMES[type_name(x)] for x in (input, batch1, batch2)]
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
-    check_batches(batch1, batch2, "baddbmm")
     check_expand(input.array.shape, batch1.array.shape[:2] + batch2.array.shape[2:])
+    check_batches(batch1, batch2, "baddbmm")
     _check_empty_sum(beta, input, batch1)
     return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, batch2)
 
@@ -255,9 +265,9 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     tensor([[7.]])
     """
     dtype = _of_batches(input, batch1, batch2)
-    check_batches(batch1, batch2, "addmm_impl_cpu_")
     shape = batch1.array.shape[1:2] + batch2.array.shape[2:]
     check_expand(input.array.shape, shape)
+    check_batches(batch1, batch2, "addmm_impl_cpu_")
     if dtype != batch2.array.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and "
                            f"{type_name(batch2)}")
