@@ -42,8 +42,7 @@ def _cross_rounded(dim, input, other):
         return dt.from_bfloat16(dt.to_bfloat16(a[i] * b[j]))
     rows = [dt.to_bfloat16(product(i, j) - product(j, i)) for i, j in ((1, 2), (2, 0), (0, 1))]
     result = np.empty(input.shape, dt.BFLOAT16)
-    for row, to in zip(rows, np.moveaxis(result, dim, 0)):
-        to[...] = row
+    np.moveaxis(result, dim, 0)[...] = np.stack(rows)
     return result
 
 
