@@ -62,6 +62,7 @@ from .ops.creation.ranges import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
+from .ops.reduction.quantiles import *
 from .ops.nn.rnn import *
 from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *

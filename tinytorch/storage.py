@@ -12,6 +12,7 @@ import numpy as np
 from . import dtypes as dt
 from .arguments import int_of, ints_of
 from .autograd.grad_mode import mode
+from .autograd.op import op
 from .autograd.promotion import C_NAMES
 from .autograd.public import method
 from .autograd.views import check_in_place
@@ -351,11 +352,24 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {_c_name(source.dtype)} to a tensor of type "
                            f"{_c_name(self.dtype)}")
-    if mode.grad and (self.requires_grad or source.requires_grad):
-        raise RuntimeError("derivative for set_ is not implemented")
-    self.array = source.array if size is None else _part(source, storage_offset, size, stride)
+    array = source.array if size is None else _part(source, storage_offset, size, stride)
+    recorded = _set(self, source, array) if mode.grad and (self.requires_grad or source.requires_grad) else None
+    self.array = array
     self.version[0] += 1
+    if recorded is not None:
+        self.node, self._requires_grad = recorded.node, True
+        if self.view_info is not None:
+            self.view_info.seen = self.version[0]
     return self
+
+
+def _no_derivative(g):
+    raise RuntimeError("derivative for set_ is not implemented")
+
+
+@op(name="set_", input=_no_derivative, source=_no_derivative, backward_name="torch::autograd::NotImplemented")
+def _set(input, source, array):
+    return array
 
 
 def _part(source, storage_offset, size, stride):

@@ -11,24 +11,21 @@ OTHERWISE_MADE = {
         aminmax block_diag cdist diagonal_scatter dist ldexp linalg.lstsq linalg.lstsq.grad_oriented
         mvlgamma.mvlgamma_p_1 mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nansum
         nn.functional.binary_cross_entropy nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag
-        nn.functional.glu nn.functional.group_norm nn.functional.huber_loss nn.functional.multi_margin_loss
-        nn.functional.multilabel_margin_loss nn.functional.pad.circular nn.functional.pad.reflect
-        nn.functional.pad.replicate nn.functional.pad.replicate_negative nn.functional.pairwise_distance
+        nn.functional.glu nn.functional.huber_loss nn.functional.multi_margin_loss
+        nn.functional.multilabel_margin_loss nn.functional.pad.circular nn.functional.pairwise_distance
         nn.functional.pdist nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar put quantile renorm
         select_scatter slice_scatter std_mean std_mean.unbiased var_mean var_mean.unbiased""",
     "one node here, made of other operations in torch": """
-__rmatmul__ combinations diff einsum linalg.matrix_norm linalg.matrix_power matmul nn.functional.adaptive_avg_pool1d
-nn.functional.adaptive_avg_pool3d nn.functional.adaptive_max_pool1d nn.functional.avg_pool1d nn.functional.batch_norm
-nn.functional.cross_entropy nn.functional.ctc_loss nn.functional.max_pool1d nn.functional.max_unpool1d
-nn.functional.max_unpool1d.grad nn.functional.rms_norm repeat_interleave
+__rmatmul__ combinations diff einsum linalg.matrix_norm linalg.matrix_power matmul nn.functional.batch_norm
+nn.functional.cross_entropy nn.functional.ctc_loss nn.functional.max_unpool1d nn.functional.max_unpool1d.grad
+nn.functional.rms_norm repeat_interleave
 """,
     "one operation for a number and a tensor, which torch counts as two": """
 __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub
 sort cumulative_trapezoid trapezoid trapz
 """,
     "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """
-atleast_2d atleast_3d cummax cummin gather index_add index_copy index_fill index_reduce.amax index_reduce.amin
-index_reduce.mean index_reduce.prod index_select log_softmax log_softmax.with_dtype nn.functional.softmin
+atleast_2d atleast_3d cummax cummin gather index_select log_softmax log_softmax.with_dtype nn.functional.softmin
 nn.functional.softmin.with_dtype softmax softmax.with_dtype
 """,
 }

@@ -13,6 +13,7 @@ from .adapter import (
     OPS,
     Different,
     Untranslatable,
+    array_of,
     convert,
     described,
     error_of,
@@ -33,7 +34,8 @@ NO_VALUES = re.compile(r"^(empty|new_empty|resize_|linalg\.(qr|svd|eig|eigh|lsts
 ANY_OF_EQUALS = {"argsort", "kthvalue", "mode", "sort", "topk"}
 #: Entries that have no samples for CPUs.
 FOR_GPUS = {"nn.functional.batch_norm.without_cudnn": "its samples are for GPUs (batch_norm has those for CPUs)"}
-DTYPES = {torch.float64: 8, torch.float32: 4, torch.int64: 4, torch.bool: 3, torch.complex64: 4}
+DTYPES = {torch.float64: 8, torch.float32: 4, torch.int64: 4, torch.bool: 3, torch.complex64: 4, torch.float16: 3,
+          torch.bfloat16: 3, torch.complex128: 2, torch.int32: 2, torch.int16: 2, torch.int8: 2, torch.uint8: 2}
 SWEEP = 60      # samples of each dtype in the long run
 
 
@@ -72,7 +74,7 @@ def test_values(name):
 @pytest.mark.counted(nothing=FOR_GPUS)
 @pytest.mark.parametrize("name", HERE)
 def test_values_sweep(name):
-    _compare_values(name, dict.fromkeys([*DTYPES, torch.int32, torch.uint8, torch.complex128], SWEEP))
+    _compare_values(name, dict.fromkeys(DTYPES, SWEEP))
 
 
 def _compare_values(name, dtypes):
@@ -98,7 +100,7 @@ def _compare_values(name, dtypes):
 def _equals_found(function, arguments, ours, theirs):
     """torch's result with our indices in the place of its own wherever both lead to equal elements."""
     given = inspect.signature(function).bind(*arguments[0:1], *arguments[1], **arguments[2]).arguments
-    x, dim = arguments[0].numpy(), given.get("dim", -1)
+    x, dim = array_of(arguments[0]), given.get("dim", -1)
     mine, other = (tensors(r)[-1].numpy() for r in (ours, theirs))
     if not x.ndim or given.get("stable") or mine.shape != other.shape:
         return theirs
@@ -119,14 +121,17 @@ GRADS = [name for name in HERE if OPS[name].supports_autograd and not NO_VALUES.
 def test_gradients(name):
     _compare_all_gradients(name, torch.float64, 6, 3)
     _compare_all_gradients(name, torch.complex128, 2, 2)
+    _compare_all_gradients(name, torch.float32, 2, 1)
+    _compare_all_gradients(name, torch.float16, 2, 2)
+    _compare_all_gradients(name, torch.bfloat16, 2, 2)
 
 
 @pytest.mark.sweep
 @pytest.mark.counted(nothing=NO_GRADIENTS)
 @pytest.mark.parametrize("name", GRADS)
 def test_gradients_sweep(name):
-    _compare_all_gradients(name, torch.float64, SWEEP, SWEEP)
-    _compare_all_gradients(name, torch.complex128, SWEEP, SWEEP)
+    for dtype in (torch.float64, torch.complex128, torch.float32, torch.complex64, torch.float16, torch.bfloat16):
+        _compare_all_gradients(name, dtype, SWEEP, SWEEP)
 
 
 def _compare_all_gradients(name, dtype, count, count_second):
@@ -135,7 +140,7 @@ def _compare_all_gradients(name, dtype, count, count_second):
         return
     function = namesake(op.op, op.name)
     for k, sample in enumerate(samples(op, dtype, count, requires_grad=True)):
-        label = f"{name} {described(sample[:3])}"
+        label = f"{name} {dtype} {described(sample[:3])}"
         try:
             answer = both(op, function, sample, label)
         except Untranslatable:

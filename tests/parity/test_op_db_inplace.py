@@ -22,7 +22,8 @@ from .adapter import (
 )
 from .test_op_db import HERE, NO_VALUES, SWEEP, random_weights
 
-DTYPES = {torch.float64: 4, torch.complex128: 2, torch.int64: 3, torch.bool: 2}
+DTYPES = {torch.float64: 4, torch.complex128: 2, torch.int64: 3, torch.bool: 2, torch.float16: 2, torch.bfloat16: 2,
+          torch.int8: 2, torch.uint8: 2}
 INPLACE = [name for name in HERE if in_place_method(OPS[name])]
 
 
@@ -36,7 +37,7 @@ def test_in_place(name):
 @pytest.mark.counted
 @pytest.mark.parametrize("name", INPLACE)
 def test_in_place_sweep(name):
-    _compare_all(name, dict.fromkeys([*DTYPES, torch.float32, torch.int32, torch.complex64], SWEEP))
+    _compare_all(name, dict.fromkeys([*DTYPES, torch.float32, torch.int32, torch.int16, torch.complex64], SWEEP))
 
 
 def _compare_all(name, dtypes):

@@ -61,6 +61,87 @@ def test_steps_and_state(name, kwargs):
         assert repr(mine) == repr(other)
 
 
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name, kwargs", [case for case in CASES if not case.values[1].get("fused")])
+def test_half(name, kwargs, kind):
+    """To a unit in the last place after six steps, from the same gradients. (Fused kernels: below.)"""
+    random = np.random.RandomState(0)
+
+    def numbers(shape):
+        return torch.as_tensor(random.standard_normal(shape)).to(kind)
+    theirs = [numbers(shape).requires_grad_() for shape in ((3, 4), (5,), (200,), ())]
+    theirs.append(numbers((4, 3)).t().requires_grad_())
+    ours = [convert(p) for p in theirs]
+    mine = getattr(tinytorch.optim, name)(ours, **convert(kwargs))
+    other = OPTIMIZERS[name].optim_cls(theirs, **kwargs)
+    for _ in range(6):
+        for a, b in zip(ours, theirs):
+            b.grad = numbers(b.shape)
+            a.grad = convert(b.grad)
+        mine.step()
+        other.step()
+    same(ours, theirs, f"{name} {kwargs}: parameters", tolerance=torch.finfo(kind).eps)
+    same(mine.state_dict(), other.state_dict(), f"{name} {kwargs}: state_dict", tolerance=torch.finfo(kind).eps)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name, kwargs", [("SGD", dict(momentum=0.9, nesterov=True, weight_decay=0.1)), ("SGD", {}),
+                                          ("Adam", dict(amsgrad=True)), ("AdamW", dict(maximize=True)),
+                                          ("Adagrad", dict(lr_decay=0.1))])
+def test_half_fused(name, kwargs, kind):
+    """Of few elements: torch's fused SGD does not change the others of a half dtype."""
+    theirs = torch.linspace(-2, 3, 15).to(kind).requires_grad_()
+    ours = convert(theirs)
+    mine = getattr(tinytorch.optim, name)([ours], lr=0.1, fused=True, **kwargs)
+    other = getattr(torch.optim, name)([theirs], lr=0.1, fused=True, **kwargs)
+    for step in range(5):
+        theirs.grad = torch.linspace(1, 1 + step, 15).to(kind)
+        ours.grad = convert(theirs.grad)
+        mine.step()
+        other.step()
+    same(ours, theirs, "parameter", tolerance=torch.finfo(kind).eps)
+    same(mine.state_dict(), other.state_dict(), "state_dict", tolerance=torch.finfo(kind).eps)
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_complex_in_any_order(name):
+    """Parameters, or gradients, that are not one run in memory."""
+    def run(library):
+        start = library.arange(24.).reshape(4, 6) * (1 + 0.5j)
+        parameters = [start.clone().t().requires_grad_(), start.clone()[:, 1:3].requires_grad_()]
+        optimizer = getattr(library.optim, name)(parameters, lr=0.05)
+        for step in range(3):
+            for p in parameters:
+                p.grad = (library.arange(float(p.numel())).reshape(p.shape[::-1]) * (1 + 2j) - step).t()
+            optimizer.step()
+        return [p.detach() for p in parameters], optimizer.state_dict()["state"]
+    same(run(tinytorch), run(torch), name, scale=2)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.parametrize("name", HERE)
+def test_rate_in_a_tensor(name, kind):
+    """What is computed of it has the tensor's dtype, for parameters of any."""
+    def run(library):
+        p = library.tensor([1., 2., -1.], dtype=library.float64).requires_grad_()
+        optimizer = getattr(library.optim, name)([p], lr=library.tensor(0.1, dtype=getattr(library, kind)))
+        for step in range(3):
+            p.grad = p.detach() * (0.5 + step) + 0.3
+            optimizer.step()
+        return p.detach()
+    same(run(tinytorch), run(torch), name, tolerance=1e-14)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad"])
+def test_fused_takes_no_complex_numbers(name):
+    def attempt(library):
+        p = library.ones(2, dtype=library.complex64).requires_grad_()
+        p.grad = library.ones(2, dtype=library.complex64)
+        return error_of(lambda: getattr(library.optim, name)([p], fused=True).step())[0]
+    ours, theirs = attempt(tinytorch), attempt(torch)
+    assert type(ours) is type(theirs) and str(ours) == str(theirs)
+
+
 @pytest.mark.parametrize("name, kwargs", CASES)
 def test_loading_torchs_state(name, kwargs):
     _, _, theirs, other = _pair(name, kwargs)

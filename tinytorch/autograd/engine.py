@@ -173,7 +173,7 @@ def _step(node, g, edges, create_graph):
     narrow = op.function is None and not op.converts and any([is_widened(d) for d in (g if op.multi else (g,))])
     if create_graph and op.decomposition is not None:
         grads = _through_decomposition(op, g, [edge is not None for edge in edges], saved)
-    elif narrow and not create_graph:          # the rules for arrays compute with float32
+    elif narrow and not create_graph and not op.steps:         # the rules for arrays compute with float32
         grads = op.run(dt.widened(g), dt.widened(saved), edges)
     else:
         grads = op.run(g, saved, edges)

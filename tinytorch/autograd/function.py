@@ -18,7 +18,7 @@ from ..tensor import Tensor, wrap
 from . import above
 from .forward_ad import check_size
 from .grad_mode import mode, no_grad
-from .hooks import as_tensor
+from .hooks import as_tensor, checked_gradient
 from .kept import KeptTensor, output_edge, refuse_none
 from .node import FREED, Op, new_node
 from .saved import FREED_ERROR, SavedTensor
@@ -351,10 +351,7 @@ def _checked(name, i, g, input, wanted):
         raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
                            "true, but got false.  (Could this error message be improved?  If so, please report an "
                            "enhancement request to PyTorch.)")
-    lead = g.ndim - len(shape)
-    if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
-        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(g.shape)} but "
-                           f"expected shape compatible with {list(shape)}")
+    checked_gradient(g, shape, f"Function {name}", i)
     if g.array.dtype != dtype:
         g = g.to(wrap(np.empty(0, dtype)).dtype)
     return g if mode.grad else g.array

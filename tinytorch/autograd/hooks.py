@@ -46,6 +46,15 @@ def as_tensor(g: Gradient | None) -> Tensor | None:
     return g if g is None or isinstance(g, Tensor) else wrap(np.asarray(g))
 
 
+def checked_gradient(g: Gradient, shape: tuple[int, ...], source: str, i: int = 0) -> Gradient:
+    """The gradient that `source` returned for its input number `i`. RuntimeError unless `shape` expands to its own."""
+    lead = len(g.shape) - len(shape)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
+        raise RuntimeError(f"{source} returned an invalid gradient at index {i} - got {list(g.shape)} but expected "
+                           f"shape compatible with {list(shape)}")
+    return g
+
+
 def _like(g, tensor):
     """`tensor` in the form of `g`: as an ndarray in plain backward."""
     return tensor if tensor is None or isinstance(g, Tensor) else tensor.array

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import dtypes as dt
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .hooks import RemovableHandle, add_hook
 
 #: Later nodes get smaller numbers, so that a min-heap yields them youngest first. Creation order
@@ -43,6 +45,8 @@ class Op:
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes bfloat16 as it is
+    steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
+    in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
@@ -96,7 +100,9 @@ class Op:
                 result = forward(*dt.widened(args))
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
-            op.forward, op.computes_in = compute, dt.DIFFERENTIABLE
+            op.forward, op.computes_in = self.in_bfloat16 or compute, dt.DIFFERENTIABLE
+            if self.steps:
+                op.run = _by_steps(self.run)
         return self._widened
 
     def _places(self, rule, given):
@@ -145,11 +151,18 @@ class Op:
                                         for edge, back in zip(edges, backs)]
 
     def kept(self, mask: int) -> frozenset[int]:
-        """The places of `saved` that backward reads when the tensor arguments in bit set `mask`
-        want gradients (True: all arguments)."""
+        """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.
+
+        As in torch, what the rule of one argument alone reads is kept if that argument wants a gradient; the output,
+        and what several rules read, whichever does. Which writes in between are errors depends on it.
+        """
         if mask not in self._kept:
-            needs = self.joint_needs if self.joint is not None else tuple(
-                i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need)
+            if self.joint is not None:
+                needs = self.joint_needs
+            else:
+                read = [i for need in self.needs for i in set(need)]
+                needs = {i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need}
+                needs |= {i for i in read if mask and (i == ANS or read.count(i) > 1)}
             every = range(64) if _ARGS in needs else ()
             self._kept[mask] = frozenset(i for i in needs if i is not _ARGS) | frozenset(every)
         return self._kept[mask]
@@ -160,6 +173,16 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+
+def _by_steps(run):
+    """The rules of an op for bfloat16 arrays, computed as with tensors: rounded after each operation."""
+    def stepwise(g, saved, edges):
+        if isinstance(g, Tensor):
+            return run(g, saved, edges)
+        grads = run(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edges)
+        return [d.array if isinstance(d, Tensor) else d for d in grads]
+    return stepwise
 
 
 class Extras:

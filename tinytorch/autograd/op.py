@@ -14,7 +14,8 @@ argument it differentiates, and its own parameter names say what it needs:
         other=lambda g, input: g * input)
     def mul(input, other): ...
 
-What a rule names is what the tape saves, and only if that rule can be asked for. Rules use
+What a rule names is what the tape saves, by torch's rule of when (`Op.kept`): a rule names `ans`
+where torch's derivatives.yaml says `result`, and an input where it names that. Rules use
 operators and other ops alone, so one text serves two modes: backward calls them with ndarrays (an
 op called on ndarrays just runs), `create_graph=True` calls them with Tensors and they are recorded
 in turn. Broadcasting is the engine's job: a rule may return a gradient of the output's shape.
@@ -60,14 +61,18 @@ _NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+       backward_name: str | None = None, steps: bool = False,
+       **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand for
+    one. Those of `unary` and `binary` are several. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        return finish(_general, Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-                                   backward_name=backward_name))
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
+               backward_name=backward_name)
+        o.steps = steps
+        return finish(_general, o)
     return decorate
 
 
@@ -90,6 +95,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
+        o.steps = True
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
@@ -107,6 +113,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
+        o.steps = True
         call = finish(_binary, o, to_float, numbers, mixed)
         call.to_float, call.mixed = to_float, mixed
         return _entered(call, forward, method, inplace, aliases, ioperator)
@@ -117,6 +124,13 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     if forward.__name__[0] != "_":
         enter(Public(forward), call, method, inplace, aliases, ioperator)
     return call
+
+
+def by_steps(forward: Callable) -> Callable:
+    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
+    def compute(*args):
+        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
+    return compute
 
 
 def operator(function: Callable) -> Callable:
@@ -207,6 +221,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
+    keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
@@ -276,6 +291,8 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 node.versions = (one, one[0], two, two[0])
             else:
                 keep_a, keep_b, keep_ans = keeps[mask]
+                if b is other:                 # a number
+                    keep_a, keep_ans = keeps_beside_number
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
                 versions = (input.version, input.version[0]) if keep_a else _NOTHING
                 if keep_b:

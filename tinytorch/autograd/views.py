@@ -19,7 +19,7 @@ from ..tensor import Tensor, root_of
 from . import above
 from .anomaly_mode import note_write
 from .grad_mode import INFERENCE_WRITE, mode
-from .hooks import Gradient
+from .hooks import Gradient, checked_gradient
 from .node import ANS, NOWHERE, SELECT, Node, Op, new_node
 from .saved import PACKED, Packed, short_name
 
@@ -82,17 +82,9 @@ def become(self: Tensor, result: Tensor) -> Tensor:
     return self
 
 
-def _from_outgrown(g, shape):
-    """The gradient of a tensor in its old shape. RuntimeError if that of its new shape does not fit."""
-    lead = len(g.shape) - len(shape)
-    if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
-        raise RuntimeError("a function returned an invalid gradient at index 0 - got "
-                           f"{list(g.shape)} but expected shape compatible with {list(shape)}")
-    return g
-
-
 #: A tensor that was given another shape outside grad mode: its history is still that of the old one.
-OUTGROWN = Op(lambda input: input, name="outgrown", rules={"input": _from_outgrown})
+OUTGROWN = Op(lambda input: input, name="outgrown", rules={
+    "input": lambda g, shape: checked_gradient(g, shape, "a function")})
 
 
 def _check_view(view, what="is being"):
@@ -369,7 +361,7 @@ def rebase(self: Tensor, result: Tensor) -> None:
         # The op saved its output, which is now this tensor: watch this one for later writes.
         saved = list(node.saved)
         saved[ANS] = self.array
-        node.saved, node.versions = saved, node.versions[:-2] + (self.version, self.version[0])
+        node.saved, node.versions = saved, (*node.versions[:-2], self.version, self.version[0])
     if self.view_info is None:
         if self.retains_grad and self.node is not None:
             move_retained(self, node)

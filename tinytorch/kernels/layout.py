@@ -53,6 +53,26 @@ def in_order(array, order):
     return array.transpose(order).copy("C").transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
+def channels_last(x):
+    """Whether torch takes the memory of `x` (N, C, *size) for (N, *size, C): by the strides alone, there may be gaps.
+
+    No array of which `strides[1] > strides[-1]` is: callers look at that first.
+    """
+    shape, strides = x.shape, x.strides
+    least = 0
+    for d in (1, *range(x.ndim - 1, 1, -1), 0):
+        step = strides[d]
+        if not shape[d] or not step or step < least or d == 0 and least == strides[1]:
+            return False
+        least = step * shape[d]
+    return True
+
+
+def in_channels_last(x):
+    """A copy of `x` (N, C, *size) whose memory is (N, *size, C)."""
+    return in_order(x, (0, *range(2, x.ndim), 1))
+
+
 def _dense_order(shape, *operands):
     """The dimensions of a result from the slowest to the fastest: by falling strides of the first operand that has
     any in both of two dimensions (those of expanded ones compare with none)."""

@@ -9,7 +9,7 @@ from .rows import row_sum
 def _by_channel(x):
     """x (N, C, *) as (N, C, S), or (N, C) as it is; and the shape that spreads a channel vector over it."""
     if x.ndim == 2:
-        return x, (1, -1)
+        return (x if x.flags.c_contiguous else np.ascontiguousarray(x)), (1, -1)
     return np.ascontiguousarray(x).reshape(x.shape[0], x.shape[1], math.prod(x.shape[2:])), (1, -1, 1)
 
 
@@ -25,15 +25,23 @@ def _channel_dot(a, b):
     return _column_sum(a * b) if a.ndim == 2 else np.add.reduce(np.vecdot(a, b), axis=0)
 
 
-def batch_norm(x, weight, bias, eps):
+def batch_norm(x, weight, bias, eps, rounded=None, squares_rounded=None):
     """x less its mean over all but axis 1, over its deviation, times weight plus bias; and (mean, variance, 1 over
-    the deviation), each by channel."""
+    the deviation), each by channel. `rounded`: what mean and deviation go through, which are kept in less precision;
+    `squares_rounded`: the same of the sum of squares and the variance."""
     rows, spread = _by_channel(x)
     count = rows.size // (rows.shape[1] or 1) or math.nan
     mean = _channel_sum(rows) / count
     result = rows - mean.reshape(spread)
-    variance = _channel_dot(result, result) / count
-    rate = 1 / np.sqrt(variance + eps)
+    variance = _channel_dot(result, result) / count if squares_rounded is None else \
+        squares_rounded(squares_rounded(_channel_dot(result, result)) / count)
+    if eps:
+        rate = 1 / np.sqrt(variance + eps)
+    else:                                      # as torch: equal elements are left at 0
+        rate = np.divide(1, np.sqrt(variance), out=np.zeros_like(variance), where=variance != 0)
+    if rounded is not None:
+        mean, rate = rounded(mean), rounded(rate)
+        np.subtract(rows, mean.reshape(spread), out=result)
     result *= (rate if weight is None else rate * weight).reshape(spread)
     if bias is not None:
         result += bias.reshape(spread)
@@ -84,6 +92,8 @@ def scale_shift_backward(g, wanted, x, weight, mean, rate):
 def layer_norm(x, weight, bias, width, eps, center):
     """Rows of `width` elements, less their mean if `center`, over their root mean square; times weight plus bias.
     And (mean, 1 over the root mean square), by row."""
+    if not x.flags.c_contiguous:
+        x = np.ascontiguousarray(x)
     rows = x.reshape(-1, width) if x.size else x.reshape(0, width)
     mean = None
     if center:
@@ -124,4 +134,35 @@ def layer_norm_backward(g, wanted, x, weight, width, mean, rate):
     if mean is not None:
         result -= row_sum(g)[:, None] / (width or math.nan)
     result *= rate
+    return g_input, g_weight, g_bias
+
+
+def group_norm(x, weight, bias, groups, eps):
+    """Each of `groups` groups of channels of x (N, C, *) less its mean, over its root mean square; times weight plus
+    bias, by channel. And (mean, 1 over the root mean square), by group."""
+    width = math.prod(x.shape[1:]) // groups
+    rows, statistics = layer_norm(x.reshape(x.shape[0] * groups, width), None, None, width, eps, True)
+    result = rows.reshape(x.shape)
+    spread = (1, -1) + (1,) * (x.ndim - 2)
+    if weight is not None:
+        result *= weight.reshape(spread)
+    if bias is not None:
+        result += bias.reshape(spread)
+    return result, statistics
+
+
+def group_norm_backward(g, wanted, x, weight, groups, mean, rate):
+    """Gradients of input, weight and bias; those not `wanted` are None."""
+    axes = (0, *range(2, x.ndim))
+    x, width = np.ascontiguousarray(x), math.prod(x.shape[1:]) // groups
+    rows = x.reshape(x.shape[0] * groups, width)
+    g_input = g_weight = None
+    if wanted[1]:
+        g_weight = np.add.reduce(g * ((rows - mean) * rate).reshape(x.shape), axis=axes)
+    g_bias = np.add.reduce(g, axis=axes) if wanted[2] else None
+    if wanted[0]:
+        if weight is not None:
+            g = g * weight.reshape((1, -1) + (1,) * (x.ndim - 2))
+        g = np.ascontiguousarray(g).reshape(rows.shape)
+        g_input = layer_norm_backward(g, (True, False, False), rows, None, width, mean, rate)[0].reshape(x.shape)
     return g_input, g_weight, g_bias

@@ -1,10 +1,12 @@
 """Optimiser steps on ndarrays, in place, in pieces small enough to stay in the cache.
 
 Every function updates `p` and its state arrays from the gradient `g`. Formulas are those of the
-papers named, in torch's order of operations up to the folding of constants.
+papers named, in torch's order of operations up to the folding of constants. Those of float16 and bfloat16 are in
+optim_half.py, where it counts `how` torch does them: foreach, fused.
 """
 import numpy as np
 
+from . import optim_half
 from .linalg.blas import add_scaled, blend
 from .threads import split
 
@@ -56,8 +58,10 @@ def add_square(average, share, g, t):
     blend(average, share, t, 1 - share, t)
 
 
-def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize):
+def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how):
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
+    if p.dtype.itemsize == 2:
+        return optim_half.sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how)
     if buf is None and weight_decay == 0 and p.size < _PASS:
         return add_scaled(p, g, lr if maximize else -lr)
 
@@ -76,15 +80,19 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
         update(p, g, buf, None)
 
 
-def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
+def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):
     """Adam (Kingma and Ba 2015); `decoupled`: AdamW; `v_max`: AMSGrad's running maximum, or None."""
-    root = (1 - beta2 ** step) ** 0.5
-    rate = lr / (1 - beta1 ** step) * root     # the bias corrections, folded into rate and eps
+    root, rate, shrink = (1 - beta2 ** step) ** 0.5, float(lr / (1 - beta1 ** step)), None
+    if decoupled:
+        shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
+    if p.dtype.itemsize == 2:
+        return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
+    rate *= root                               # the bias corrections, folded into rate and eps
 
     def update(p, g, m, v, v_max, t, out):
-        if decoupled and weight_decay != 0:
-            p *= 1 - lr * weight_decay
-        g = decayed(g, p, 0 if decoupled else weight_decay, maximize, out)
+        if shrink is not None:
+            p *= shrink
+        g = decayed(g, p, weight_decay, maximize, out)
         blend(m, beta1, g, 1 - beta1, t)
         add_square(v, beta2, g, t)
         if v_max is not None:
@@ -97,8 +105,12 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
     by_pieces(update, (p, g, m, v, v_max), 2)
 
 
-def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize):
+def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize, *how):
     """Adamax (Kingma and Ba 2015); `largest`: the decayed maximum of the gradients' sizes."""
+    rate = float(lr / (1 - beta1 ** step))
+    if p.dtype.itemsize == 2:
+        return optim_half.adamax(p, g, m, largest, rate, beta1, beta2, eps, weight_decay, maximize, *how)
+
     def update(p, g, m, largest, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
         blend(m, beta1, g, 1 - beta1, t)
@@ -107,12 +119,15 @@ def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize
         t += eps
         np.maximum(largest, t, out=largest)
         np.divide(m, largest, out=t)
-        add_scaled(p, t, -lr / (1 - beta1 ** step), out)
+        add_scaled(p, t, -rate, out)
     by_pieces(update, (p, g, m, largest), 2)
 
 
-def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize):
+def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize, *how):
     """RMSprop (Hinton 2012); `mean`: the gradient's average if centered, `buf`: momentum, or None."""
+    if p.dtype.itemsize == 2:
+        return optim_half.rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize, *how)
+
     def update(p, g, square, mean, buf, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
         add_square(square, alpha, g, t)
@@ -132,8 +147,11 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
     by_pieces(update, (p, g, square, mean, buf), 2)
 
 
-def adagrad(p, g, total, lr, eps, weight_decay, maximize):
+def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
     """Adagrad (Duchi, Hazan and Singer 2011); `lr` already decayed."""
+    if p.dtype.itemsize == 2:
+        return optim_half.adagrad(p, g, total, lr, eps, weight_decay, maximize, *how)
+
     def update(p, g, total, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
         np.multiply(g, g, out=t)
@@ -145,8 +163,11 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize):
     by_pieces(update, (p, g, total), 2)
 
 
-def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize):
+def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
     """Adadelta (Zeiler 2012); `delta2`: the running average of squared updates."""
+    if p.dtype.itemsize == 2:
+        return optim_half.adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how)
+
     def update(p, g, square, delta2, t, out, d):
         g = decayed(g, p, weight_decay, maximize, out)
         add_square(square, rho, g, t)

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 
 from .. import dtypes as dt
+from .scatter import add_flat
 from .threads import split
 
 _CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
@@ -195,9 +196,9 @@ def max_pool_pick(x, ans, values, kernel, stride, padding, dilation):
 
 def scatter(indices, g, size):
     """`g` (M, ...) added up at flat positions `indices` of images of `size`."""
-    result = np.zeros((len(g), prod(size)), g.dtype)
-    rows = np.arange(len(g)).reshape((-1,) + (1,) * (g.ndim - 1))
-    np.add.at(result, (rows, indices), g)
+    result = np.zeros(len(g) * prod(size), g.dtype)
+    rows = (np.arange(len(g)) * prod(size)).reshape((-1,) + (1,) * (g.ndim - 1))
+    add_flat(result, (rows + indices).reshape(-1), g.reshape(-1))
     return result.reshape((len(g),) + tuple(size))
 
 
@@ -213,7 +214,8 @@ def _in_rows(a):
 def put(indices, x, size):
     """Zero images of `size` with `x` (M, ...) written at flat positions `indices`."""
     result = np.zeros((len(x), prod(size)), x.dtype)
-    np.put_along_axis(result, _in_rows(indices), _in_rows(x), 1)
+    if result.size:
+        np.put_along_axis(result, _in_rows(indices), _in_rows(x), 1)
     return result.reshape((len(x),) + tuple(size))
 
 
@@ -242,6 +244,27 @@ def adaptive_indices(x, out):
             best = np.where(better, values, best)
             np.copyto(chosen, positions[grid], where=better)
     return np.zeros((len(x),) + tuple(out), np.int64) if best is None else chosen
+
+
+def uneven_sums(x, out):
+    """The sum of each of the windows that divide the last axes of `x` into `out`."""
+    for axis, m in enumerate(out, x.ndim - len(out)):
+        start, stop = _bounds(x.shape[axis], m)
+        total = x.take(start, axis)
+        for k in range(1, int((stop - start).max(initial=0))):
+            inside = np.flatnonzero(start + k < stop)
+            total[(_EVERY,) * axis + (inside,)] += x.take(start[inside] + k, axis)
+        x = total
+    return x
+
+
+def uneven_counts(size, out):
+    """How many elements each of these windows has."""
+    counts = np.ones((), np.int64)
+    for n, m in zip(size, out):
+        start, stop = _bounds(n, m)
+        counts = counts[..., None] * (stop - start)
+    return counts
 
 
 def averaging(n, out, dtype):

@@ -4,25 +4,47 @@ import numpy as np
 from .. import dtypes as dt
 
 
-def add_at(array, index, values):
+def add_at(array, index, values, wide=False):
     """array[index] += values in place, where a place that `index` names twice is added to twice.
 
-    `array` must be C-contiguous. One flat index for all is much faster than one per dimension.
+    `array` must be C-contiguous. One flat index for all is much faster than one per dimension. `wide`: see `add_flat`.
     """
-    add_flat(array, positions(array.shape, index), values)
+    add_flat(array, positions(array.shape, index), values, wide)
 
 
-def add_flat(array, places, values):
-    """array.flat[places] += values in place, repeated places included. `array` must be C-contiguous."""
+def add_flat(array, places, values, wide=False):
+    """array.flat[places] += values in place, repeated places included. `array` must be C-contiguous.
+
+    `wide`: what comes to one place of a half precision is added up in float32 and rounded once.
+    """
+    combine_flat(array, places, values, np.add, wide)
+
+
+def combine_flat(array, places, values, ufunc, wide=False):
+    """`add_flat` with another ufunc of two operands."""
     values = np.broadcast_to(values, places.shape).reshape(-1)
-    if array.dtype == dt.BFLOAT16:
-        wide = dt.from_bfloat16(array)
-        add_flat(wide, places.reshape(-1), dt.from_bfloat16(values))
-        array[...] = dt.to_bfloat16(wide)
-    elif array.dtype == bool:
-        np.logical_or.at(array.reshape(-1), places.reshape(-1), values)
+    flat, places = array.reshape(-1), places.reshape(-1)
+    if array.itemsize != 2 or array.dtype.kind not in dt.FLOATING:
+        ufunc.at(flat, places, values)
+    elif wide:
+        sums = dt.cast(flat, np.dtype(np.float32))
+        ufunc.at(sums, places, dt.cast(values, sums.dtype))
+        flat[...] = dt.cast(sums, array.dtype)
+    elif array.dtype.kind in dt.NATIVE:
+        ufunc.at(flat, places, values)
     else:
-        np.add.at(array.reshape(-1), places.reshape(-1), values)
+        for turn in _turns(places):            # each place once, so that what it holds is rounded every time
+            at = places[turn]
+            flat[at] = dt.to_bfloat16(ufunc(dt.from_bfloat16(flat[at]), dt.from_bfloat16(values[turn])))
+
+
+def _turns(places):
+    """The numbers 0 .. places.size in groups: the first that name their place, the second, and so on."""
+    order = places.argsort(kind="stable")
+    new = np.append(True, places[order[1:]] != places[order[:-1]])[:places.size]
+    start = new.nonzero()[0]
+    turn = np.arange(places.size) - np.repeat(start, np.diff(np.append(start, places.size)))
+    return np.split(order[turn.argsort(kind="stable")], np.bincount(turn).cumsum()[:-1])
 
 
 def positions(shape, index):
@@ -39,6 +61,8 @@ def positions(shape, index):
 
 def along(shape, dim, index):
     """The flat places that gather(dim, index) reads from a C-contiguous array of `shape`."""
+    if not shape or not index.size:
+        return np.zeros(index.shape, np.intp)
     steps = [1] * len(shape)
     for i in range(len(shape) - 1, 0, -1):
         steps[i - 1] = steps[i] * shape[i]

@@ -1,4 +1,6 @@
 """Softmax and cross entropy on ndarrays."""
+import math
+
 import numpy as np
 
 from .rows import row_max, row_sum
@@ -68,7 +70,7 @@ def pick(target, classes, ignored):
                 raise IndexError(f"Target {target[wrong][0]} is out of bounds.")
     if target.ndim == 1:
         return np.arange(0, target.size * classes, classes) + target, kept
-    inner = target[0].size if len(target) else 1
+    inner = math.prod(target.shape[1:])
     start = np.arange(len(target)).reshape((-1,) + (1,) * (target.ndim - 1)) * (classes * inner)
     return start + target * inner + np.arange(inner).reshape(target.shape[1:]), kept
 

@@ -16,12 +16,13 @@ from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, ad
                                     adaptive_max_pool3d_with_indices, lp_pool1d, lp_pool2d, lp_pool3d, max_unpool1d,
                                     max_unpool2d, max_unpool3d)
 from ..ops.nn.bilinear import bilinear
-from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, unfold
+from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ..ops.nn.cross_entropy import cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from ..ops.nn.elu import celu_, elu_, selu_
 from ..ops.nn.embedding import embedding, embedding_bag, one_hot
+from ..ops.nn.fold import fold, unfold
 from ..ops.nn.gelu import gelu
 from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, gaussian_nll_loss, huber_loss,
                            kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss)

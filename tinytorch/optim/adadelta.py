@@ -28,5 +28,5 @@ class Adadelta(ArrayOptimizer):
 
     def _update(self, group, lr, p, g, state):
         count_step(state)
-        kernels.adadelta(real(p), real(g), array_of(state, "square_avg"), array_of(state, "acc_delta"), lr,
-                         group["rho"], group["eps"], group["weight_decay"], group["maximize"])
+        kernels.adadelta(real(p), real(g), array_of(state, "square_avg"), array_of(state, "acc_delta"), float(lr),
+                         group["rho"], group["eps"], group["weight_decay"], group["maximize"], group["foreach"])

@@ -2,9 +2,10 @@
 import numpy as np
 
 from .. import dtypes as dt
+from ..autograd.promotion import scalar_as
 from ..kernels import optim as kernels
 from ..tensor import wrap
-from .optimizer import ArrayOptimizer, array_of, count_step, new_count, real
+from .optimizer import ArrayOptimizer, array_of, check_fused, count_step, new_count, real
 
 
 class Adagrad(ArrayOptimizer):
@@ -29,18 +30,20 @@ class Adagrad(ArrayOptimizer):
             initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
             differentiable=differentiable, fused=fused))
         for group in self.param_groups:        # torch's Adagrad has its state from the start
+            if group["fused"]:
+                check_fused(group["params"])
             for p in group["params"]:
                 self.state[p] = self._new_state(group, p.array)
 
     def _new_state(self, group, p):
         start = self.defaults["initial_accumulator_value"]
         start = complex(start, start) if p.dtype.kind == dt.COMPLEX else start
-        return {"step": new_count(), "sum": wrap(np.full_like(p, start))}
+        return {"step": new_count(), "sum": wrap(np.full_like(p, scalar_as(start, p.dtype)))}
 
     def _update(self, group, lr, p, g, state):
-        lr = lr / (1 + (count_step(state) - 1) * group["lr_decay"])
+        lr = float(lr / (1 + (count_step(state) - 1) * group["lr_decay"]))
         kernels.adagrad(real(p), real(g), array_of(state, "sum"), lr, group["eps"], group["weight_decay"],
-                        group["maximize"])
+                        group["maximize"], group["foreach"], group["fused"])
 
     def share_memory(self):
         """Nothing to do: the state lives in this process."""

@@ -51,4 +51,4 @@ class Adam(ArrayOptimizer):
         kernels.adam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"),
                      array_of(state, "max_exp_avg_sq") if group["amsgrad"] else None, count_step(state), lr,
                      beta1, beta2, group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
-                     group["maximize"])
+                     group["maximize"], group["foreach"], group["fused"])

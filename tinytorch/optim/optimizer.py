@@ -311,7 +311,11 @@ class ArrayOptimizer(Optimizer):
             if group.get("capturable"):
                 raise AssertionError("If capturable=True, params and state_steps must be on supported devices: "
                                      "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla'].")
-            lr = float(group["lr"])
+            if group.get("fused"):
+                check_fused([p for p in group["params"] if p._grad is not None])
+            lr = group["lr"]
+            if isinstance(lr, Tensor):         # torch computes with it in its dtype
+                lr = lr.array.reshape(())[()] if lr.array.dtype.kind in dt.NATIVE else lr.item()
             bundle, others = self._parts_of(group)
             if bundle is not None:
                 self._update(group, lr, *bundle.gather(), bundle.state)
@@ -360,6 +364,15 @@ class ArrayOptimizer(Optimizer):
         raise NotImplementedError
 
 
+def check_fused(params):
+    """RuntimeError unless fused kernels can update `params`."""
+    for p in params:
+        if p.array.dtype.kind not in dt.FLOATING:
+            raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported "
+                               "devices: ['mps', 'cuda', 'xpu', 'hpu', 'cpu', 'mtia', 'privateuseone'] but "
+                               f"{p.dtype} and cpu")
+
+
 def check_shapes(p, g, state):
     """RuntimeError, as the first sum of the update would raise it, unless the gradient and the state of array `p` have
     its shape: a state dict may come from another model, and kernels go by the shape of `p` alone."""
@@ -379,9 +392,7 @@ def _refuse_sum(a, b):
 
 def real(array):
     """A complex array as pairs of reals, sharing memory; a real one as it is."""
-    if array.dtype.kind != dt.COMPLEX:
-        return array
-    return array.view(array.real.dtype) if array.ndim else array.reshape(1).view(array.real.dtype)
+    return array if array.dtype.kind != dt.COMPLEX else array[..., None].view(array.real.dtype)
 
 
 def count_step(state):

@@ -34,5 +34,5 @@ class RMSprop(ArrayOptimizer):
     def _update(self, group, lr, p, g, state):
         count_step(state)
         kernels.rmsprop(real(p), real(g), array_of(state, "square_avg"), array_of(state, "grad_avg"),
-                        array_of(state, "momentum_buffer"), lr, group["alpha"], group["eps"],
-                        group["weight_decay"], group["momentum"], group["maximize"])
+                        array_of(state, "momentum_buffer"), float(lr), group["alpha"], group["eps"],
+                        group["weight_decay"], group["momentum"], group["maximize"], group["foreach"])

@@ -34,7 +34,8 @@ class SGD(ArrayOptimizer):
         if momentum != 0:
             fresh = state.get("momentum_buffer") is None
             if fresh:
-                state["momentum_buffer"] = zeros_like(p)
+                state["momentum_buffer"] = zeros_like(g)
             buffer = array_of(state, "momentum_buffer")
-        kernels.sgd(real(p), real(g), buffer, fresh, lr, momentum, group["dampening"], float(group["weight_decay"]),
-                    group["nesterov"], group["maximize"])
+        kernels.sgd(real(p), real(g), buffer, fresh, float(lr), momentum, group["dampening"],
+                    float(group["weight_decay"]), group["nesterov"], group["maximize"], group["foreach"],
+                    group["fused"])

@@ -103,6 +103,8 @@ def _columns(x, kernel, out, stride, padding, dilation, groups, memory=None):
             else memory[:count]
         _fill(columns, x, kernel, stride, dilation, out)
         x = columns
+    elif x.shape[2:] != out:                   # an output padding, which is not looked at
+        x = np.ascontiguousarray(x[(Ellipsis, *map(slice, out))])
     return x.reshape(count, groups, channels // groups * prod(kernel), prod(out))
 
 
@@ -197,12 +199,12 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None
     return _as_weight(total, channels, kernel)
 
 
-def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, channels_last=False):
+def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_pixel=False):
     """What the input, of spatial `size`, receives when the output receives `grad`: the transposed
-    convolution of `grad`. `bias` (C,) is added if it is not None. `channels_last`: the memory order that
-    suits the caller best."""
+    convolution of `grad`. `bias` (C,) is added if it is not None. `by_pixel`: channels last in memory would suit the
+    caller."""
     kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
-    if channels_last and bias is None and few_outputs.suits(outputs, channels, kernel, stride, groups):
+    if by_pixel and bias is None and few_outputs.suits(outputs, channels, kernel, stride, groups):
         return few_outputs.input_grad(grad, weight, size, padding, dilation)
     before = [d * (k - 1) - lo for d, k, (lo, _) in zip(dilation, kernel, padding)]
     after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
@@ -235,7 +237,7 @@ def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, aroun
     moves = []                                 # (where in the windows, what of the gradient) of each place
     for place in np.ndindex(kernel[:-1]):
         ahead = [lo - t * d for (lo, _), t, d in zip(around, place, dilation)]
-        moves.append((every + place + tuple([slice(max(a, 0), a + n) for a, n in zip(ahead, out)]),
+        moves.append((every + place + tuple([slice(max(a, 0), max(a + n, 0)) for a, n in zip(ahead, out)]),
                       every + tuple([slice(max(-a, 0), max(m - a, 0)) for a, m in zip(ahead, size)])))
 
     def run(start, stop):

@@ -19,7 +19,7 @@ def suits(outputs, channels, kernel, stride, groups):
     return groups == 1 and max(stride) == 1 and 2 * outputs <= channels and max(kernel) > 1
 
 
-def channels_last(x):
+def by_pixel(x):
     """Whether the memory of `x` (N, C, *size) is (N, *size, C)."""
     return not x.flags.c_contiguous and _with_channels_last(x).flags.c_contiguous
 
@@ -28,7 +28,7 @@ def _with_channels_last(x):
     return x.transpose((0, *range(2, x.ndim), 1))
 
 
-def _by_pixel(x):
+def _pixels(x):
     """`x` with channels last in memory as a matrix (pixels of all images, C)."""
     return _with_channels_last(x).reshape(-1, x.shape[1])
 
@@ -54,8 +54,8 @@ def forward(x, weight, bias, out, padding, dilation):
     """Convolution of `x` (N, C, *size) with `weight` (O, C, *kernel), plus `bias` (O,) if it is not None."""
     count, outputs, size = len(x), len(weight), x.shape[2:]
     taps, places = _by_place(weight), prod(weight.shape[2:])
-    if channels_last(x):
-        parts = np.dot(taps, _by_pixel(x).T).reshape((places, outputs, count) + size).swapaxes(1, 2)
+    if by_pixel(x):
+        parts = np.dot(taps, _pixels(x).T).reshape((places, outputs, count) + size).swapaxes(1, 2)
     else:
         parts = np.matmul(taps, np.ascontiguousarray(x).reshape(count, x.shape[1], prod(size)))
         parts = parts.reshape((count, places, outputs) + size).swapaxes(0, 1)
@@ -88,8 +88,8 @@ def _moved(grad, kernel, size, padding, dilation):
 def weight_grad(x, grad, kernel, padding, dilation):
     """What the weight receives when the output receives `grad`."""
     outputs, channels, size = grad.shape[1], x.shape[1], x.shape[2:]
-    if channels_last(x):
-        result = np.dot(_moved(grad, kernel, size, padding, dilation), _by_pixel(x))
+    if by_pixel(x):
+        result = np.dot(_moved(grad, kernel, size, padding, dilation), _pixels(x))
         return np.ascontiguousarray(result.reshape(-1, outputs, channels).transpose(1, 2, 0)).reshape(
             (outputs, channels) + kernel)
     result = np.zeros((outputs, channels) + kernel, x.dtype)

@@ -10,7 +10,7 @@ from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor
-from ...kernels.layout import dense_copy
+from ...kernels.layout import channels_last, dense_copy
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -93,8 +93,9 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         result = (_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, self.array.dtype)
         if result.node is not None and self.array.dtype == dt.BFLOAT16:
             result.node.extras()               # backward looks at what comes out of this node: bfloat16
-        return result if order == "K" or laid_out(result.array, order) else _copied(result, order)
-    return _copied(self, order) if copy or (order != "K" and not laid_out(self.array, order)) else self
+        return result if order == "K" or laid_out(result.array, order) and _taken_for(result.array, order) else \
+            _copied(result, order)
+    return _copied(self, order) if copy or order != "K" and not _taken_for(self.array, order) else self
 
 
 _DEVICES = (str, Device)
@@ -137,6 +138,12 @@ def _order(name, memory_format, ndim):
 def laid_out(array, order):
     """Whether the array's dimensions lie densely in memory in the given order ("C" or dimensions)."""
     return array.flags.c_contiguous if order == "C" else array.transpose(order).flags.c_contiguous
+
+
+def _taken_for(array, order):
+    """Whether torch takes the array for one in that memory format, in which there may be gaps."""
+    last = array.ndim > 3 and array.strides[1] <= array.strides[-1] and channels_last(array)
+    return last is (order != "C")
 
 
 @public(hot=True, method=True)

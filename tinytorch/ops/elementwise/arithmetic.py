@@ -11,7 +11,7 @@ from ...autograd.op import binary, op, operator, renamed, unary
 from ...autograd.promotion import C_NAMES, check_broadcast, in_float32, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
 from ...errors import not_implemented, type_name
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ...types import Number
 
 __all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "lerp", "mul", "multiply", "neg",
@@ -43,6 +43,18 @@ def conjugate(self):
     """Itself if real, else the conjugate: what ndarrays and Python numbers have too, so that
     derivative rules can say x.conjugate() whatever x is."""
     return _conj(self) if self.array.dtype.kind in dt.COMPLEX else self
+
+
+def zeros_like(g):
+    """The derivative rule of what does not change between its steps."""
+    return wrap(np.zeros_like(g.array)) if isinstance(g, Tensor) else np.zeros_like(g)
+
+
+def rounded_once(primitive, *args):
+    """The forward of `primitive` on float16 arrays, in float32 and then rounded, where torch has one kernel for all of
+    it."""
+    wide = [x.astype(np.float32) if isinstance(x, (np.ndarray, np.generic)) else x for x in args]
+    return primitive.op.forward(*wide).astype(np.float16)
 
 
 #: The name of the nodes of operations whose derivatives are `refused`.
@@ -203,7 +215,7 @@ def mul(input, other):
 
 
 @binary(input=lambda g, other: g / conj(other),
-        other=lambda g, ans, other: -g * conj(ans / other),
+        other=lambda g, input, other: -g * conj(input / other / other),
         to_float=True, name="div")
 def _true_divide(input, other):
     return np.true_divide(input, other)
@@ -218,13 +230,13 @@ def _check_divisor(name, input, other):
             raise RuntimeError("ZeroDivisionError")
 
 
-@binary(input=lambda g: g * 0, other=lambda g: g * 0, name="div.2")
+@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
     return np.floor_divide(input, other)
 
 
-@binary(input=lambda g: g * 0, other=lambda g: g * 0, name="div.2")
+@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
     if input.dtype.kind in dt.NATIVE:

@@ -12,9 +12,8 @@ from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, type_name
 from ...tensor import Tensor
-from .arithmetic import conjugate, is_complex
-from .math import cos, sin
-from .rounding import FOUND, abs
+from .arithmetic import conj as conjugated, conjugate, is_complex, zeros_like
+from .rounding import FOUND, abs, sgn
 from .where import pick
 
 __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "polar", "real", "resolve_conj", "resolve_neg",
@@ -184,7 +183,7 @@ def resolve_neg(input: Tensor) -> Tensor:
 
 def _angle_slope(g, input):
     if not is_complex(input):
-        return g * 0
+        return zeros_like(g)
     size = abs(input)
     return pick(size == 0, 0.0, g * (input * 1j) / (size * size))
 
@@ -203,7 +202,7 @@ def angle(input):
     return np.where(np.isnan(input), input, angles)
 
 
-@op(name="complex", real=lambda g: g.real, imag=lambda g: g.imag)
+@op(name="complex", real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
 def _complex(real, imag):
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
     result.real, result.imag = real, imag
@@ -235,6 +234,12 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _complex(real, imag)
 
 
+@op(name="polar", abs=lambda g, ans: (conjugated(g) * sgn(ans)).real,
+    angle=lambda g, ans: (conjugated(g) * (ans * 1j)).real)
+def _polar(abs, angle):
+    return _complex.op.forward(abs * np.cos(angle), abs * np.sin(angle))
+
+
 @public(out="")
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their sizes and angles. RuntimeError unless both are float or both double.
@@ -244,7 +249,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([2.+0.j])
     """
     _check_parts(abs, angle)
-    return _complex(abs * cos(angle), abs * sin(angle))
+    return _polar(abs, angle)
 
 
 Tensor.real = property(real, _set_real)

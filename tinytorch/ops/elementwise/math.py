@@ -6,9 +6,9 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import unary
+from ...autograd.op import binary, unary
 from ...autograd.public import method, reflected
-from .arithmetic import conj, is_complex, mul
+from .arithmetic import conj, is_complex, mul, rounded_once
 from .where import pick
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
@@ -67,7 +67,7 @@ def log(input):
     return np.log(input)
 
 
-@unary(lambda g, input: g / conj(input * _LN2), to_float=True)
+@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True)
 def log2(input):
     """Logarithm to base 2.
 
@@ -78,7 +78,7 @@ def log2(input):
     return np.log2(input)
 
 
-@unary(lambda g, input: g / conj(input * _LN10), to_float=True)
+@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True)
 def log10(input):
     """Logarithm to base 10.
 
@@ -111,7 +111,12 @@ def sqrt(input):
     return np.sqrt(input)
 
 
-@unary(lambda g, ans: -0.5 * g * conj(ans * ans * ans), to_float=True)
+@unary(lambda g, input: g * conj(3 * (input * input)), name="pow", method=False, inplace=False)
+def _cube(input):
+    return input * input * input
+
+
+@unary(lambda g, ans: -0.5 * g * conj(_cube(ans)), to_float=True)
 def rsqrt(input):
     """1 / sqrt(input).
 
@@ -166,7 +171,7 @@ def tan(input):
     return np.tan(input)
 
 
-@unary(lambda g, input: g / conj(sqrt(1 - input * input)), to_float=True, aliases="arcsin")
+@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin")
 def asin(input):
     """Inverse sine: NaN outside [-1, 1].
 
@@ -177,7 +182,7 @@ def asin(input):
     return np.arcsin(input)
 
 
-@unary(lambda g, input: -g / conj(sqrt(1 - input * input)), to_float=True, aliases="arccos")
+@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos")
 def acos(input):
     """Inverse cosine: NaN outside [-1, 1].
 
@@ -188,7 +193,7 @@ def acos(input):
     return np.arccos(input)
 
 
-@unary(lambda g, input: g / conj(1 + input * input), to_float=True, aliases="arctan")
+@unary(lambda g, input: g / conj(input * input + 1), to_float=True, aliases="arctan")
 def atan(input):
     """Inverse tangent.
 
@@ -221,7 +226,16 @@ def cosh(input):
     return np.cosh(input)
 
 
-@unary(lambda g, ans: g - g * conj(ans * ans), to_float=True)
+@binary(name="tanh_backward", method=False, inplace=False,
+        grad=lambda g, output: _tanh_backward(g, conj(output)),
+        output=lambda g, grad, output: conj(g) * (-2 * conj(output) * grad))
+def _tanh_backward(grad, output):
+    if output.dtype.char == "e":
+        return rounded_once(_tanh_backward, grad, output)
+    return grad * conj(1 - output * output)
+
+
+@unary(lambda g, ans: _tanh_backward(g, ans), to_float=True)
 def tanh(input):
     """Hyperbolic tangent.
 
@@ -232,7 +246,7 @@ def tanh(input):
     return np.tanh(input)
 
 
-@unary(lambda g, input: g / conj(sqrt(input * input + 1)), to_float=True, aliases="arcsinh")
+@unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh")
 def asinh(input):
     """Inverse hyperbolic sine.
 
@@ -245,8 +259,8 @@ def asinh(input):
 
 def _acosh_slope(g, input):
     if is_complex(input):
-        return g / conj(sqrt(input - 1) * sqrt(input + 1))
-    return g / sqrt(input * input - 1)
+        return g * conj(rsqrt(input - 1) * rsqrt(input + 1))
+    return g * rsqrt(input * input - 1)
 
 
 @unary(_acosh_slope, to_float=True, aliases="arccosh")
@@ -307,9 +321,8 @@ def square(input):
 
 
 def _sinc_slope(g, input):
-    x = input * math.pi
-    slope = (x * cos(x) - sin(x)) / (x * input)
-    return pick(input == 0, 0.0, g * conj(slope))
+    x, square = input * math.pi, input * input * math.pi
+    return pick(square == 0, 0.0, g * conj((x * cos(x) - sin(x)) / square))
 
 
 @unary(_sinc_slope, to_float=True)

@@ -1,39 +1,36 @@
 """Functions of two numbers that are powers, logarithms or angles: pow float_power hypot atan2 logaddexp xlogy ..."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import binary, op, operator
-from ...autograd.promotion import (
-    OPERANDS,
-    check_broadcast,
-    converted,
-    in_float32,
-    result_dtype,
-)
+from ...autograd.op import binary, by_steps, op, operator
+from ...autograd.promotion import OPERANDS, converted, result_dtype
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...return_types import frexp as FrexpResult
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
-from .arithmetic import conj, mul
-from .math import exp, exp2, log
+from .arithmetic import conj, mul, ternary, zeros_like
+from .math import exp, exp2, log, reciprocal
 from .where import pick
 
 __all__ = ["arctan2", "atan2", "float_power", "frexp", "hypot", "ldexp", "logaddexp", "logaddexp2", "pow", "xlogy"]
+
+_LN2 = math.log(2.0)
 
 
 def _power_slope(g, input, other):
     if isinstance(other, (int, float, complex)):
         if other == 0:
-            return g * 0
+            return zeros_like(g)
         if other == 2:
             return g * (2 * conj(input))
         return g * conj(other * _pow(input, other - 1))
-    flat = other == 0
-    return pick(flat, 0.0, g) * conj(other * _pow(input, pick(flat, 0.0, other - 1)))
+    return pick(other == 0, 0.0, g * conj(other * _pow(input, other - 1)))
 
 
 def _exponent_slope(g, ans, input, other):
@@ -114,7 +111,7 @@ def _refuse_integers(name, x):
         raise not_implemented(name, x)
 
 
-@binary(numbers="none", input=lambda g, ans, input: g * (input / ans), other=lambda g, ans, other: g * (other / ans))
+@binary(numbers="none", input=lambda g, ans, input: g * input / ans, other=lambda g, ans, other: g * other / ans)
 def hypot(input, other):
     """sqrt(input^2 + other^2) without overflow. NotImplementedError for integers.
 
@@ -126,13 +123,13 @@ def hypot(input, other):
     return np.hypot(input, other)
 
 
-def _angle_slope(g, input, other, numerator):
-    size = input * input + other * other
-    return pick(size == 0, 0.0, g * (numerator / size))
+def _inverse_square(input, other):
+    square = input * input + other * other
+    return pick(square == 0, 0.0, reciprocal(square))
 
 
-@binary(numbers="none", input=lambda g, input, other: _angle_slope(g, input, other, other),
-        other=lambda g, input, other: _angle_slope(g, input, other, -input), to_float=True, aliases="arctan2")
+@binary(numbers="none", input=lambda g, input, other: g * other * _inverse_square(input, other),
+        other=lambda g, input, other: g * -input * _inverse_square(input, other), to_float=True, aliases="arctan2")
 def atan2(input, other):
     """The angle of the point (other, input) in radians, in (-pi, pi].
 
@@ -188,9 +185,26 @@ def xlogy(input, other):
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-@op(name="ldexp", input=lambda g, other: _ldexp(g, other))
+def _ldexp_slope(g, other):
+    if (other.array if isinstance(other, Tensor) else other).dtype.kind in dt.INTEGER:
+        return _ldexp(g, other)
+    return g * conj(2.0 ** other)
+
+
+@op(name="ldexp", input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
 def _ldexp(input, other):
-    return np.ldexp(input, other)
+    if other.dtype.kind in dt.INTEGER:
+        return np.ldexp(input, other)
+    return input * 2.0 ** other
+
+
+def _ldexp_in_bfloat16(input, other):
+    if other.dtype.kind in dt.INTEGER:
+        return dt.to_bfloat16(np.ldexp(dt.from_bfloat16(input), other))
+    return by_steps(lambda input, other: input * 2.0 ** other)(input, other)
+
+
+_ldexp.op.in_bfloat16 = _ldexp_in_bfloat16
 
 
 @public(out="", method=True, inplace=True)
@@ -204,20 +218,18 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if input.is_floating_point() and other.array.dtype.kind in dt.INTEGRAL:
         if other.array.dtype.kind in dt.BOOL:
             raise not_implemented("ldexp_cpu_exp", dt.bool)
-        check_broadcast(input.array.shape, other.array.shape)
-        if input.array.dtype.kind == dt.WIDENED:     # here alone: below, both factors are rounded before the product
-            return in_float32(lambda wide: _ldexp(wide, other), input)
-        return _ldexp(input, other)
+        return ternary(_ldexp, input, other)
+    if input.array.dtype == other.array.dtype and input.array.dtype.kind in dt.DIFFERENTIABLE:
+        return ternary(_ldexp, input, other)
     return mul(input, _pow(2.0, other))
 
 
-@op(name="frexp", multi=True, aux=True, joint=lambda g, wanted, aux: (g[0] / aux,))
-def _frexp(input):
-    mantissa, exponent = np.frexp(input)
-    return (mantissa, exponent.astype(np.int32)), np.ldexp(np.ones((), input.dtype), exponent)
+@op(name="frexp", input=lambda g, exponent: _ldexp(g, -exponent))
+def _mantissa(input, exponent):
+    return np.ldexp(input, -exponent)
 
 
-@public(widen=True, out="torch.frexp() expects an out of dtype {want} but got {have}", method=True)
+@public(out="torch.frexp() expects an out of dtype {want} but got {have}", method=True)
 def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     """(mantissa, exponent) with input = mantissa * 2^exponent and the mantissa's size in [0.5, 1).
 
@@ -227,9 +239,10 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     >>> torch.frexp(torch.tensor([10.])).exponent
     tensor([4], dtype=torch.int32)
     """
-    if input.array.dtype.kind not in dt.NATIVE:
+    if input.array.dtype.kind not in dt.FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    return FrexpResult(*_frexp(input))
+    exponent = wrap(np.asarray(np.frexp(dt.widened(input.array))[1], np.int32))
+    return FrexpResult(_mantissa(input, exponent), exponent)
 
 
 arctan2 = atan2

@@ -10,7 +10,7 @@ from ...autograd.public import public
 from ...autograd.views import check_in_place
 from ...errors import not_a_tensor, not_implemented
 from ...tensor import Tensor
-from .arithmetic import REFUSED, conj, is_complex, refused
+from .arithmetic import REFUSED, conj, is_complex, refused, zeros_like
 from .where import pick
 
 __all__ = ["abs", "absolute", "ceil", "copysign", "fix", "floor", "frac", "heaviside", "nextafter", "round", "sgn",
@@ -52,7 +52,7 @@ def abs(input):
     return np.abs(input)
 
 
-@unary(lambda g: g * 0)
+@unary(zeros_like)
 def sign(input):
     """-1, 0 or 1. NotImplementedError for complex numbers.
 
@@ -75,7 +75,7 @@ def _signs(input):
 
 def _sgn_slope(g, ans, input):
     if not is_complex(input):
-        return g * 0
+        return zeros_like(g)
     zero = input == 0
     turn = g / pick(zero, 1.0, abs(input))
     return pick(zero, 0.0, turn - ans * (turn * conj(ans)).real)
@@ -106,10 +106,10 @@ def signbit(input):
 
 
 def _copysign_slope(g, ans, input):
-    return pick(input == 0, 0.0, g * (ans / input))
+    return g * pick(input == 0, 0.0, ans / input)
 
 
-@binary(numbers="other", input=_copysign_slope, other=lambda g: g * 0, to_float=True)
+@binary(numbers="other", input=_copysign_slope, other=zeros_like, to_float=True)
 def copysign(input, other):
     """The size of `input` with the sign of `other`.
 
@@ -141,7 +141,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     return _heaviside(input, values, out=out)
 
 
-@binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=lambda g: g * 0)
+@binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=zeros_like)
 def nextafter(input, other):
     """The number next to `input` in the direction of `other`.
 
@@ -161,7 +161,7 @@ def _whole(name, ufunc, input):
     return input.copy() if input.dtype.kind in dt.INTEGER else ufunc(input)
 
 
-@unary(lambda g: g * 0)
+@unary(zeros_like)
 def ceil(input):
     """The smallest whole number not below each element.
 
@@ -172,7 +172,7 @@ def ceil(input):
     return _whole("ceil", np.ceil, input)
 
 
-@unary(lambda g: g * 0)
+@unary(zeros_like)
 def floor(input):
     """The largest whole number not above each element.
 
@@ -183,7 +183,7 @@ def floor(input):
     return _whole("floor", np.floor, input)
 
 
-@unary(lambda g: g * 0, aliases="fix")
+@unary(zeros_like, aliases="fix")
 def trunc(input):
     """Each element without its fraction.
 
@@ -206,7 +206,7 @@ def frac(input):
     return input - np.trunc(input)
 
 
-@op(name="round", input=lambda g: g * 0)
+@op(name="round", input=zeros_like)
 def _round(input, decimals):
     if decimals == 0:
         return _whole("round", np.rint, input)

@@ -8,19 +8,20 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import op, unary
-from ...autograd.promotion import in_float32, to_default
+from ...autograd.op import binary, by_steps, op, unary
+from ...autograd.promotion import to_default
 from ...autograd.public import method, public
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels
 from ...tensor import Tensor
-from .arithmetic import conj
-from .math import exp, log
+from .arithmetic import conj, rounded_once
+from .math import exp, log, square
 from .where import pick
 
 __all__ = ["digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma", "sigmoid"]
 
-_SLOPE = 2.0 / math.sqrt(math.pi)              # of erf at zero
+_SQRT_PI = math.sqrt(math.pi)
+_SLOPE = 2.0 / _SQRT_PI                        # of erf at zero
 
 
 def real(array):
@@ -30,7 +31,18 @@ def real(array):
     return array
 
 
-@unary(lambda g, ans: g * conj(ans * (1 - ans)), to_float=True)
+@binary(name="sigmoid_backward", method=False, inplace=False,
+        grad=lambda g, output: _sigmoid_backward(g, conj(output)),
+        output=lambda g, grad, output: conj(g) * grad * (-2 * conj(output) + 1))
+def _sigmoid_backward(grad, output):
+    if output.dtype.char == "e":
+        return rounded_once(_sigmoid_backward, grad, output)
+    if output.dtype.kind in dt.COMPLEX:
+        return grad * conj((1 - output) * output)
+    return grad * (1 - output) * output
+
+
+@unary(lambda g, ans: _sigmoid_backward(g, ans), to_float=True)
 def sigmoid(input):
     """1 / (1 + exp(-input)).
 
@@ -68,7 +80,7 @@ def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None 
     return _logit(to_default(input), eps)
 
 
-@unary(lambda g, input: g * (exp(-input * input) * _SLOPE), to_float=True, kernel="erf_vml_cpu")
+@unary(lambda g, input: _SLOPE * exp(-square(input)) * g, to_float=True, kernel="erf_vml_cpu")
 def erf(input):
     """The error function.
 
@@ -79,7 +91,7 @@ def erf(input):
     return erf_kernels.erf(real(input))
 
 
-@unary(lambda g, input: g * (exp(-input * input) * -_SLOPE), to_float=True, kernel="erfc_vml_cpu")
+@unary(lambda g, input: -_SLOPE * exp(-square(input)) * g, to_float=True, kernel="erfc_vml_cpu")
 def erfc(input):
     """1 - erf(input), exact where erf is nearly 1.
 
@@ -90,7 +102,7 @@ def erfc(input):
     return erf_kernels.erfc(real(input))
 
 
-@unary(lambda g, ans: g * (exp(ans * ans) / _SLOPE), to_float=True, kernel="erfinv_vml_cpu")
+@unary(lambda g, input: 0.5 * _SQRT_PI * exp(square(erfinv(input))) * g, to_float=True, kernel="erfinv_vml_cpu")
 def erfinv(input):
     """The inverse of erf: infinite at -1 and 1, NaN outside.
 
@@ -101,7 +113,7 @@ def erfinv(input):
     return erf_kernels.erfinv(real(input))
 
 
-@unary(lambda g, input: -g * (log(input) + 1), name="special_entr", to_float=True, method=False, inplace=False,
+@unary(lambda g, input: g * -(log(input) + 1), name="special_entr", to_float=True, method=False, inplace=False,
        kernel="entr_cpu")
 def entr(input):
     """-input * log(input), elementwise: 0 at zero, -inf below.
@@ -137,9 +149,9 @@ def digamma(input):
     return gamma_kernels.digamma(real(input))
 
 
-@op(name="polygamma", first=1, input=lambda g, n, input: g * _polygamma(n + 1, input))
+@op(name="polygamma", first=1, steps=True, input=lambda g, n, input: g * _polygamma(n + 1, input))
 def _polygamma(n, input):
-    return gamma_kernels.polygamma(n, input)
+    return gamma_kernels.polygamma(n, real(input))
 
 
 def _of_tensor(function):
@@ -167,9 +179,24 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     input = to_default(input)
     if input.array.dtype.kind in dt.COMPLEX:
         raise not_implemented("trigamma" if n == 1 else "polygamma", input)
-    if input.array.dtype.kind == dt.WIDENED:   # the door widens functions whose first argument is the tensor
-        return in_float32(lambda x: _polygamma(n, x), input)
     return _polygamma(n, input)
+
+
+@op(name="add", steps=True, input=lambda g: g.sum(-1))
+def _lowered(input, p):
+    return real(input)[..., None] + np.arange(1 - p, 1, dtype=input.dtype) / 2
+
+
+def _log_gammas(input, p):
+    return lgamma(_lowered(input, p)).sum(-1) + p * (p - 1) * math.log(math.pi) / 4
+
+
+@op(name="mvlgamma", steps=True, input=lambda g, input, p: g * digamma(_lowered(input, p)).sum(-1))
+def _mvlgamma(input, p):
+    return _log_gammas(real(input), p)
+
+
+_mvlgamma.op.in_bfloat16 = by_steps(_log_gammas)
 
 
 @public(out="", apart=None, method=True, inplace=True)
@@ -182,7 +209,6 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    result = p * (p - 1) / 4 * math.log(math.pi)
-    for i in range(p):
-        result = lgamma(input - i / 2) + result
-    return result
+    if input.array.dtype.kind in dt.COMPLEX:
+        raise not_implemented("arange_cpu", input)
+    return _mvlgamma(to_default(input), p)

@@ -73,6 +73,9 @@ def _index(input, index, keep):
     return pick(input, index), _kept_index(index) if keep else None
 
 
+_index.op.converts = True                      # bfloat16 is rounded whenever something is added to it
+
+
 @op(name="index_backward", g=lambda g, index: _index(g, index))
 def _add_in_zeros(g, shape, index):
     result = np.zeros(shape, g.dtype)

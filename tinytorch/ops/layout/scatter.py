@@ -4,14 +4,16 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.hooks import checked_gradient
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, check_out_dtype, write_out
+from ...autograd.promotion import EXACT, check_broadcast, check_out_dtype, stored_as, write_out
 from ...autograd.public import public
-from ...kernels.scatter import add_flat, along
+from ...errors import not_implemented
+from ...kernels.scatter import add_flat, along, combine_flat
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from ..creation.conversion import _to_copy
-from .broadcast import expand
+from ..elementwise.arithmetic import REFUSED, refused
 from .shape import reshape
 
 __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
@@ -20,8 +22,6 @@ __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 # ------------------------------------------------------------------ primitives
 @op(name="gather", input=lambda g, shape, dim, index: _gather_backward(g, dim, index, shape))
 def _gather(input, dim, index):
-    if not input.ndim:
-        return np.broadcast_to(input, index.shape).copy()
     return input.reshape(-1).take(along(input.shape, dim, index))
 
 
@@ -31,30 +31,47 @@ def _gather_backward(g, dim, index, shape):
     if index.ndim and index.shape[dim] == 1:   # no place is read twice
         result.reshape(-1)[along(shape, dim, index)] = g
     else:
-        add_flat(result, along(shape, dim, index) if shape else np.zeros(index.shape, np.intp), g)
+        add_flat(result, along(shape, dim, index), g, True)
     return result
 
 
-@op(name="scatter", input=lambda g, dim, index: _scatter(g, dim, index, 0),
-    src=lambda g, dim, index: _gather(g, dim, index))
+def _of_source(name):
+    """The derivative rule of `src` where its elements are written to the places `index`: torch wants no more of them
+    than there are places."""
+    return lambda g, shape, dim, index: checked_gradient(_gather(g, dim, index), shape, f"Function {name}Backward0", 1)
+
+
+@op(name="scatter", input=lambda g, dim, index: _scatter(g, dim, index, 0), src=_of_source("Scatter"))
 def _scatter(input, dim, index, src):
     result = np.array(input, order="C")
-    result.reshape(-1)[_places(result, dim, index)] = src
+    result.reshape(-1)[along(input.shape, dim, index)] = _used(src, index)
     return result
 
 
 _scatter_number = renamed(_scatter, "scatter.1")
 
 
-@op(name="scatter_add", input=lambda g: g, src=lambda g, dim, index: _gather(g, dim, index))
-def _scatter_add(input, dim, index, src):
+@op(name="scatter_reduce", input=refused("scatter"), src=refused("scatter"), backward_name=REFUSED)
+def _scatter_combined(input, dim, index, src, ufunc):
     result = np.array(input, order="C")
-    add_flat(result, _places(result, dim, index), src)
+    combine_flat(result, along(input.shape, dim, index), _used(src, index), ufunc, True)
     return result
 
 
-def _places(array, dim, index):
-    return along(array.shape, dim, index) if array.ndim else np.zeros(index.shape, np.intp)
+@op(name="scatter_add", input=lambda g: g, src=_of_source("ScatterAdd"))
+def _scatter_add(input, dim, index, src):
+    result = np.array(input, order="C")
+    add_flat(result, along(input.shape, dim, index), _used(src, index), True)
+    return result
+
+
+def _used(src, index):
+    """The elements of an array `src` that go to the places `index`; a number as it is."""
+    if not np.ndim(src) or src.shape == index.shape:
+        return src
+    if src.ndim == index.ndim and index.size:
+        return src[tuple([slice(n) for n in index.shape])]
+    return src.reshape(-1)[:index.size].reshape(index.shape)
 
 
 def _reduce_grad_input(g, ans, input, dim, index, src, reduce, include_self):
@@ -69,14 +86,14 @@ def _reduce_grad_input(g, ans, input, dim, index, src, reduce, include_self):
     return grad if include_self else _scatter(grad, dim, index, 0)
 
 
-def _reduce_grad_src(g, ans, input, dim, index, src, reduce, include_self):
+def _reduce_grad_src(g, shape, ans, input, dim, index, src, reduce, include_self):
     if reduce == "prod":
         return _product_of_others(g, ans, input, dim, index, src, include_self)[1]
     if reduce == "mean":
-        return _gather(g / _counts(g, dim, index, include_self), dim, index)
+        g = g / _counts(g, dim, index, include_self)
     if reduce in ("amax", "amin"):
         return _share_of_extremes(g, ans, input, dim, index, src, include_self)[1]
-    return _gather(g, dim, index)
+    return checked_gradient(_gather(g, dim, index), shape, "Function ScatterReduceBackward0", 1)
 
 
 def _counts(g, dim, index, include_self):
@@ -104,6 +121,7 @@ def _as_numbers(mask, like):
 
 def _share_of_extremes(g, ans, input, dim, index, src, include_self):
     """The gradient of a maximum or minimum shared equally by the elements that reach it."""
+    check_broadcast(src.shape, index.shape)
     in_self = _as_numbers(input == ans, g)
     if not include_self:
         in_self = _scatter(in_self, dim, index, 0)
@@ -116,6 +134,7 @@ def _share_of_extremes(g, ans, input, dim, index, src, include_self):
 def _product_of_others(g, ans, input, dim, index, src, include_self):
     """The gradients of a product: g times the product of the other factors. ans / factor where that is not zero;
     for a zero, the product with a 1 in its place."""
+    check_broadcast(src.shape, index.shape)
     zero_self, zero_src = _as_numbers(input == 0, g), _as_numbers(src == 0, g)
     one_self, one_src = input * (1 - zero_self) + zero_self, src * (1 - zero_src) + zero_src
     without = _scatter_reduce(one_self, dim, index, src, "prod", include_self)
@@ -130,34 +149,34 @@ def _product_of_others(g, ans, input, dim, index, src, include_self):
 _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
-@op(name="scatter_reduce", input=_reduce_grad_input, src=_reduce_grad_src)
-def _scatter_reduce(input, dim, index, src, reduce, include_self):
-    result = np.array(input, order="C")
-    flat, places = result.reshape(-1), _places(result, dim, index).reshape(-1)
-    values = np.broadcast_to(src, index.shape).reshape(-1)
-    if not include_self:
-        flat[places] = _neutral(reduce, result.dtype)
-    if reduce in ("sum", "mean"):
-        add_flat(flat, places, values)
-    else:
-        _UFUNCS[reduce].at(flat, places, values)
-    if reduce == "mean":
-        counts = np.bincount(places, minlength=flat.size)
-        counts = np.maximum(counts + 1 if include_self else counts, 1)
-        if result.dtype.kind in dt.NATIVE + dt.COMPLEX:
-            flat /= counts.astype(result.real.dtype)
-        else:
-            flat //= counts.astype(result.dtype)
-    return result
+def reducing(name, wide):
+    """A primitive that combines all that goes to one place; `wide` as for `add_flat`."""
+    @op(name=name, input=_reduce_grad_input, src=_reduce_grad_src)
+    def primitive(input, dim, index, src, reduce, include_self):
+        result = np.array(input, order="C")
+        flat, places, dtype = result.reshape(-1), along(input.shape, dim, index).reshape(-1), result.dtype
+        if not include_self:
+            flat[places] = _neutral(reduce, dtype)
+        combine_flat(flat, places, _used(src, index).reshape(-1), _UFUNCS[reduce], wide)
+        if reduce == "mean":
+            counts = np.bincount(places, minlength=flat.size)
+            counts = dt.cast(np.maximum(counts + 1 if include_self else counts, 1), result.real.dtype)
+            if dtype.kind in dt.INTEGER:
+                flat //= counts
+            else:
+                flat[...] = dt.cast(dt.widened(flat) / dt.widened(counts), dtype)
+        return result
+    return primitive
+
+
+_scatter_reduce = reducing("scatter_reduce", True)
 
 
 def _neutral(reduce, dtype):
-    if reduce in ("sum", "mean"):
-        return 0
-    if reduce == "prod":
-        return 1
-    if dtype.kind in dt.NATIVE:
-        return -np.inf if reduce == "amax" else np.inf
+    if reduce not in ("amax", "amin"):
+        return dt.cast(np.array(float(reduce == "prod")), dtype)
+    if dtype.kind in dt.FLOATING:
+        return dt.cast(np.array(-np.inf if reduce == "amax" else np.inf), dtype)
     if dtype.kind in dt.BOOL:
         return reduce == "amin"
     return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
@@ -218,13 +237,13 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
 
 def _scatter_arguments(input, dim, index, src, name):
-    """(dimension, index, src cut to the size of index) after torch's checks; index None if it is empty."""
+    """(dimension, index) after torch's checks."""
     dim = _check_ranks(input, index, dim, name)
     shape, places = input.array.shape, index.array.shape
     if isinstance(src, Tensor) and src.array.dtype != input.array.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index.array.size:
-        return dim, None, src
+        return dim, wrap(np.empty(places, np.int64))           # it may have had any dtype
     if isinstance(src, Tensor):
         there = src.array.shape
         if max(len(there), 1) != max(len(places), 1):
@@ -233,13 +252,11 @@ def _scatter_arguments(input, dim, index, src, name):
                 n > m for n, m in zip(places, there)):
             raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
                                f"dimension {dim} and to be no larger size than src {list(there)}")
-        if there != places:
-            src = src[tuple([slice(n) for n in places])] if len(there) == len(places) else reshape(src, places)
     elif any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim):
         raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
                            f"dimension {dim}")
     _check_bounds(index, dim, shape[dim] if shape else 1)
-    return dim, index, src
+    return dim, index
 
 
 @public(method=True, inplace=True)
@@ -247,7 +264,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
             reduce: str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of `input` with result[index[i][j]][j] = src[i][j] for dim 0, and so on. `src` may be a number.
 
-    `reduce` "add" or "multiply" combines with what is there. Errors as `gather`.
+    `reduce` "add" or "multiply" combines with what is there, and has no derivative. Errors as `gather`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).scatter(1, torch.tensor([[2], [0]]), 1.)
@@ -259,19 +276,16 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
     if src is ...:
         src = value.item() if isinstance(value, Tensor) else value
     check_out_dtype(out, input)
-    if reduce is not None:
-        if reduce not in ("add", "multiply"):
-            raise RuntimeError("reduce argument must be either add or multiply.")
-        if not isinstance(src, Tensor):
-            src = expand(wrap(np.array(src, input.array.dtype)), index.array.shape)
-    dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
-    if index is None:
-        result = input.clone()
-    elif reduce == "multiply":
-        result = _scatter_reduce(input, dim, index, src, "prod", True)
-    else:
-        put = _scatter_add if reduce == "add" else _scatter if isinstance(src, Tensor) else _scatter_number
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    dim, index = _scatter_arguments(input, dim, index, src, "scatter")
+    put = _scatter
+    if not isinstance(src, Tensor):
+        put, src = _scatter_number, stored_as(src, input.array.dtype) if index.array.size else 0
+    if reduce is None:
         result = put(input, dim, index, src)
+    else:
+        result = _scatter_combined(input, dim, index, src, _UFUNCS["sum" if reduce == "add" else "prod"])
     return write_out(out, result, src, index, apart="resized", level=4)
 
 
@@ -283,8 +297,8 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Ten
     >>> torch.zeros(3).scatter_add(0, torch.tensor([1, 1]), torch.tensor([2., 3.]))
     tensor([0., 5., 0.])
     """
-    dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
-    result = input.clone() if index is None else _scatter_add(input, dim, index, src)
+    dim, index = _scatter_arguments(input, dim, index, src, "scatter")
+    result = _scatter_add(input, dim, index, src)
     return write_out(out, result, src, index, apart="resized", exact=EXACT, level=4)
 
 
@@ -299,12 +313,11 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     >>> torch.zeros(2).scatter_reduce(0, torch.tensor([1, 1]), torch.tensor([2., 4.]), "mean", include_self=False)
     tensor([0., 3.])
     """
-    return _reduced(_scatter_reduce, input, dim, index, src, reduce, include_self, out)
-
-
-def _reduced(primitive, input, dim, index, src, reduce, include_self=True, out=None):
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    dim, index, src = _scatter_arguments(input, dim, index, src, "scatter")
-    result = input.clone() if index is None else primitive(input, dim, index, src, reduce, include_self)
-    return write_out(out, result, src, index, apart="resized", exact=EXACT, level=5)
+    dim, index = _scatter_arguments(input, dim, index, src, "scatter")
+    kind = input.array.dtype.kind
+    if index.array.size and (kind in dt.BOOL and reduce == "mean" or kind in dt.COMPLEX and reduce in ("amax", "amin")):
+        raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", input)
+    result = _scatter_reduce(input, dim, index, src, reduce, include_self)
+    return write_out(out, result, src, index, apart="resized", exact=EXACT, level=4)

@@ -6,16 +6,15 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, write_out
+from ...autograd.promotion import EXACT, stored_as, write_out
 from ...autograd.public import public
 from ...autograd.views import warn_expanded
-from ...errors import type_name
+from ...errors import not_implemented, type_name
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from .broadcast import expand
-from .index import _add_in_zeros
-from .scatter import _any_outside, _check_bounds, _first_outside, _reduced, _scatter_reduce
+from .scatter import _any_outside, _check_bounds, _first_outside, reducing
 from .shape import reshape
 from .views import as_strided
 
@@ -31,23 +30,54 @@ def _at(dim, index):
     return (_ALL,) * dim + (index.reshape(-1),)
 
 
-@op(name="index_select", input=lambda g, shape, dim, index: _add_in_zeros(g, shape, _at(dim, index)))
+@op(name="index_select", input=lambda g, shape, dim, index: _index_select_backward(g, shape, dim, index))
 def _index_select(input, dim, index):
     return input.take(index.reshape(-1), dim) if input.ndim else input.reshape(1).take(index.reshape(-1)).reshape(())
 
 
-@op(name="index_add", input=lambda g: g, source=lambda g, shape, dim, index: _index_select(g, dim, index))
-def _index_add(input, dim, index, source):
+@op(name="index_select_backward", g=lambda g, dim, index: _index_select(g, dim, index))
+def _index_select_backward(g, shape, dim, index):
+    return _index_add(np.zeros(shape, g.dtype), dim, index, g, 1)
+
+
+_index_select.op.converts = True               # bfloat16 is rounded whenever something is added to it
+
+
+@op(name="index_add", input=lambda g: g,
+    source=lambda g, dim, index, alpha: _times(_index_select(g, dim, index), alpha))
+def _index_add(input, dim, index, source, alpha):
     result = np.array(input, order="C")
-    add_at(result, _at(dim, index), source)
+    if result.size:                            # else torch does not look at the index
+        wide = _by_scatter_add(input.shape, dim, index, alpha)               # which adds in float32
+        add_at(_rows(result), _at(dim, index), _rows(_times(source, alpha)), wide)
     return result
+
+
+def _by_scatter_add(shape, dim, index, alpha):
+    return len(shape) > 1 and dim in (0, len(shape) - 1) and alpha.__class__ is int and index.dtype == np.int64
+
+
+def _rows(array):
+    """An array without dimensions as one of one; others as they are."""
+    return array if array.ndim else array.reshape(1)
+
+
+def _times(x, alpha):
+    """x * alpha, which is the int 1 or a number of the dtype of `x`."""
+    if alpha.__class__ is int:
+        return x
+    if isinstance(x, Tensor):
+        return x * (alpha if isinstance(alpha, Tensor) else wrap(alpha))
+    product = dt.widened(x) * dt.widened(alpha)
+    return dt.narrowed(product) if x.dtype.kind in dt.WIDENED else product
 
 
 @op(name="index_copy", input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     source=lambda g, dim, index: _index_select(g, dim, index))
 def _index_copy(input, dim, index, source):
     result = np.array(input, order="C")
-    result[_at(dim, index)] = source
+    if result.size:                            # else torch does not look at the index
+        _rows(result)[_at(dim, index)] = _rows(source)
     return result
 
 
@@ -55,12 +85,13 @@ def _index_copy(input, dim, index, source):
     value=lambda g, dim, index: g - _index_fill(g, dim, index, 0))
 def _index_fill(input, dim, index, value):
     result = np.array(input, order="C")
-    result[_at(dim, index)] = value
+    if result.size:
+        _rows(result)[_at(dim, index)] = value
     return result
 
 
 _index_fill_tensor = renamed(_index_fill, "index_fill.1")
-_index_reduce = renamed(_scatter_reduce, "index_reduce")
+_index_reduce = reducing("index_reduce", False)
 
 
 # ------------------------------------------------------------------ functions
@@ -80,7 +111,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     shape = input.array.shape
     dim = check_dim(dim, len(shape))
     array = index.array
-    if shape and array.size and not shape[dim]:
+    if len(shape) > 1 and array.size and not shape[dim]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if _any_outside(array, shape[dim] if shape else 1):
         if dim == 1:                           # torch has a routine for that, with words of its own
@@ -96,24 +127,27 @@ def _check_kind(index, name):
 
 
 def _slices(input, dim, index, source, name):
-    """The dimension, after the checks of index_add and index_copy."""
-    if index.array.ndim > 1:
-        raise IndexError(f"{name}_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
-    dim = check_dim(dim, input.array.ndim)
-    count = source.array.shape[dim] if source.array.ndim else 1
-    if index.array.size != count:
-        if name == "index_copy":
-            raise IndexError(f"index_copy_(): Number of indices ({index.array.size}) should be equal to "
-                             f"source.size(dim) ({count})")
+    """The dimension, after the checks of index_add and index_reduce."""
+    shape, there, places = input.array.shape, source.array.shape, index.array.shape
+    dim = check_dim(dim, len(shape))
+    if len(places) > 1:
+        raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {len(places)} with type: "
+                         f"{type_name(index)} and size: {list(places)}")
+    _check_kind(index, name)
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(f"{name}_(): self ({type_name(input)}) and source ({type_name(source)}) must have the same "
+                           "scalar type")
+    if dim and dim >= len(there):
+        raise RuntimeError(f"{name}_(): Indexing dim {dim} is out of bounds of the source tensor with dim {len(there)}")
+    if index.array.size != (there[dim] if there else 1):
+        if not there:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         raise RuntimeError(f"{name}_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
-                           f"({count}), for dim: {dim}")
+                           f"({there[dim]}), for dim: {dim}")
+    if len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                           f"self.shape = {list(shape)} source.shape = {list(there)}")
     return dim
-
-
-def _on_vector(function, input, dim, index, source, *rest):
-    """Run a function of slices on a 0-dim tensor as on a vector of one."""
-    source = reshape(source, 1) if isinstance(source, Tensor) and source.array.ndim == 0 else source
-    return reshape(function(reshape(input, 1), dim, index, source, *rest), ())
 
 
 @public(method=True, inplace=True)
@@ -128,27 +162,15 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     >>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.tensor([1., 2.]))
     tensor([3., 0., 0.])
     """
-    check_dim(dim, input.array.ndim)
-    _check_kind(index, "index_add")
-    if source.array.dtype != input.array.dtype:
-        raise RuntimeError("index_add_(): self and source must have the same scalar type")
-    shape, there = input.array.shape, source.array.shape
-    if shape and not there:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = _slices(input, dim, index, source, "index_add")
-    if there and (len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]):
-        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-                           f"self.shape = {list(shape)} source.shape = {list(there)}")
-    if _any_outside(index.array, shape[dim] if shape else 1):
-        if len(shape) > 1 and not input.array.size:            # nothing to add to: torch does not look at the index
-            return write_out(out, input.clone(), source, index, apart=True, exact=EXACT, level=4)
-        if len(shape) > 1 and dim in (0, len(shape) - 1) and alpha == 1 and index.array.dtype == np.int64:
+    alpha = 1 if alpha == 1 else stored_as(alpha, input.array.dtype)
+    shape = input.array.shape
+    if _any_outside(index.array, shape[dim] if shape else 1) and (len(shape) < 2 or input.array.size):
+        if _by_scatter_add(shape, dim, index.array, alpha):
             _check_bounds(index, dim, shape[dim])
         raise IndexError("index out of range in self")
-    added = source if alpha == 1 else source * alpha
-    if not input.array.ndim:
-        return write_out(out, _on_vector(_index_add, input, dim, index, added), exact=EXACT, level=4)
-    return write_out(out, _index_add(input, dim, index, added), source, index, apart="resized", exact=EXACT, level=4)
+    return write_out(out, _index_add(input, dim, index, source, alpha), source, index, apart="resized", exact=EXACT,
+                     level=4)
 
 
 @public(method=True, inplace=True)
@@ -159,17 +181,43 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
     >>> torch.zeros(3).index_copy(0, torch.tensor([2]), torch.tensor([1.]))
     tensor([0., 0., 1.])
     """
-    check_dim(dim, input.array.ndim)
+    shape, there, count = input.array.shape, source.array.shape, index.array.size
+    dim = check_dim(dim, len(shape))
+    if index.array.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
+    if not there and count != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
+    if shape and there and len(shape) != len(there):
+        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+                         f"Source dimensionality ({len(there)}), destination dimensionality ({len(shape)})")
     if index.array.dtype != np.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index)}")
     if source.array.dtype != input.array.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
                            f"{type_name(input)} and (source) {type_name(source)}")
-    dim = _slices(input, dim, index, source, "index_copy")
-    _check_bounds(index, dim, input.array.shape[dim] if input.array.ndim else 1, IndexError, "index_copy_(): ")
-    if not input.array.ndim:
-        return write_out(out, _on_vector(_index_copy, input, dim, index, source), exact=EXACT, level=4)
+    slices = [[*sizes[:dim], *sizes[dim + 1:]] for sizes in (shape, there)]
+    if slices[0] != slices[1]:
+        here, its = [" ".join(map(str, sizes)) for sizes in slices]
+        raise RuntimeError("index_copy_(): Source/destination tensor must have same slice shapes. Destination slice "
+                           f"shape: {here} at dimension {dim} and source slice shape: {its} at dimension 0.")
+    if there and count != there[dim]:
+        raise IndexError(f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) "
+                         f"({there[dim]})")
+    n = _check_room(input, dim, index)
+    if input.array.size:                       # else torch does not look at the index
+        _check_bounds(index, dim, n, IndexError, "index_copy_(): ")
     return write_out(out, _index_copy(input, dim, index, source), source, index, apart="resized", exact=EXACT, level=4)
+
+
+def _check_room(input, dim, index):
+    """The length of dimension `dim`. RuntimeError if it is 0 and `index` names something there: torch finds no memory
+    for what it is to fill before it looks at the index."""
+    n = input.array.shape[dim] if input.array.ndim else 1
+    if not n and index.array.size:
+        size, stride = list(input.array.shape), list(input.stride())
+        size[dim], stride[dim] = index.array.size, 0
+        as_strided(input, size, stride)
+    return n
 
 
 def _fill_expanded(memory, values, dim, index, value):
@@ -186,31 +234,28 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
     >>> torch.zeros(3).index_fill(0, torch.tensor([0, 2]), 1)
     tensor([1., 0., 1.])
     """
+    number = value
     if isinstance(value, Tensor):
         if value.array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value.array.ndim} dimension(s).")
-        value = value.to(input.dtype)
-    elif isinstance(value, complex) and input.array.dtype.kind not in dt.COMPLEX:
-        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        number = value.item()
     if index.array.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    dim = check_dim(dim, input.array.ndim)
     if index.array.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    dim = check_dim(dim, input.array.ndim)
-    n = input.array.shape[dim] if input.array.ndim else 1
-    if not n and index.array.size:             # torch finds no memory for what it is to fill, before it looks at that
-        size, stride = list(input.array.shape), list(input.stride())
-        size[dim], stride[dim] = index.array.size, 0
-        as_strided(input, size, stride)
+    if isinstance(number, complex) and input.array.dtype.kind not in dt.COMPLEX:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    n = _check_room(input, dim, index)
+    number = stored_as(number, input.array.dtype)
     wrapped = np.where(index.array < 0, index.array + n, index.array)
-    if wrapped.size and (wrapped.min() < 0 or wrapped.max() >= n):
+    if input.array.size and wrapped.size and (wrapped.min() < 0 or wrapped.max() >= n):
         wrong = index.array.reshape(-1)[((wrapped < 0) | (wrapped >= n)).reshape(-1)][0]
         raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
-    primitive = _index_fill_tensor if isinstance(value, Tensor) else _index_fill
-    if not input.array.ndim:
-        return _on_vector(primitive, input, dim, wrap(wrapped), value)
-    return primitive(input, dim, wrap(wrapped), value)
+    if isinstance(value, Tensor):
+        return _index_fill_tensor(input, dim, wrap(wrapped), value.to(input.dtype))
+    return _index_fill(input, dim, wrap(wrapped), number)
 
 
 @public(method=True, inplace=True)
@@ -224,15 +269,30 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    _check_kind(index, "index_reduce")
     dim = _slices(input, dim, index, source, "index_reduce")
-    if not input.array.ndim:
-        vector = _reduced(_index_reduce, reshape(input.clone(), 1), 0, reshape(index, 1), reshape(source, 1), reduce,
-                          include_self)
-        return write_out(out, reshape(vector, ()), exact=EXACT, level=4)
-    shape = source.array.shape
-    if _any_outside(index.array, input.array.shape[dim]):
+    shape, kind = input.array.shape, input.array.dtype.kind
+    if kind in dt.BOOL + dt.COMPLEX:
+        _check_computable(input, reduce, include_self)
+    if _any_outside(index.array, shape[dim] if shape else 1):
+        if not include_self:
+            _check_bounds(index, dim, shape[dim] if shape else 1, IndexError)
         raise IndexError("index out of range in self")
-    places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(shape) - 1 - dim)), shape)
-    result = _reduced(_index_reduce, input, dim, places, source, reduce, include_self)
-    return write_out(out, result, source, index, apart=True, exact=EXACT, level=4)
+    there = source.array.shape
+    places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(there) - 1 - dim)), there) if there else index
+    result = _index_reduce(input, dim, places, source, reduce, include_self)
+    return write_out(out, result, source, index, apart="resized", exact=EXACT, level=4)
+
+
+def _check_computable(input, reduce, include_self):
+    """NotImplementedError for what torch's routines lack for bools and complex numbers."""
+    kernel = ""
+    if not include_self:
+        kernel = "index_reduce_func_exclude_input_init"
+    elif input.array.ndim < 2:
+        kernel = "index_func_"
+    elif input.array.dtype.kind in dt.BOOL:
+        kernel = "div_floor_cpu" if reduce == "mean" else ""
+    elif reduce in ("amax", "amin"):
+        kernel = "maximum_cpu" if reduce == "amax" else "minimum_cpu"
+    if kernel:
+        raise not_implemented(kernel, input)

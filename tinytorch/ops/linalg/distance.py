@@ -1,19 +1,17 @@
 """Lengths and distances: norm dist cdist renorm."""
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.in_place import in_place
-from ...autograd.promotion import EXACT, converted, promoted
+from ...autograd.op import op
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, in_float32, promoted
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
-from ..reduction.reductions import like, masked
-from .norms import matrix_norm, vector_norm, vector_norm_over
+from ..reduction.reductions import masked, raw
+from .norms import matrix_norm, norm_grad, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
 
@@ -45,6 +43,23 @@ def _norm(self, p: Number | str | None = "fro", dim: int | Ints | None = None, k
     return norm(self, p, dim, keepdim, dtype=dtype)
 
 
+def _dist_grad(g, input, other, p, ans):
+    difference = input - other
+    return norm_grad(g, difference, p, ans, tuple(range(len(difference.shape))))
+
+
+def _negative(g):
+    return g if g is None else -g
+
+
+@op(name="dist", input=_dist_grad, other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)))
+def _dist(input, other, p):
+    difference = dt.widened(dt.narrowed(dt.widened(input) - dt.widened(other))) if input.dtype == dt.BFLOAT16 else (
+        input - other)
+    result = vector_norm_over(difference, p, tuple(range(difference.ndim)), False)
+    return dt.narrowed(result) if input.dtype == dt.BFLOAT16 else result
+
+
 @public(method=True)
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     """The norm of order p of input - other.
@@ -53,7 +68,89 @@ def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     >>> torch.dist(torch.tensor([0., 3.]), torch.tensor([4., 0.]))
     tensor(5.)
     """
-    return vector_norm(input - other, float(p))
+    input, other = promoted(input, other)
+    check_broadcast(input.array.shape, other.array.shape)
+    if input.array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. "
+                           f"Got {type_name(input)} instead.")
+    if (p < 0 or p == float("inf")) and not input.array.size * other.array.size:
+        return vector_norm(input - other, float(p))              # an error
+    return _dist(input, other, float(p))
+
+
+# ------------------------------------------------------------------ rows with rows
+def distances(difference, p):
+    """Norms of order p along the last axis, as torch's kernels of cdist and pdist have them: NaN is not above."""
+    if p == 0:
+        return np.minimum(np.ceil(np.abs(difference)), 1).sum(-1)
+    if p == float("inf"):
+        return np.fmax.reduce(np.abs(difference), axis=-1, initial=0)
+    return vector_norm_over(difference, p, (difference.ndim - 1,), False)
+
+
+def distances_grad(g, difference, p, ans):
+    """The gradient of `difference`; g and ans have an axis of size 1 in the place of the last."""
+    if p == 0:
+        return np.zeros_like(difference)
+    sign = np.sign(difference)
+    if p == 1:
+        return g * sign
+    size = np.abs(difference)
+    if p == float("inf"):
+        return g * sign * (1 - np.minimum(np.ceil(np.abs(size - ans)), 1))
+    if p == 2:
+        return np.where(ans == 0, 0, g * difference / ans).astype(difference.dtype, copy=False)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = sign * size ** (p - 1) if p < 2 else difference * size ** (p - 2)
+        none = (ans == 0) | (difference == 0) if p < 1 else ans == 0
+        return np.where(none, 0, slope * g / ans ** (p - 1)).astype(difference.dtype, copy=False)
+
+
+def underivable(name):
+    """The derivative rule of a function for which torch has none."""
+    def rule(g):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+    return rule
+
+
+def _row_differences(x1, x2):
+    return x1[..., :, None, :] - x2[..., None, :, :]
+
+
+_none = underivable("_cdist_backward")
+
+
+@op(name="cdist_backward", g=_none, x1=_none, x2=_none, ans=_none)
+def _cdist_backward(g, x1, x2, p, ans):
+    return distances_grad(g[..., None], _row_differences(x1, x2), p, ans[..., None]).sum(-2)
+
+
+@op(name="cdist", x1=lambda g, x1, x2, p, ans: _cdist_backward(g, x1, x2, p, ans),
+    x2=lambda g, x1, x2, p, ans: _cdist_backward(g.mT, x2, x1, p, ans.mT))
+def _cdist(x1, x2, p):
+    if not x1.shape[-1] or not x1.shape[-2] * x2.shape[-2]:
+        batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+        return np.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
+    return distances(_row_differences(x1, x2), p)
+
+
+def _euclidean_grad(g, x1, x2, ans):
+    ratio = masked(g / ans, raw(ans) != 0)
+    return x1 * ratio.sum(-1, keepdims=True) - ratio @ x2
+
+
+@op(name="euclidean_dist", x1=_euclidean_grad,
+    x2=lambda g, x1, x2, ans: _euclidean_grad(g.mT, x2, x1, ans.mT))
+def _euclidean_dist(x1, x2):
+    """By one product of matrices: |x1|^2 - 2 x1 x2 + |x2|^2."""
+    half = x1.dtype == np.float16
+    a, b = (x.astype(np.float32) if half else x for x in (x1, x2))
+    one, two = ((x * x).sum(-1, keepdims=True) for x in (a, b))
+    if half:
+        one, two = (x.astype(np.float16).astype(np.float32) for x in (one, two))
+    rows = np.concatenate([a * -2, one, np.ones_like(one)], -1)
+    squares = rows @ np.concatenate([b, np.ones_like(two), two], -1).mT
+    return np.sqrt(np.maximum(squares.astype(x1.dtype, copy=False), 0))
 
 
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
@@ -80,22 +177,54 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
                            f"X2: {x2.array.shape[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    x1, x2 = promoted(x1, x2)
-    if x1.array.dtype.kind in dt.WIDENED:
+    full = x1.array.size and x2.array.size
+    by_product = full and p == 2 and compute_mode != _MODES[2] and (
+        compute_mode == _MODES[1] or max(x1.array.shape[-2], x2.array.shape[-2]) > 25)
+    if x1.array.dtype != x2.array.dtype:
+        one, two = type_name(x1), type_name(x2)
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[one]} != {C_NAMES[two]}"
+                           if by_product else f"expected scalar type {one} but found {two}")
+    if by_product:
+        found = in_float32(_euclidean_dist, x1, x2) if x1.array.dtype.kind in dt.WIDENED else _euclidean_dist(x1, x2)
+        return found.view(found.shape)
+    if full and x1.array.dtype.char not in "fd":
         raise not_implemented("cdist", x1)
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    return vector_norm_over(difference, p, (difference.array.ndim - 1,), False)
+    return _cdist(x1, x2, p)
 
 
-def _of_copy(function):
-    """The in-place form, computed of a copy: the steps keep what they read."""
-    @functools.wraps(function)
-    def call(input, *args, **kwargs):
-        return function(input.clone(), *args, **kwargs)
-    return in_place(call)
+# ------------------------------------------------------------------ renorm
+def _other_axes(shape, dim):
+    return tuple([d for d in range(len(shape)) if d != dim])
 
 
-@public(out=EXACT, method=True, inplace=_of_copy)
+def _wider(x, dtype):
+    return converted(x, dtype) if isinstance(x, Tensor) else x.astype(dtype, copy=False)
+
+
+def _renorm_grad(g, input, p, dim, maxnorm):
+    """In torch's steps: the norms in the next wider dtype."""
+    axes = _other_axes(input.shape, dim)
+    own = (input.array if isinstance(input, Tensor) else input).dtype
+    dtype = np.dtype(np.float32) if own in (np.float16, dt.BFLOAT16) else np.result_type(own, np.float64)
+    size = vector_norm_over(_wider(input, dtype), p, axes, True)
+    along = (input.conj() * g).real
+    along = _wider(along, raw(size).dtype).sum(axes, keepdims=True)
+    inverse = 1 / (size + 1e-7)
+    inner = norm_grad(along, input, p, size, axes)
+    changed = _wider(inverse * maxnorm * (g - inverse * inner), own)
+    large = raw(size) > maxnorm
+    return masked(changed, large) + masked(g, ~large)
+
+
+@op(name="renorm", input=_renorm_grad)
+def _renorm(input, p, dim, maxnorm):
+    wide = dt.cast(input, np.dtype(np.float32)) if input.itemsize == 2 else input
+    size = vector_norm_over(wide, p, _other_axes(input.shape, dim), True)
+    factor = dt.cast(np.where(size > maxnorm, maxnorm / (size + 1e-7), 1), input.dtype)
+    return dt.cast(np.multiply(dt.widened(input), dt.widened(factor), order="C"), input.dtype)
+
+
+@public(out=EXACT, method=True, inplace=True)
 def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor | None = None) -> Tensor:
     """`input` with each slice along `dim` scaled down so that its norm of order p is at most `maxnorm`.
 
@@ -115,8 +244,4 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     dim = check_dim(dim, array.ndim)
-    wide = converted(input, np.dtype(np.float32)) if array.dtype.kind in dt.WIDENED else input
-    size = vector_norm_over(wide, p, tuple(d for d in range(array.ndim) if d != dim), True)
-    large = size.array > maxnorm
-    factor = masked(maxnorm / (size + 1e-7), large) + like(size, (~large).astype(size.array.dtype))
-    return input * (factor if wide is input else converted(factor, array.dtype))
+    return _renorm(input, p, dim, maxnorm)

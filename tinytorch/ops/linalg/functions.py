@@ -36,7 +36,7 @@ def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None 
     tensor(5.)
     """
     dims = (dim,) if isinstance(dim, int) else dim
-    if dims is not None and ord is not None and len(dims) not in (1, 2):
+    if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if dims is None and ord is not None:
         ndim = input.array.ndim

@@ -6,14 +6,14 @@ import builtins
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import op
+from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, converted, in_float32
 from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.rounding import sgn
-from ..reduction.reductions import _add, axes, kept_shape, like, masked, raw, spread
+from ..reduction.reductions import _add, axes, in_c_order, kept_shape, like, masked, raw
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
@@ -21,32 +21,31 @@ _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
 _LOW = (np.float16, dt.BFLOAT16)
 
 
-def _direction(x):
-    """x / |x|, 0 where x is 0: the sign of a real number."""
-    if raw(x).dtype.kind in dt.COMPLEX:
-        return sgn(x)
-    return like(x, np.sign(raw(x)))
-
-
-def _norm_grad(g, ans, input, p, dim):
-    shape, nonzero = input.shape, raw(ans) != 0
-    if p == 2:
-        return spread(g, shape, dim) * masked(input / spread(ans, shape, dim), nonzero.reshape(kept_shape(shape, dim)))
-    if p == 1:
-        return spread(g, shape, dim) * _direction(input)
+def norm_grad(g, input, p, ans, dim):
+    """The gradient of the norm `ans` of order p over axes `dim`, in the steps of torch's norm_backward."""
     if p == 0:
-        return input * 0
-    size = np.abs(raw(input))
+        return None
+    shape = input.shape
+    kept = kept_shape(shape, dim)
+    g, ans = g.reshape(kept), ans.reshape(kept)
+    nonzero = raw(ans) != 0
+    if p == 1:
+        return sgn(input) * g
+    if p == 2:
+        return g * masked(input / ans, nonzero)
+    size = builtins.abs(input)
     if p in (float("inf"), -float("inf")):
-        extreme = raw(ans).reshape(kept_shape(shape, dim))
-        hits = (size == extreme) | (np.isnan(size) & np.isnan(extreme))
-        weight = (hits / hits.sum(axis=dim, keepdims=True)).astype(size.dtype)
-        return spread(g, shape, dim) * _direction(input) * like(g, weight)
-    return input * masked(builtins.abs(input) ** (p - 2), size != 0) * spread(
-        masked(g, nonzero) * masked(ans ** (1 - p), nonzero), shape, dim)
+        x = raw(size)
+        hits = (x == raw(ans)) | np.isnan(x)
+        share = g / like(g, np.add.reduce(hits, axis=dim, keepdims=True))
+        return sgn(input) * (share * like(g, hits))
+    if p < 1:
+        return sgn(input) * masked(size ** (p - 1), raw(input) != 0) * g * ans ** (1 - p)
+    slope = masked(g / ans ** (p - 1), nonzero)
+    return (sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)) * slope
 
 
-@op(name="linalg_vector_norm", input=lambda g, ans, input, p, dim: _norm_grad(g, ans, input, p, dim))
+@op(name="linalg_vector_norm", input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
 def vector_norm_over(input, p, dim, keepdim):
     if input.dtype == np.float16:
         return vector_norm_over(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
@@ -59,10 +58,31 @@ def vector_norm_over(input, p, dim, keepdim):
     if p == 0:
         return _add((size != 0).astype(size.dtype), dim, keepdim)
     if p == float("inf"):
-        return np.maximum.reduce(size, axis=dim, keepdims=keepdim, initial=0)
+        return in_c_order(np.maximum.reduce(size, axis=dim, keepdims=keepdim, initial=0))
     if p == -float("inf"):
-        return np.minimum.reduce(size, axis=dim, keepdims=keepdim)
+        return in_c_order(np.minimum.reduce(size, axis=dim, keepdims=keepdim))
     return _add(size ** p, dim, keepdim) ** (1 / p)
+
+
+#: What pairwise_distance records.
+norm_over = renamed(vector_norm_over, "norm.1")
+
+
+def _prepared(name, input, dtype):
+    """`input`, checked, in the dtype that was asked for."""
+    if input.array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {type_name(input)}")
+    if dtype is None:
+        return input
+    if dtype.numpy.kind in dt.INTEGRAL:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtype.type_name}")
+    if input.dtype.is_complex != dtype.is_complex:
+        kind = "complex" if input.dtype.is_complex else "real"
+        raise RuntimeError(f"{name}: dtype should be {kind} for {kind} inputs, but got {dtype.type_name}")
+    if dt.promote_types(input.dtype, dtype) is not dtype:
+        raise RuntimeError(f"{name}: the dtype of the input ({type_name(input)}) should be convertible without "
+                           f"narrowing to the specified dtype ({dtype.type_name})")
+    return converted(input, dtype.numpy)
 
 
 @public("linalg_vector_norm", out=EXACT, apart=None)
@@ -76,14 +96,8 @@ def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, k
     >>> torch.linalg.vector_norm(torch.tensor([3., 4.]))
     tensor(5.)
     """
-    if dtype is not None:
-        input = converted(input, dtype.numpy)
+    input = _prepared("linalg.vector_norm", input, dtype)
     array = input.array
-    if array.dtype.kind in dt.INTEGRAL:
-        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. "
-                           f"Got {type_name(input)}")
-    if array.dtype.kind in dt.WIDENED:         # here: `dtype` may ask for float32 of bfloat16, or the other way round
-        return in_float32(lambda wide: vector_norm(wide, ord, dim, keepdim), input)
     over = axes(dim, array.ndim)
     if not array.size and (ord < 0 or ord == float("inf")):
         if dim is None or builtins.any(not array.shape[d] for d in over):
@@ -91,14 +105,9 @@ def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, k
                                + ("tensor because the operation does not have an identity" if dim is None else
                                   f"dimension {over[0]} because this dimension is empty and the operation does not "
                                   "have an identity"))
+    if array.dtype.kind in dt.WIDENED:
+        return in_float32(vector_norm_over, input, ord, over, keepdim)
     return vector_norm_over(input, ord, over, keepdim)
-
-
-def _kept(result, dim, ndim):
-    """`result`, of which axes `dim` have been reduced, with them as axes of size 1."""
-    for d in sorted(d % ndim for d in dim):
-        result = result.unsqueeze(d)
-    return result
 
 
 def _extreme(x, largest, dim, keepdim):
@@ -118,14 +127,10 @@ def matrix_norm(input: Tensor, ord: Number | str = "fro", dim: Ints = (-2, -1), 
     >>> torch.linalg.matrix_norm(torch.tensor([[3., 0.], [0., -4.]]), 1)
     tensor(4.)
     """
-    if dtype is not None:
-        input = converted(input, dtype.numpy)
     ndim = input.array.ndim
     if ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-    if input.array.dtype.kind in dt.INTEGRAL:
-        raise RuntimeError("linalg.matrix_norm: Expected a floating point or complex tensor as input. "
-                           f"Got {type_name(input)}")
+    input = _prepared("linalg.matrix_norm", input, dtype)
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     row, column = check_dim(dim[0], ndim), check_dim(dim[1], ndim)
@@ -136,12 +141,12 @@ def matrix_norm(input: Tensor, ord: Number | str = "fro", dim: Ints = (-2, -1), 
     if ord in ("nuc", 2, -2):
         if input.array.dtype in _LOW:
             raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {type_name(input)}")
-        s = svdvals(input.movedim((row, column), (-2, -1)))
-        result = s.sum(-1) if ord == "nuc" else _extreme(s, ord == 2, -1, False)
-        return _kept(result, (row, column), ndim) if keepdim else result
+        order = [d for d in range(ndim) if d not in (row, column)] + [row, column]
+        s = svdvals(input.permute(order))
+        result = s.sum(-1, keepdim) if ord == "nuc" else _extreme(s, ord == 2, -1, keepdim)
+        return result.unsqueeze(-1).permute([order.index(d) for d in range(ndim)]) if keepdim else result
     if ord not in (1, -1, float("inf"), -float("inf")):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     over, rest = (row, column) if ord in (1, -1) else (column, row)
-    sums = vector_norm(input, 1, over, True)
-    result = _extreme(sums, ord > 0, rest, True)
-    return result if keepdim else result.squeeze((row, column))
+    sums = vector_norm(input, 1, over, keepdim)
+    return _extreme(sums, ord > 0, rest if keepdim or rest < over else rest - 1, keepdim)

@@ -11,14 +11,16 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
+from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...errors import type_name
 from ...kernels import pool as kernels
+from ...kernels.layout import in_channels_last
 from ...tensor import Tensor
 from ...types import Ints
 from ..reduction.reductions import masked, raw
 from . import pool
-from .pool import _avg_pool, back, check_dtype, images, widened
+from .pool import _avg_pool, _avg_pool_grad, back, check_dtype, gather, images, is_last, scatter, wide
 
 __all__ = ["adaptive_avg_pool1d"]
 
@@ -31,57 +33,98 @@ def _along_axes(x, matrices):
     return np.ascontiguousarray(x)
 
 
-@op(name="adaptive_avg_pool2d", first=1, input=lambda g, shape, out: _adaptive_avg_grad(shape[-len(out):], g))
+def _all_finite(x):
+    return np.isfinite(np.add.reduce(x, axis=None))
+
+
+@op(name="adaptive_avg_pool2d", first=1, input=lambda g, out, input:
+        _adaptive_avg_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], g))
 def _adaptive_avg(out, input):
-    return _along_axes(input, [kernels.averaging(n, m, input.dtype) for n, m in zip(input.shape[-len(out):], out)])
+    x, n = wide(input), len(out)
+    size = input.shape[-n:]
+    result = _along_axes(x, [kernels.averaging(k, m, x.dtype) for k, m in zip(size, out)])
+    if not _all_finite(result):                # 0 times inf or NaN: what is in no window must not get into its mean
+        result = kernels.uneven_sums(x, out) / kernels.uneven_counts(size, out).astype(x.dtype)
+    return back(result.astype(input.dtype, copy=False), input, n if n < 3 else None)
 
 
-@op(name="adaptive_avg_pool2d_backward", first=1, grad=lambda g, shape, size: _adaptive_avg(shape[-len(size):], g))
-def _adaptive_avg_grad(size, grad):
-    return _along_axes(grad, [kernels.averaging(n, m, grad.dtype).T for n, m in zip(size, grad.shape[-len(size):])])
+@op(name="adaptive_avg_pool2d_backward", first=2, grad=lambda g, shape, size: _adaptive_avg(shape[-len(size):], g))
+def _adaptive_avg_grad(last, size, grad):
+    _check_gradient("avg", len(size), grad)
+    g, out = wide(grad), grad.shape[-len(size):]
+    result = _along_axes(g, [kernels.averaging(k, m, g.dtype).T for k, m in zip(size, out)])
+    if not _all_finite(result):                # the windows that an input is in divide the outputs as those the inputs
+        result = kernels.uneven_sums(g / kernels.uneven_counts(size, out).astype(g.dtype), size)
+    result = result.astype(grad.dtype, copy=False)
+    return in_channels_last(result) if last else result
 
 
-@op(name="adaptive_max_pool2d", first=1, multi=True,
-    input=lambda g, shape, out, ans: _scatter(shape[-len(out):], ans[1], g[0]))
+@op(name="mean.1", first=1, input=lambda g, shape, n:
+        _avg_pool_grad(False, shape[-n:], shape[-n:], shape[-n:], (0,) * n, True, None, g))
+def _mean(n, input):
+    """Pooling to one element, of which torch takes the mean."""
+    size = input.shape[-n:]
+    if 0 in size:
+        return np.full(input.shape[:-n] + (1,) * n, np.nan, input.dtype)
+    result = _avg_pool.__wrapped__((1,) * n, size, size, (0,) * n, True, None, input)
+    return back(result, input, n) if n == 3 else result
+
+
+def _check_gradient(kind, n, grad):
+    """RuntimeError for a gradient without elements, which torch's routines do not take."""
+    shape = list(grad.shape[:-n] + (1,) * (n == 1) + grad.shape[-n:])
+    for i in range(1, len(shape)):
+        if shape[i] == 0:
+            name = f"adaptive_{kind}_pool{max(n, 2)}d_backward"
+            raise RuntimeError(f"{name}(): Expected grad_output to have non-zero size for non-batch dimensions, but "
+                               f"grad_output has sizes {shape} with dimension {i} being empty")
+
+
+@op(name="adaptive_max_pool2d", first=1, multi=True)
 def _adaptive_max(out, input):
-    x = images(input, len(out))
+    n = len(out)
+    x = images(input, n)
     indices = kernels.adaptive_indices(x, out)
-    return back(kernels.gather(indices, x), input), back(indices, input)
+    last = n if n < 3 else None
+    return back(kernels.gather(indices, x), input, last), back(indices, input, last)
 
 
-_adaptive_max_3d = renamed(_adaptive_max, "adaptive_max_pool3d")
+def _adaptive_max_grad(g, n, input, indices):
+    _check_gradient("max", n, g)
+    return scatter(n < 3 and is_last(input, n), input.shape[-n:], indices, g)
 
 
-@op(name="pool_scatter", first=1, grad=lambda g, size, indices: _gather(len(size), indices, g))
-def _scatter(size, indices, grad):
-    n = len(size)
-    return back(kernels.scatter(images(indices, n), images(grad, n), size), grad)
+@op(name="adaptive_max_pool2d", first=2, input=_adaptive_max_grad)
+def _adaptive_max_at(n, top, input, indices):
+    return top.pop()                           # not to be kept for backward
 
 
-@op(name="pool_gather", first=1, input=lambda g, shape, n, indices: _scatter(shape[-n:], indices, g))
-def _gather(n, indices, input):
-    return back(kernels.gather(images(indices, n), images(input, n)), input)
+_adaptive_max_ats = {1: renamed(_adaptive_max_at, "squeeze.1"), 2: _adaptive_max_at,
+                     3: renamed(_adaptive_max_at, "adaptive_max_pool3d")}
 
 
 def _put_grad(g, size, indices):
-    gradient = _gather(len(size), indices, g)
+    gradient = gather(False, len(size), indices, g)
     if not mode.computing_jvp:
         return gradient
     indices = raw(indices)                     # torch's tangents: of several at one place, the last is left
     number = np.arange(indices.size).reshape(indices.shape)
-    left = _gather(len(size), indices, _put(size, indices, number)) == number
+    left = gather(False, len(size), indices, _put(size, indices, number)) == number
     return masked(gradient, left)
 
 
 @op(name="max_unpool2d", first=1, input=lambda g, size, indices: _put_grad(g, size, indices))
 def _put(size, indices, input):
     n = len(size)
-    return back(kernels.put(images(indices, n), images(input, n), size), input)
+    return back(kernels.put(images(indices, n), images(input, n), size), input, n if n == 2 else None)
 
 
 _put_3d = renamed(_put, "max_unpool3d")
-_even_2d, _even_3d = renamed(_avg_pool, "adaptive_avg_pool2d"), renamed(_avg_pool, "adaptive_avg_pool3d")
-_adaptive_avg_3d = renamed(_adaptive_avg, "adaptive_avg_pool3d")
+#: By number of axes: pooling to one element, to a size that divides the input's, and to any other.
+_means = {1: renamed(_mean, "squeeze.1"), 2: _mean, 3: _mean}
+_evens = {1: renamed(_avg_pool, "squeeze.1"), 2: renamed(_avg_pool, "adaptive_avg_pool2d"),
+          3: renamed(_avg_pool, "adaptive_avg_pool3d")}
+_unevens = {1: renamed(_adaptive_avg, "squeeze.1"), 2: _adaptive_avg, 3: renamed(_adaptive_avg, "adaptive_avg_pool3d")}
 
 
 # ------------------------------------------------------------------ pooling to a given size
@@ -116,11 +159,16 @@ def _target(function, n, input, output_size):
     if min(out) < 0:
         raise RuntimeError(f"{function}: elements of output_size must be greater than or equal to 0 but received "
                            f"{{{', '.join(map(str, out))}}}")
+    if n == 1 and "avg" in function:           # images of one row, of which torch takes the mean if that is all
+        if out == (1,):
+            return out
+        function, shape = "adaptive_avg_pool2d", shape[:-1] + [1] + shape[-1:]
+    n = 2 if "2d" in function else n
     for i in range(len(shape) - n - ("max" in function and len(shape) == n + 1), len(shape)):
         if shape[i] == 0:
             raise RuntimeError(f"{function}(): Expected input to have non-zero size for non-batch dimensions, but "
                                f"input has sizes {shape} with dimension {i} being empty")
-    check_dtype("adaptive_" + function[9:12] + f"_pool{max(n, 2)}d", input, dt.FLOATING)
+    check_dtype(f"adaptive_{function[9:12]}_pool{max(n, 2)}d" + "_cpu" * (n == 3), input, dt.FLOATING)
     return out
 
 
@@ -133,13 +181,15 @@ def _size(function, m):
 def _adaptive_average(function, n, input, output_size):
     out = _target(function, n, input, output_size)
     size = input.array.shape[-n:]
-    if min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
+    if max(out) == 1:
+        primitive, settings = _means[n], (n,)
+    elif min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
         kernel = tuple([n // m for n, m in zip(size, out)])
-        primitive, settings = _even_3d if n == 3 else _even_2d, (out, kernel, kernel, (0,) * n, True, None)
+        primitive, settings = _evens[n], (out, kernel, kernel, (0,) * n, True, None)
     else:
-        primitive, settings = _adaptive_avg_3d if n == 3 else _adaptive_avg, (out,)
+        primitive, settings = _unevens[n], (out,)
     if input.array.dtype == dt.BFLOAT16:
-        return widened(primitive, settings, input)
+        return in_float32(primitive, *settings, input)
     return primitive(*settings, input)
 
 
@@ -178,10 +228,9 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Ints) -> Tensor:
 
 def _adaptive_maximum(function, n, input, output_size):
     out = _target(function, n, input, output_size)
-    primitive = _adaptive_max_3d if n == 3 else _adaptive_max
-    if input.array.dtype == dt.BFLOAT16:
-        return widened(primitive, (out,), input)
-    return primitive(out, input)
+    top, indices = in_float32(_adaptive_max, out, input) if input.array.dtype == dt.BFLOAT16 else \
+        _adaptive_max(out, input)
+    return _adaptive_max_ats[n](n, [top.array], input, indices), indices
 
 
 @public(python=True)
@@ -320,6 +369,13 @@ def _check_unpool(n, input, indices, size):
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(shape)}) but got "
                            f"indices tensor with shape: {list(indices.array.shape)}")
     check_dtype(f"max_unpool{n + flat}d", input, dt.FLOATING)
+    full = shape[:-1] + (shape[-1], 1) if flat else shape
+    for i in range(len(full) - n - flat - (len(full) == n + flat + 1), len(full)):
+        if full[i] == 0:
+            raise RuntimeError(f"max_unpooling{n + flat}d_forward_out_cpu(): Expected input to have non-zero size for "
+                               f"non-batch dimensions, but got {list(full)} with dimension {i} being empty.")
+    if 0 in size:                              # nowhere to write to
+        return
     bad = (indices.array < 0) | (indices.array >= math.prod(size))
     if bad.any():
         volume = "x".join(map(str, size + (1,) * flat))

@@ -1,15 +1,14 @@
-"""Convolutions: conv1d conv2d conv3d, their transposes, unfold and fold.
+"""Convolutions: conv1d conv2d conv3d and their transposes.
 
 Three primitives, each linear in both of its tensors: the convolution, what its input receives (the
 transposed convolution) and what its weight receives. The derivatives of each are the other two, so
 higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them;
-`channels_last` says that the input's gradient had best be laid out like that, as the input is, `learns`
-that the weight's gradient may be asked for; `columns` are the windows of the input, where the forward has
-kept them for it (real dtypes only; see kernels/conv/columns.py).
+`last` says of which of output, input (its gradient) and weight (likewise) the channels are last in memory,
+`learns` that the weight's gradient may be asked for; `columns` are the windows of the input, where the forward
+has kept them for it (real dtypes only; see kernels/conv/columns.py).
 """
 from __future__ import annotations
 
-import operator
 import warnings
 
 import numpy as np
@@ -20,12 +19,14 @@ from ...autograd.promotion import C_NAMES, in_float32
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels.conv import columns as kernels
-from ...kernels.conv.few_outputs import channels_last
-from ...tensor import Tensor, check_dim
+from ...kernels.conv.few_outputs import by_pixel
+from ...kernels.layout import channels_last, in_channels_last
+from ...tensor import Tensor
 from ...types import Ints
 from ..layout.shape import squeeze, unsqueeze
 from ..plan import planned
 from ..reduction.reductions import _sum
+from .fold import whole
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
 
@@ -40,62 +41,76 @@ def _wide(x):
     return x.astype(np.float32) if x is not None and x.dtype == np.float16 else x
 
 
+#: `last` of nearly all. The kernels compute with the channels first, and what is to have them last is copied.
+_FIRST = (False, False, False)
+
+
 @op(name="convolution", first=7, aux=True,
-    input=lambda g, shape, channels_last, stride, padding, dilation, groups, weight:
-        _conv_input_grad(channels_last, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
-    weight=lambda g, shape, stride, padding, dilation, groups, input, aux:
-        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
+    input=lambda g, shape, last, stride, padding, dilation, groups, weight:
+        _conv_input_grad((last[1], last[0], last[2]), shape[2:], stride, padding, dilation, groups, g,
+                         weight.conjugate(), None),
+    weight=lambda g, shape, last, stride, padding, dilation, groups, input, aux:
+        _conv_weight_grad(last, shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
     bias=_all_but_channels)
-def _conv(channels_last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
+def _conv(last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
     result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
                                       keep and learns and input.dtype.kind == dt.NATIVE)
+    if last[0] is True:
+        result = in_channels_last(result)
     return result if result.dtype == input.dtype else result.astype(input.dtype), columns
 
 
 @op(name="convolution", first=6,
-    input=lambda g, shape, stride, padding, dilation, groups, weight:
-        _conv(False, False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(), None),
-    weight=lambda g, shape, stride, padding, dilation, groups, input:
-        _conv_weight_grad(shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
+    input=lambda g, shape, last, stride, padding, dilation, groups, weight:
+        _conv((last[1], last[0], last[2]), False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(),
+              None),
+    weight=lambda g, shape, last, stride, padding, dilation, groups, input:
+        _conv_weight_grad(last, shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
     bias=_all_but_channels)
-def _conv_input_grad(channels_last, size, stride, padding, dilation, groups, input, weight, bias):
+def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weight, bias):
     result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups,
-                                channels_last)
+                                last[0])
+    if last[0] is True and result.flags.c_contiguous:
+        result = in_channels_last(result)
     return result if result.dtype == input.dtype else result.astype(input.dtype)
 
 
-@op(name="convolution", first=6,
-    input=lambda g, shape, stride, padding, dilation, groups, grad:
-        _conv_input_grad(False, shape[2:], stride, padding, dilation, groups, grad.conjugate(), g, None),
-    grad=lambda g, shape, stride, padding, dilation, groups, input:
-        _conv(False, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
-def _conv_weight_grad(kernel, stride, padding, dilation, groups, columns, input, grad):
+@op(name="convolution", first=7,
+    input=lambda g, shape, last, stride, padding, dilation, groups, grad:
+        _conv_input_grad((last[1], last[0], last[2]), shape[2:], stride, padding, dilation, groups, grad.conjugate(), g,
+                         None),
+    grad=lambda g, shape, last, stride, padding, dilation, groups, input:
+        _conv(last, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
+def _conv_weight_grad(last, kernel, stride, padding, dilation, groups, columns, input, grad):
     result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups, columns)
+    if last[2]:
+        result = in_channels_last(result)
     return result if result.dtype == input.dtype else result.astype(input.dtype)
 
 
-@op(name="im2col", first=4, input=lambda g, shape, kernel, stride, padding, dilation:
-        _col2im(shape[2:], kernel, stride, padding, dilation, g))
-def _im2col(kernel, stride, padding, dilation, input):
-    return kernels.im2col(input, kernel, stride, padding, dilation)
+# ------------------------------------------------------------------ memory order
+def _last(n, input, weight):
+    """`last` of a convolution of `input` with `weight` by torch's rules."""
+    by_weight, by_input = channels_last(weight), channels_last(input)
+    if n == 1:                                 # torch makes the input contiguous, and images of one row of it
+        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if by_pixel(input) else _FIRST
+    points = max(weight.shape[2:]) == 1
+    if not (by_weight or by_input) or n == 3 and (
+            input.dtype in (np.float64, np.float16) or points and input.dtype != dt.BFLOAT16):
+        return _FIRST
+    if input.dtype.kind == dt.COMPLEX:
+        return True, False, False
+    return True, True, by_weight or not points or input.dtype == dt.BFLOAT16
 
 
-@op(name="col2im", first=5, input=lambda g, kernel, stride, padding, dilation:
-        _im2col(kernel, stride, padding, dilation, g))
-def _col2im(size, kernel, stride, padding, dilation, input):
-    return kernels.col2im(input, size, kernel, stride, padding, dilation)
+#: The input's gradient is read by pixels, as the input was: 1-d convolutions of words.
+_BY_PIXEL = "by pixel"
 
 
 # ------------------------------------------------------------------ checks
-def _int(value, name):
-    if isinstance(value, bool):
-        raise TypeError(f"{name} must be int, not bool")
-    return operator.index(value)
-
-
 def _numbers(value, name, n, dims):
     """`value` (an int or several) as `dims` ints. RuntimeError for another count of them."""
-    value = tuple([_int(v, name) for v in value]) if isinstance(value, (tuple, list)) else (_int(value, name),) * n
+    value = tuple([whole(v, name) for v in value]) if isinstance(value, (tuple, list)) else (whole(value, name),) * n
     if len(value) == 1:
         value *= dims
     if len(value) != dims:
@@ -134,14 +149,14 @@ def _check_dtypes(input, weight, bias, transposed=False):
         raise not_implemented("slow_conv2d_cpu", dt.bool)
 
 
-def _check_settings(stride, padding, dilation, groups, output_padding):
+def _check_settings(shape, stride, padding, dilation, groups, output_padding):
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     if min(output_padding) < 0:
         raise RuntimeError("negative output_padding is not supported")
     if min(stride) <= 0:
         raise RuntimeError("non-positive stride is not supported")
-    if min(dilation) <= 0:
+    if min(dilation) <= 0 and 0 not in shape:  # torch's routines look at it, which no elements ever reach
         raise RuntimeError("dilation should be greater than zero, but got "
                            f"{[1] * (len(dilation) == 1) + list(dilation)}")
     if groups <= 0:
@@ -185,16 +200,17 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     except (AttributeError, RuntimeError, TypeError):
         _refuse(function, input, weight, bias, stride, padding, dilation, groups)
         raise
-    if input.array.dtype == dt.BFLOAT16:       # here, since hot functions are not wrapped to be widened
-        return in_float32(lambda *operands: _conv(False, weight._requires_grad, *settings, *operands), input, weight,
-                          bias)
-    return _conv(channels_last(input.array), weight._requires_grad, *settings, input, weight, bias)
+    x, w = input.array.strides, weight.array.strides
+    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] <= w[-1] else _FIRST
+    if input.array.dtype == dt.BFLOAT16:
+        return in_float32(_conv, last, weight._requires_grad, *settings, input, weight, bias)
+    return _conv(last, weight._requires_grad, *settings, input, weight, bias)
 
 
 @planned
 def _settings(n, shape, weight, bias, stride, padding, dilation, groups):
     """(output size, stride, padding pairs, dilation, groups) for the shapes of input, weight and bias."""
-    dims, size, kernel, groups = len(weight) - 2, shape[2:], weight[2:], _int(groups, "groups")
+    dims, size, kernel, groups = len(weight) - 2, shape[2:], weight[2:], whole(groups, "groups")
     stride, dilation = _numbers(stride, "stride", n, dims), _numbers(dilation, "dilation", n, dims)
     if isinstance(padding, str):
         pairs = _named_padding(padding, kernel, stride, dilation)
@@ -203,7 +219,7 @@ def _settings(n, shape, weight, bias, stride, padding, dilation, groups):
     if len(shape) != len(weight):
         raise RuntimeError(f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight "
                            f"{list(weight)}, but got {len(shape)}-dimensional input of size {list(shape)} instead")
-    _check_settings(stride, [p for p, _ in pairs], dilation, groups, (0,))
+    _check_settings(shape, stride, [p for p, _ in pairs], dilation, groups, (0,))
     _check_shapes(shape, weight, bias, groups, False)
     padded = [m + before + after for m, (before, after) in zip(size, pairs)]
     span = [d * (k - 1) + 1 for d, k in zip(dilation, kernel)]
@@ -254,20 +270,22 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
     except (AttributeError, RuntimeError, TypeError):
         _refuse(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
         raise
-    if input.array.dtype == dt.BFLOAT16:       # as above
-        return in_float32(lambda *operands: _conv_input_grad(False, *settings, *operands), input, weight, bias)
-    return _conv_input_grad(False, *settings, input, weight, bias)
+    x, w = input.array.strides, weight.array.strides
+    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] <= w[-1] else _FIRST
+    if input.array.dtype == dt.BFLOAT16:
+        return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
+    return _conv_input_grad(last, *settings, input, weight, bias)
 
 
 @planned
 def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding, groups, dilation):
     """`_settings` of the transposed convolution."""
-    dims, groups = len(weight) - 2, _int(groups, "groups")
+    dims, groups = len(weight) - 2, whole(groups, "groups")
     stride, dilation = _numbers(stride, "stride", n, dims), _numbers(dilation, "dilation", n, dims)
     padding, extra = _numbers(padding, "padding", n, dims), _numbers(output_padding, "output_padding", n, dims)
-    _check_settings(stride, padding, dilation, groups, extra)
+    _check_settings(shape, stride, padding, dilation, groups, extra)
     _check_shapes(shape, weight, bias, groups, True)
-    if any([e >= s and e >= d for e, s, d in zip(extra, stride, dilation)]):
+    if 0 not in shape and any([e >= s and e >= d for e, s, d in zip(extra, stride, dilation)]):
         axes = ("depth", "height", "width")[-max(n, 2):]
         words = [f"{name}_{axis}: {value}" for name, values in
                  (("output_padding", extra), ("stride", stride), ("dilation", dilation))
@@ -384,103 +402,3 @@ def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints
     if transposed:
         return _transposed(convolution, n, input, weight, bias, stride, padding, output_padding, groups, dilation)
     return _forward(convolution, n, input, weight, bias, stride, padding, dilation, groups)
-
-
-# ------------------------------------------------------------------ unfold and fold
-def _pair(value, name):
-    """`value` (an int or two) as two ints. RuntimeError for another count."""
-    value = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
-    if len(value) not in (1, 2):
-        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
-    value = tuple([_int(v, name) for v in value])
-    return value if len(value) == 2 else value * 2
-
-
-def _check_positive(words, name, sizes):
-    if min(sizes) <= 0:
-        raise RuntimeError(f"{words} should be greater than zero, but got {name}_height: {sizes[0]} "
-                           f"{name}_width: {sizes[1]}")
-
-
-def _sliding(kernel_size, dilation, padding, stride):
-    """The four settings of unfold and fold as checked pairs."""
-    kernel, dilation = _pair(kernel_size, "kernel_size"), _pair(dilation, "dilation")
-    padding, stride = _pair(padding, "padding"), _pair(stride, "stride")
-    _check_positive("kernel size", "kernel", kernel)
-    _check_positive("dilation", "dilation", dilation)
-    _check_positive("stride", "stride", stride)
-    if min(padding) < 0:
-        raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
-    return kernel, dilation, padding, stride
-
-
-def _check_floating(name, input):
-    if input.array.dtype.kind in dt.INTEGER:   # bools torch sorts and fills, but never adds up
-        raise not_implemented(f"{name}_out_cpu", input)
-
-
-@public("im2col")
-def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, padding: int | Ints = 0,
-           stride: int | Ints = 1) -> Tensor:
-    """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
-
-    An input (C, H, W) gives a result without N. RuntimeError if no block fits.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.unfold(torch.arange(9.).view(1, 1, 3, 3), 2)
-    tensor([[[0., 1., 3., 4.],
-             [1., 2., 4., 5.],
-             [3., 4., 6., 7.],
-             [4., 5., 7., 8.]]])
-    """
-    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
-    shape = input.array.shape
-    for dim in (1, 2):                         # both are looked at before they are counted: IndexError
-        check_dim(dim, len(shape))
-    if len(shape) not in (3, 4) or 0 in shape[-3:]:
-        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
-                           f"dimensions for input, but got: {list(shape)}")
-    pairs = tuple([(p, p) for p in padding])
-    blocks = kernels.output_size(shape[-2:], kernel, stride, pairs, dilation)
-    if min(blocks) < 1:
-        raise RuntimeError(f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, dilation={dilation}, "
-                           f"padding={padding}, calculated shape of the array of sliding blocks as {blocks}, but its "
-                           "components must be at least one.")
-    _check_floating("im2col", input)
-    if len(shape) == 3:
-        return squeeze(_im2col(kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
-    return _im2col(kernel, stride, pairs, dilation, input)
-
-
-@public("col2im")
-def fold(input: Tensor, output_size: int | Ints, kernel_size: int | Ints, dilation: int | Ints = 1,
-         padding: int | Ints = 0, stride: int | Ints = 1) -> Tensor:
-    """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.
-
-    input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the number of
-    blocks is not that of the images.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2)
-    tensor([[[[1., 2., 1.],
-              [2., 4., 2.],
-              [1., 2., 1.]]]])
-    """
-    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
-    size, shape = _pair(output_size, "output_size"), input.array.shape
-    if len(shape) not in (2, 3) or 0 in shape[-2:]:
-        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
-                           f"dimensions for input, but got: {list(shape)}")
-    if shape[-2] % (kernel[0] * kernel[1]):
-        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
-                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}.")
-    pairs = tuple([(p, p) for p in padding])
-    h, w = kernels.output_size(size, kernel, stride, pairs, dilation)
-    if shape[-1] != h * w or h < 1 or w < 1:
-        raise RuntimeError(f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
-                           f"stride={stride}, expected size of input's dimension 2 to match the calculated number of "
-                           f"sliding blocks {h} * {w} = {h * w}, but got input.size(2)={shape[-1]}.")
-    _check_floating("col2im", input)
-    if len(shape) == 2:
-        return squeeze(_col2im(size, kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
-    return _col2im(size, kernel, stride, pairs, dilation, input)

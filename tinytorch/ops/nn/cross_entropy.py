@@ -5,7 +5,6 @@ import warnings
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import softmax as kernels
@@ -30,14 +29,14 @@ def reduction_of(reduction, size_average=None, reduce=None):
     return reduction
 
 
-def _nll_gradient(g, target, weight, shape, ignore_index, reduction):
-    return _nll_backward(g, target, weight, shape, ignore_index, reduction)
+def _nll_gradient(g, input, target, weight, ignore_index, reduction):
+    return _nll_backward(g, input, target, weight, ignore_index, reduction)
 
 
-@op(name="nll_loss_backward", grad=lambda g, target, weight, ignore_index, reduction: _nll_loss(
+@op(name="nll_loss_backward", input=lambda g: g * 0, grad=lambda g, target, weight, ignore_index, reduction: _nll_loss(
     g, target, weight, ignore_index, reduction))
-def _nll_backward(grad, target, weight, size, ignore_index, reduction):
-    return kernels.nll_backward(grad, target, weight, size, ignore_index, reduction)
+def _nll_backward(grad, input, target, weight, ignore_index, reduction):
+    return kernels.nll_backward(grad, target, weight, input.shape, ignore_index, reduction)
 
 
 @op(name="nll_loss", input=_nll_gradient)
@@ -110,6 +109,8 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
     classes = x.shape[0 if x.ndim == 1 else 1]
     if target.array.dtype.char not in "lqB":
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_name(target)}")
+    if x.ndim > 2 and target.array.dtype.kind in dt.UNSIGNED:
+        raise RuntimeError("expected scalar type Long but found Byte")
     if weight is not None:
         if weight.array.shape != (classes,) and x.ndim == 4:
             raise RuntimeError("weight tensor should be defined either for all or no classes")
@@ -121,11 +122,12 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
     if x.ndim == 1:
         loss = _batched(primitive, input.unsqueeze(0), target.reshape(1), weight, ignore_index, reduction)
         return loss.reshape(target.array.shape) if reduction == "none" else loss
-    if x.dtype.kind in dt.NATIVE:
-        return primitive(input, target, weight, ignore_index, reduction)
-    if x.dtype.kind in dt.WIDENED:
-        return in_float32(lambda x: primitive(x, target, weight, ignore_index, reduction), input)
-    raise not_implemented("nll_loss_out_frame", input)
+    if x.dtype.kind not in dt.FLOATING:
+        raise not_implemented("nll_loss_out_frame", input)
+    if x.dtype.itemsize == 2 and primitive.op.aux:               # two kernels in torch: their result is rounded twice
+        input = _log_softmax(input, 1)
+        primitive = _nll_loss if x.ndim < 3 else _nll_loss_2d
+    return primitive(input, target, weight, ignore_index, reduction)
 
 
 @public("cross_entropy_loss", hot=True)
@@ -180,12 +182,16 @@ def _weighted(log_p, weight, class_dim):
 
 def _with_probabilities(input, target, weight, reduction, label_smoothing, class_dim):
     classes = input.array.shape[class_dim]
+    if weight is not None and weight.array.shape != (classes,):
+        raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or no "
+                           f"classes but got weight tensor of shape: {list(weight.array.shape)}")
+    log_p = log_softmax(input, class_dim)
     if label_smoothing > 0:
         target = target * (1 - label_smoothing) + label_smoothing / classes
-    loss = -(_weighted(log_softmax(input, class_dim), weight, class_dim) * target)
+    loss = _weighted(log_p * target, weight, class_dim)
     if reduction == "none":
-        return loss.sum(class_dim)
-    return loss.sum() if reduction == "sum" else loss.sum() / ((input.array.size // classes) or float("nan"))
+        return -loss.sum(class_dim)
+    return -loss.sum() if reduction == "sum" else -loss.sum() / ((input.array.size // classes) or float("nan"))
 
 
 def _smoothed(log_p, target, weight, ignore_index, reduction, label_smoothing, class_dim):
@@ -198,6 +204,5 @@ def _smoothed(log_p, target, weight, ignore_index, reduction, label_smoothing, c
     elif reduction == "mean" and weight is None:
         uniform = uniform.sum() / (~ignored).sum()
     elif reduction == "mean":
-        counts = weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0)
-        uniform = uniform.sum() / counts.sum()
+        uniform = uniform.sum() / weight.gather(0, target.masked_select(~ignored)).sum()
     return loss * (1 - label_smoothing) + uniform * (label_smoothing / log_p.array.shape[class_dim])

@@ -15,7 +15,10 @@ from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, in_float32, promoted
 from ...autograd.public import public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
+from ..elementwise.limits import _clamp
+from ..elementwise.math import log, log1p
 from ..elementwise.special import sigmoid
 from .activation import _hardtanh, logsigmoid
 from .cross_entropy import reduction_of
@@ -165,22 +168,27 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 # ------------------------------------------------------------------ probabilities
-def _bce_decomposition(input, target):
-    return -(target * input.log().clamp(min=-100) + (1 - target) * (1 - input).log().clamp(min=-100))
+#: Where input is 0 or 1 the derivatives stop growing.
+_TINY = 1e-12
 
 
-def _bce_gradient(g, wanted, input, target):
-    gx = gt = None
-    if wanted[0]:
-        gx = g * (input - target) / np.maximum((1 - input) * input, 1e-12)
-    if wanted[1]:
-        gt = g * (np.maximum(np.log1p(-input), -100) - np.maximum(np.log(input), -100))
-    return gx, gt
+@op(name="binary_cross_entropy_backward",
+    grad=lambda g, input, target: g * (input - target) / ((input + _TINY) * (1 - input + _TINY)),
+    input=lambda g, grad, input, target: (g * grad * (input * input - 2 * input * target + target)
+                                          / ((input + _TINY) ** 2 * (1 - input + _TINY) ** 2)),
+    target=lambda g, grad, input: -g * grad / _clamp((1 - input) * input, _TINY, None))
+def _bce_backward(grad, input, target):
+    with np.errstate(divide="ignore", invalid="ignore"):       # float16 rounds _TINY to 0
+        return grad * (input - target) / np.maximum((1 - input) * input, np.asarray(_TINY, input.dtype))
 
 
-@op(name="binary_cross_entropy", inputs=2, joint=_bce_gradient, decomposition=_bce_decomposition)
+@op(name="binary_cross_entropy",
+    input=lambda g, input, target: _bce_backward(g, input, target),
+    target=lambda g, input: g * (log1p(-input) - log(input)))
 def _bce(input, target):
-    return -(target * np.maximum(np.log(input), -100) + (1 - target) * np.maximum(np.log1p(-input), -100))
+    """Each step rounded, as in torch's kernel."""
+    input, target = stepwise(input), stepwise(target)
+    return plain((target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100))
 
 
 @public(python=True)
@@ -206,10 +214,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         raise not_implemented("binary_cross_entropy", input)
     _check_chances("input", input.array)
     _check_chances("target", target.array)
-    if input.array.dtype.kind in dt.WIDENED:   # each step rounded, as in torch
-        loss = (target - 1) * (-input).log1p().clamp(min=-100) - target * input.log().clamp(min=-100)
-    else:
-        loss = _bce(input, target)
+    loss = _bce(input, target)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -1,16 +1,20 @@
 """Losses of margins and distances: hinge_embedding_loss margin_ranking_loss triplet_margin_loss ..."""
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import mode
+from ...autograd.op import op
+from ...autograd.promotion import check_broadcast, converted
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
-from ...tensor import Tensor, wrap
-from .activation import _softplus, logsigmoid
+from ...kernels.stepwise import plain, stepwise
+from ...tensor import Tensor
+from ..elementwise.math import exp
+from .activation import logsigmoid
 from .cross_entropy import reduction_of
 from .loss import reduced
 from .similarity import pairwise_distance
@@ -80,6 +84,28 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
 
 
+def _soft_margin_slope(g, input, target):
+    z = exp(-target * input)
+    return -target * z / (z + 1) * g
+
+
+def _soft_margin_curvature(g, grad, input, target):
+    z = exp(-target * input)
+    return grad * g * (target * target) * z / ((z + 1) * (z + 1))
+
+
+@op(name="soft_margin_loss_backward", grad=_soft_margin_slope, input=_soft_margin_curvature)
+def _soft_margin_backward(grad, input, target):
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _soft_margin_slope(grad, input, target)
+
+
+@op(name="soft_margin_loss", input=lambda g, input, target: _soft_margin_backward(g, input, target))
+def _soft_margin(input, target):
+    with np.errstate(over="ignore"):           # infinite where torch's is
+        return plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))
+
+
 @public(python=True)
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
@@ -93,9 +119,60 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse(soft_margin_loss, input, target)
     if input.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(input)}")
-    if input.array.dtype.kind in dt.WIDENED:
-        return reduced((-input * target).exp().log1p(), reduction)
-    return reduced(_softplus(-target * input, 1.0, math.inf), reduction)
+    if mode.grad and target._requires_grad:
+        raise RuntimeError("The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. "
+                           "This input cannot have requires_grad True.")
+    if input.array.shape != target.array.shape:
+        check_broadcast(input.array.shape, target.array.shape)
+    return reduced(_soft_margin(input, converted(target, input.array.dtype)), reduction)
+
+
+def _row_slopes(name, slopes):
+    """The gradient grad * slopes(rows, *settings) as a rule. It is not derived again, but for tangents."""
+    def refuse_it(g):
+        raise RuntimeError(f"derivative for aten::{name}_backward is not implemented")
+
+    def with_arrays(rows, settings):           # create_graph makes tensors of saved arrays
+        return slopes(rows, *[x.array if isinstance(x, Tensor) else x for x in settings])
+
+    @op(name=name + "_slopes", inputs=1)
+    def slopes_of(rows, settings):
+        return with_arrays(rows, settings)
+
+    @op(name=name + "_backward", grad=refuse_it, rows=refuse_it)
+    def backward(grad, rows, settings):
+        return grad[:, None] * with_arrays(rows, settings)
+
+    def gradient(g, rows, *settings):
+        return g[:, None] * slopes_of(rows, settings) if mode.computing_jvp else backward(g, rows, settings)
+    return gradient
+
+
+def _beyond(rows, at, margin):
+    """margin - x[target] + x[j] of the other classes j where it is positive, else 0; x[target] stands at `at`."""
+    beyond = np.maximum(margin - np.take_along_axis(rows, at, 1) + rows, 0)
+    np.put_along_axis(beyond, at, 0, 1)
+    return beyond
+
+
+def _multi_margin_slopes(rows, at, p, margin, weight):
+    beyond = _beyond(rows, at, margin)
+    result = (beyond > 0 if p == 1 else 2 * beyond) / np.asarray(rows.shape[1], rows.dtype)
+    if weight is not None:
+        result *= weight[at]
+    np.put_along_axis(result, at, -result.sum(1, keepdims=True), 1)
+    return result
+
+
+_multi_margin_gradient = _row_slopes("multi_margin_loss", _multi_margin_slopes)
+
+
+@op(name="multi_margin_loss", inputs=1, rows=lambda g, rows, at, p, margin, weight: _multi_margin_gradient(
+    g, rows, at, p, margin, weight))
+def _multi_margin(rows, at, p, margin, weight):
+    beyond = _beyond(rows, at, margin)
+    beyond = beyond if p == 1 else beyond * beyond
+    return (beyond if weight is None else beyond * weight[at]).sum(1) / rows.shape[1]
 
 
 @public(python=True)
@@ -125,21 +202,45 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     if weight is not None and weight.array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
     _check_long(target)
+    _check_kernel("multi_margin_loss_cpu_kernel", input)
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
-    rows = input.reshape(-1, classes)
-    at = wrap(index.reshape(-1, 1))
-    loss = (margin - rows.gather(1, at) + rows).clamp_min(0)
-    loss = loss if p == 1 else loss * loss
-    if weight is not None:
-        loss = loss * weight[at]
-    loss = loss.masked_fill(wrap(np.arange(classes) == at.array), 0).sum(1) / classes
+    loss = _multi_margin(input.reshape(-1, classes), index.reshape(-1, 1), p, margin, weight)
     return reduced(loss if input.array.ndim > 1 else loss.reshape(target.array.shape), reduction)
+
+
+def _check_kernel(kernel, input):
+    if input.array.dtype.kind not in dt.NATIVE or input.array.itemsize == 2:
+        raise not_implemented(kernel, input)
 
 
 def _check_long(target):
     if target.array.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {type_name(target)}")
+
+
+def _label_margins(rows, labels, listed):
+    """1 - x[y] + x[i] of the listed classes y (N, C, 1) and the others i (N, 1, C) where it is positive, else 0."""
+    other = np.ones(labels.shape, bool)
+    other[np.nonzero(listed)[0], labels[listed]] = False
+    margins = np.maximum(1 - np.take_along_axis(rows, labels, 1)[:, :, None] + rows[:, None, :], 0)
+    return np.where(listed[:, :, None] & other[:, None, :], margins, 0)
+
+
+def _multilabel_margin_slopes(rows, labels, listed):
+    over = (_label_margins(rows, labels, listed) > 0).astype(rows.dtype)
+    result = over.sum(1)
+    np.subtract.at(result, (np.arange(len(rows))[:, None], labels), over.sum(2))
+    return result / rows.shape[1]
+
+
+_multilabel_margin_gradient = _row_slopes("multilabel_margin_loss", _multilabel_margin_slopes)
+
+
+@op(name="multilabel_margin_loss", inputs=1, rows=lambda g, rows, labels, listed: _multilabel_margin_gradient(
+    g, rows, labels, listed))
+def _multilabel_margin(rows, labels, listed):
+    return _label_margins(rows, labels, listed).sum((1, 2)) / rows.shape[1]
 
 
 @public(python=True)
@@ -160,20 +261,18 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
         raise RuntimeError(f"inconsistent target size: {list(target.array.shape)} for input of size: "
                            f"{list(input.array.shape)}")
     classes = input.array.shape[-1] if input.array.ndim else 1
-    if input.array.dtype.kind not in dt.NATIVE:
-        raise not_implemented("multilabel_margin_loss_forward_out_frame", input)
+    if not classes or input.array.ndim > 2:
+        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+                           f"{list(input.array.shape)}")
+    _check_kernel("multilabel_margin_loss_forward_out_frame", input)
     if target.array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
         _check_long(target)
-    rows, labels = input.reshape(-1, classes), target.array.reshape(-1, classes)
+    labels = target.array.reshape(-1, classes)
     if labels.size and (labels.min() < -1 or labels.max() >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
     _check_long(target)
     listed = np.logical_and.accumulate(labels >= 0, axis=1)
-    labels = np.where(listed, labels, 0)
-    other = np.ones(labels.shape, bool)
-    other[np.nonzero(listed)[0], labels[listed]] = False
-    margins = (1 - rows.gather(1, wrap(labels)).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
-    loss = margins.masked_fill(wrap(~(listed[:, :, None] & other[:, None, :])), 0).sum((1, 2)) / classes
+    loss = _multilabel_margin(input.reshape(-1, classes), np.where(listed, labels, 0), listed)
     return reduced(loss if input.array.ndim > 1 else loss.reshape(()), reduction)
 
 

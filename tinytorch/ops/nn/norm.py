@@ -11,14 +11,60 @@ from ...autograd.op import op
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
-from ...tensor import Size, Tensor
+from ...kernels.layout import channels_last, in_channels_last
+from ...tensor import Size, Tensor, wrap
 from ...types import Ints
+from ..reduction.reductions import raw
 from .pad import pad
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
 
 #: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
 _WRONG = AttributeError, RuntimeError, TypeError
+
+
+# ------------------------------------------------------------------ half precision, memory order
+def _wide(x):
+    """An array of half precision in single precision; anything else as it is."""
+    return dt.cast(x, np.dtype(np.float32)) if x is not None and x.itemsize == 2 else x
+
+
+def _as(dtype):
+    """What rounds arrays to a dtype, or to that of a half-precision one and back."""
+    return lambda x: dt.cast(x, dtype) if x is not None and x.dtype != dtype else x
+
+
+def _kept_in(input, *parameters):
+    """The dtype of statistics: that of the input, or single precision if any of the parameters has that."""
+    return np.dtype(np.float32) if any([p is not None and p.dtype == np.float32 for p in parameters]) else input.dtype
+
+
+def _laid_out(result, like):
+    """`result`, with channels last in memory if array or tensor `like` has them there: they are copied."""
+    like = raw(like)
+    if like.ndim not in (4, 5) or like.strides[1] > like.strides[-1] or not channels_last(like):
+        return result
+    return in_channels_last(result)
+
+
+def _shaped(grads, input, weight, bias, like=None):
+    """The gradients of input, weight and bias in their shapes and dtypes, that of the input in the memory format of
+    `like`."""
+    g_input, g_weight, g_bias = grads
+    if input.itemsize == 2:
+        g_input = _as(input.dtype)(g_input)
+        g_weight = g_weight if weight is None else _as(weight.dtype)(g_weight)
+        g_bias = g_bias if bias is None else _as(bias.dtype)(g_bias)
+    return (g_input if g_input is None or like is None else _laid_out(g_input, like),
+            None if weight is None or g_weight is None else g_weight.reshape(weight.shape),
+            None if bias is None or g_bias is None else g_bias.reshape(bias.shape))
+
+
+def _single(function, input, *parameters):
+    """A decomposition's result: of the tensors in single precision, rounded, if the input is in half precision."""
+    if input.array.itemsize != 2:
+        return function(input, *parameters)
+    return function(input.float(), *[p if p is None else p.float() for p in parameters]).to(input.dtype)
 
 
 # ------------------------------------------------------------------ batch norm
@@ -35,44 +81,59 @@ def _affine(x, weight, bias):
 
 def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, momentum, eps):
     dims = tuple(i for i in range(input.array.ndim) if i != 1)
-    centred = input - input.mean(dims, keepdim=True)
-    x = centred / ((centred * centred).mean(dims, keepdim=True) + eps).sqrt()
-    return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+
+    def normalised(input, weight, bias):
+        centred = input - input.mean(dims, keepdim=True)
+        x = centred / ((centred * centred).mean(dims, keepdim=True) + eps).sqrt()
+        return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+    return _single(normalised, input, weight, bias)
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: _shaped(
-        kernels.batch_norm_backward(g, wanted, input, weight, aux[0], aux[2]), weight, bias))
+    joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.batch_norm_backward(
+        _wide(g), wanted, _wide(input), _wide(weight), aux[0], aux[2]), input, weight, bias, input))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
-    result, statistics = kernels.batch_norm(input, weight, bias, eps)
     count = input.size // (input.shape[1] or 1)
+    unbiased = count / (count - 1) if count > 1 else math.nan
+    if input.itemsize == 2:
+        to = _as(kept := _kept_in(input, weight, bias, running_mean, running_var))
+
+        def rounded(x):
+            return _wide(to(x))
+        result, statistics = kernels.batch_norm(_wide(input), _wide(weight), _wide(bias), eps, rounded,
+                                                rounded if kept == dt.BFLOAT16 else None)
+        for running, new in ((running_mean, statistics[0]), (running_var, unbiased * statistics[1])):
+            if running is not None:
+                moved = momentum * new.astype(np.float64) + (1 - momentum) * _wide(running).astype(np.float64)
+                running[...] = dt.cast(moved, running.dtype)
+        result = _as(input.dtype)(result)
+        return result if input.flags.c_contiguous else _laid_out(result, input), statistics
+    result, statistics = kernels.batch_norm(input, weight, bias, eps)
     if running_mean is not None:
         running_mean *= 1 - momentum
         running_mean += momentum * statistics[0]
     if running_var is not None:
         running_var *= 1 - momentum
-        running_var += momentum * (count / (count - 1) if count > 1 else math.nan) * statistics[1]
-    return result, statistics
-
-
-def _shaped(grads, weight, bias):
-    """The gradients of weight and bias in their shapes."""
-    g_input, g_weight, g_bias = grads
-    return (g_input, None if weight is None or g_weight is None else g_weight.reshape(weight.shape),
-            None if bias is None or g_bias is None else g_bias.reshape(bias.shape))
+        running_var += momentum * unbiased * statistics[1]
+    return result if input.flags.c_contiguous else _laid_out(result, input), statistics
 
 
 def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
-    x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
-    return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+    def moved(input, weight, bias, mean, var):
+        x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
+        return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+    return _single(moved, input, weight, bias, *(v if isinstance(v, Tensor) else wrap(v) for v in (mean, var)))
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: _shaped(
-        kernels.scale_shift_backward(g, wanted, input, weight, *aux), weight, bias))
+    joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.scale_shift_backward(
+        _wide(g), wanted, _wide(input), _wide(weight), *aux), input, weight, bias, input))
 def _scale_shift(input, weight, bias, mean, var, eps):
-    rate = 1 / np.sqrt(var + eps)
-    return kernels.scale_shift(input, weight, bias, mean, rate).astype(input.dtype, copy=False), (mean.copy(), rate)
+    rate = 1 / np.sqrt(_wide(var) + eps)
+    mean = _wide(mean)
+    result = kernels.scale_shift(_wide(input), _wide(weight), _wide(bias), mean, rate)
+    result = _as(input.dtype)(result)
+    return result if input.flags.c_contiguous else _laid_out(result, input), (mean.copy(), rate)
 
 
 @public(hot=True)
@@ -117,8 +178,6 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("batch_norm", input)
     _check_types(input, weight, bias, running_mean, running_var)
-    if input.array.itemsize == 2:
-        return _in_float32(_by_batch, input, running_mean, running_var, weight, bias, training, momentum, eps)
     mean, var = (None if v is None else v.array for v in (running_mean, running_var))
     if not training:
         return _scale_shift(input, weight, bias, mean, var, eps)
@@ -141,12 +200,6 @@ def _check_types(input, *parameters):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     if given[0].array.dtype != dtype and (dtype.itemsize != 2 or dtype.kind not in dt.FLOATING):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-
-
-def _in_float32(function, input, *args):
-    """A half-precision input is computed on in single precision."""
-    args = [a.float() if getattr(a, "itemsize", 4) == 2 else a for a in args]
-    return function(input.float(), *args).to(input.dtype)
 
 
 def _check_batch(size):
@@ -180,13 +233,14 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
 def _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps):
     shape = input.array.shape
     if not use_input_stats:
-        return _by_batch(input, running_mean, running_var, weight, bias, False, momentum, eps)
+        return _by_batch(input.contiguous(), running_mean, running_var, weight, bias, False, momentum, eps)
     batch = shape[0]
     repeated = [v if v is None else v.repeat(batch) for v in (running_mean, running_var, weight, bias)]
     result = _by_batch(input.reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
-            np.copyto(running.array, moved.array.reshape(batch, -1).mean(0))
+            mean = _wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
+            running.array[...] = dt.cast(mean, running.array.dtype)
             running.version[0] += 1
     return result.reshape(shape)
 
@@ -194,18 +248,33 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
 # ------------------------------------------------------------------ layer norm
 def _layer_norm_decomposition(input, weight, bias, shape, eps, center):
     dims = tuple(range(-len(shape), 0))
-    if center:
-        input = input - input.mean(dims, keepdim=True)
-    return _affine(input / ((input * input).mean(dims, keepdim=True) + eps).sqrt(), weight, bias)
+
+    def normalised(input, weight, bias):
+        if center:
+            input = input - input.mean(dims, keepdim=True)
+        return _affine(input / ((input * input).mean(dims, keepdim=True) + eps).sqrt(), weight, bias)
+    return _single(normalised, input, weight, bias)
 
 
-def _layer_norm_gradient(g, wanted, input, weight, bias, size, aux):
-    return _shaped(kernels.layer_norm_backward(g, wanted, input, weight, math.prod(size), *aux), weight, bias)
+def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
+    grads = kernels.layer_norm_backward(_wide(g), wanted, _wide(input), _wide(weight), math.prod(size), *aux)
+    return _shaped(grads, input, weight, bias, None if center else g)
 
 
 @op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition)
 def _layer_norm(input, weight, bias, size, eps, center):
-    return kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)
+    if input.itemsize != 2:
+        result, statistics = kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)
+        return result if center else _laid_out(result, input), statistics
+    return _rounded(kernels.layer_norm(_wide(input), _wide(weight), _wide(bias), math.prod(size), eps, center), input,
+                    weight, bias)
+
+
+def _rounded(computed, input, weight, bias):
+    """(result, statistics) of a half-precision input, in the dtypes that they are kept in; the latter widened again."""
+    result, statistics = computed
+    to = _as(_kept_in(input, weight, bias))
+    return _as(input.dtype)(result), tuple([_wide(to(v)) for v in statistics])
 
 
 def _check_normalized(input, normalized_shape, weight, bias, star):
@@ -241,8 +310,6 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
         _check_types(input, weight, bias)
         if input.array.dtype.kind not in dt.FLOATING:
             raise not_implemented("LayerNormKernelImpl", input)
-        if input.array.itemsize == 2:
-            return _in_float32(layer_norm, input, shape, weight, bias, eps)
         return _layer_norm(input, weight, bias, shape, eps, True)
     except _WRONG:
         refuse(layer_norm, input, normalized_shape, weight, bias, eps)
@@ -273,8 +340,34 @@ def _rms_norm(input, shape, weight, eps):
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("rms_norm", input)
     if input.array.itemsize == 2:
-        return _in_float32(_rms_norm, input, shape, weight, eps)
+        return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
+
+
+def _group_norm_decomposition(input, weight, bias, groups, eps):
+    def normalised(input, weight, bias):
+        rows = input.reshape(input.shape[0], groups, -1)
+        centred = rows - rows.mean(2, keepdim=True)
+        x = (centred / ((centred * centred).mean(2, keepdim=True) + eps).sqrt()).reshape(input.shape)
+        return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+    return _single(normalised, input, weight, bias)
+
+
+@op(name="native_group_norm", aux=True, inputs=3, decomposition=_group_norm_decomposition,
+    joint=lambda g, wanted, input, weight, bias, groups, aux: _shaped(kernels.group_norm_backward(
+        _wide(g), wanted, _wide(input), _wide(weight), groups, *aux), input, weight, bias, input))
+def _group_norm(input, weight, bias, groups, eps):
+    if input.itemsize != 2:
+        result, statistics = kernels.group_norm(input, weight, bias, groups, eps)
+    else:
+        result, statistics = _rounded(kernels.group_norm(_wide(input), _wide(weight), _wide(bias), groups, eps), input,
+                                      weight, bias)
+    return _laid_out(result, input), statistics
+
+
+#: They take bfloat16 as it is, beside parameters in single precision.
+for _primitive in (_batch_norm, _scale_shift, _layer_norm, _group_norm):
+    _primitive.op.converts = True
 
 
 @public(hot=True)
@@ -312,11 +405,7 @@ def _by_group(input, num_groups, weight, bias, eps):
     _check_types(input, weight, bias)
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("GroupNormKernelImpl", input)
-    if input.array.itemsize == 2:
-        return _in_float32(_by_group, input, num_groups, weight, bias, eps)
-    width = math.prod(shape[1:]) // num_groups
-    rows = _layer_norm(input.reshape(shape[0] * num_groups, width), None, None, (width,), eps, True)
-    return _affine(rows.reshape(shape), *(v if v is None else _spread(v, input) for v in (weight, bias)))
+    return _group_norm(input, weight, bias, num_groups, eps)
 
 
 @public(python=True)

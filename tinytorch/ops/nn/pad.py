@@ -5,40 +5,78 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import ints_of
-from ...autograd.op import op
+from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as
 from ...autograd.public import public, refuse
+from ...errors import not_implemented
+from ...kernels.layout import channels_last, dense_copy, in_channels_last
 from ...tensor import Tensor
 from ...types import Ints, Number
 
 __all__ = ["constant_pad_nd"]
 
 
+# ------------------------------------------------------------------ primitives
 @op(name="constant_pad_nd", input=lambda g, widths: _constant(g, tuple((-a, -b) for a, b in widths), 0))
 def _constant(input, widths, value):
-    shape = [n + a + b for n, (a, b) in zip(input.shape, widths)]
-    result = np.zeros(shape, input.dtype)
-    if value:
-        result[...] = dt.cast(np.asarray(value), input.dtype)
     source = tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])
+    if not any([a > 0 or b > 0 for a, b in widths]):
+        return dense_copy(input[source])
+    shape = tuple([n + a + b for n, (a, b) in zip(input.shape, widths)])
+    result = _zeros(shape, input)
+    if value:
+        result[...] = stored_as(value, input.dtype)
     target = tuple([slice(max(a, 0), n - max(b, 0)) for n, (a, b) in zip(shape, widths)])
     result[target] = input[source]
     return result
 
 
-@op(name="pad_by_index_backward", grad=lambda g, axis, index: _by_index(g, axis, index))
-def _by_index_backward(grad, axis, index, size):
-    shape = grad.shape[:axis] + (size,) + grad.shape[axis + 1:]
-    result = np.zeros(shape, grad.dtype)
-    np.add.at(result.swapaxes(0, axis), index, grad.swapaxes(0, axis))
-    return result
+def _zeros(shape, like):
+    """Zeros in the memory format that torch takes array `like` to have."""
+    ndim = len(shape)
+    if ndim not in (4, 5) or like.strides[1] > like.strides[-1] or not channels_last(like):
+        return np.zeros(shape, like.dtype)
+    order = (0, *range(2, ndim), 1)
+    return np.zeros([shape[d] for d in order], like.dtype).transpose(0, ndim - 1, *range(1, ndim - 1))
 
 
-@op(name="pad_by_index", input=lambda g, shape, axis, index: _by_index_backward(g, axis, index, shape[axis]))
-def _by_index(input, axis, index):
-    return input.take(index, axis=axis)
+def _picked(last, picks, input):
+    """`input` with, along each axis of `picks`, the elements at an index: pairs of axis and index. `last`: with
+    channels last in memory."""
+    result = input
+    for axis, index in picks:
+        result = result.take(index, axis=axis)
+    return in_channels_last(result) if last else result.copy("C") if result is input else result
 
 
+@op(name="pad_by_index_backward", first=3, grad=lambda g, last, picks: _by_index(last, picks, g))
+def _by_index_backward(last, picks, shape, grad):
+    result = grad if picks else grad.copy("C")
+    for axis, index in reversed(picks):
+        result = np.zeros(grad.shape[:axis] + shape[axis:axis + 1] + grad.shape[axis + 1:], grad.dtype)
+        np.add.at(result.swapaxes(0, axis), index, grad.swapaxes(0, axis))
+        grad = result
+    return in_channels_last(result) if last else result
+
+
+@op(name="pad_by_index", first=2, input=lambda g, shape, last, picks: _by_index_backward(last, picks, shape, g))
+def _by_index(last, picks, input):
+    return _picked(last, picks, input)
+
+
+@op(name="reflection_pad", first=2, input=lambda g, last, picks, input:
+        _by_index_backward(last, picks, tuple(input.shape), g))
+def _with_edge(last, picks, input):
+    """torch keeps the input of these."""
+    return _picked(last, picks, input)
+
+
+#: By mode and number of axes.
+_by_mode = {(mode, n): renamed(_with_edge, f"{name}_pad{n}d") for mode, name in
+            (("reflect", "reflection"), ("replicate", "replication")) for n in (1, 2, 3)}
+
+
+# ------------------------------------------------------------------ checks
 def _widths(pad, ndim):
     """torch's list (last dimension first) as a pair for each dimension."""
     pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
@@ -58,8 +96,6 @@ def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0) -> Tensor:
 
 def _constant_pad(input, pad, value):
     shape = input.array.shape
-    if isinstance(value, complex) and input.array.dtype.kind not in dt.COMPLEX:
-        value = stored_as(value, input.array.dtype)
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * len(shape):
@@ -119,29 +155,57 @@ def _pad(input, pad, mode, value):
             "Supported combinations for non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last "
             "dimension)\n  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding "
             "size = 6 (pads last 3 dimensions)")
-    result = input
-    for axis, (before, after) in reversed(list(enumerate(_widths(pad, ndim)))):
-        if before or after:
-            result = _by_index(result, axis, _INDEX[mode](input.array.shape, axis, before, after))
-    return input.clone() if result is input else result
+    shape, axes = input.array.shape, len(pad) // 2
+    if mode != "circular":
+        _check_edges(mode, axes, input, pad)
+    picks = tuple([(axis, _INDEX[mode](shape, axis, before, after)) for axis, (before, after) in
+                   reversed(list(enumerate(_widths(pad, ndim)))) if before or after])
+    if mode == "circular":
+        return _by_index(False, picks, input)
+    x = input.array
+    last = axes > 1 and ndim > 3 and x.strides[1] <= x.strides[-1] and channels_last(x)
+    return _by_mode[mode, axes](last, picks, input)
+
+
+def _check_edges(mode, axes, input, pad):
+    """torch's errors of reflection and replication."""
+    shape = list(input.array.shape)
+    if 0 in shape[-axes - 1:]:
+        raise RuntimeError(f"Expected {axes + 1}D or {axes + 2}D (batch mode) tensor with possibly 0 batch size and "
+                           f"other non-zero dimensions for input, but got: {shape}")
+    if mode == "reflect":
+        for i in range(axes):
+            n, before, after = shape[-1 - i], pad[2 * i], pad[2 * i + 1]
+            if before >= n or after >= n:
+                raise RuntimeError(
+                    f"Argument #{2 * i + 4}: Padding size should be less than the corresponding input dimension, but "
+                    f"got: padding ({before}, {after}) at dimension {len(shape) - 1 - i} of input {shape}")
+    sizes = [shape[-1 - i] + pad[2 * i] + pad[2 * i + 1] for i in range(axes)][::-1]
+    if max(sizes) < 1:
+        names = "DHW"[-axes:]
+        given = ", ".join([f"{name}: {m}" for name, m in zip(names, shape[-axes:])])
+        if axes == 3:
+            given = given.replace(",", "", 1)
+        elif axes == 2 and mode == "replicate":
+            given += " "
+        got = " ".join([f"{name}: {m}" for name, m in zip(names, sizes)])
+        raise RuntimeError(f"input ({given}) is too small. Calculated output {got}")
+    if min(sizes) < 0:
+        if mode == "reflect" and axes == 2:
+            raise RuntimeError("numel: integer multiplication overflow")
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape[:-axes] + sizes}")
+    if input.array.dtype.kind in dt.BOOL:
+        raise not_implemented(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{axes}d", input)
 
 
 def _reflect(shape, axis, before, after):
     n = shape[axis]
-    if before >= n or after >= n:
-        argument = 2 + 2 * (len(shape) - axis)
-        raise RuntimeError(f"Argument #{argument}: Padding size should be less than the corresponding input dimension, "
-                           f"but got: padding ({before}, {after}) at dimension {axis} of input {list(shape)}")
     i = np.abs(np.arange(-before, n + after))
     return np.where(i >= n, 2 * (n - 1) - i, i)
 
 
 def _replicate(shape, axis, before, after):
-    n = shape[axis]
-    if n + before + after <= 0 or n == 0:
-        raise RuntimeError(f"Expected a non-empty output, but padding ({before}, {after}) at dimension {axis} of input "
-                           f"{list(shape)} leaves nothing")
-    return np.clip(np.arange(-before, n + after), 0, n - 1)
+    return np.clip(np.arange(-before, shape[axis] + after), 0, shape[axis] - 1)
 
 
 def _circular(shape, axis, before, after):
@@ -151,7 +215,9 @@ def _circular(shape, axis, before, after):
     if n + before + after < 0:
         raise RuntimeError("Negative padding value is resulting in an empty dimension")
     kept = np.arange(max(-before, 0), n - max(-after, 0))      # what negative widths leave
-    return kept[np.arange(-max(before, 0), len(kept) + max(after, 0)) % len(kept)] if len(kept) else kept
+    if not len(kept):                          # nothing to copy from: torch leaves what is in the memory
+        return np.zeros(n + before + after, np.intp)
+    return kept[np.arange(-max(before, 0), len(kept) + max(after, 0)) % len(kept)]
 
 
 _INDEX = {"reflect": _reflect, "replicate": _replicate, "circular": _circular}

@@ -12,91 +12,138 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import int_of
 from ...autograd.op import op, renamed
-from ...autograd.promotion import converted
+from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import pool as kernels
+from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor, check_dim
 from ...types import Ints
 from ..plan import planned
+from ..reduction.reductions import raw
 
 __all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"]
 
 
 # ------------------------------------------------------------------ primitives
 def images(x, n):
-    """An array with its leading axes, all but the last `n`, as one."""
-    return x.reshape((math.prod(x.shape[:-n]),) + x.shape[-n:])
+    """An array with its leading axes, all but the last `n`, as one. Its memory has the channels first: in the kernels'
+    order."""
+    return (x if x.flags.c_contiguous else np.ascontiguousarray(x)).reshape((math.prod(x.shape[:-n]),) + x.shape[-n:])
 
 
-def back(x, like):
-    """Images with the leading axes of array `like`."""
-    return x.reshape(like.shape[:like.ndim - x.ndim + 1] + x.shape[1:])
+def back(x, like, n=None):
+    """Images with the leading axes of array `like`; with channels last in memory if it has `n` other axes and they are
+    the last ones there: for that they are copied."""
+    x = x.reshape(like.shape[:like.ndim - x.ndim + 1] + x.shape[1:])
+    if n is None or like.strides[-n - 1] > like.strides[-1] or not is_last(like, n):
+        return x
+    return in_channels_last(x)
 
 
-@op(name="max_pool2d_with_indices", first=5, input=lambda g, kernel, stride, padding, dilation, input, ans:
-        _max_pool_grad(kernel, stride, padding, dilation, input, ans, g))
+def is_last(x, n):
+    """Whether an array or tensor of `n` spatial axes has its channels last in memory."""
+    x = raw(x)
+    return x.ndim == n + 2 and channels_last(x)
+
+
+@op(name="max_pool2d_with_indices", first=5, aux=True, input=lambda g, kernel, stride, padding, dilation, input, aux:
+        _max_pool_grad(aux, kernel, stride, padding, dilation, input, g))
 def _max_pool(out, kernel, stride, padding, dilation, input):
-    return back(kernels.max_pool(images(input, len(out)), out, kernel, stride, padding, dilation), input)
+    top = kernels.max_pool(images(input, len(out)), out, kernel, stride, padding, dilation)
+    return back(top, input, len(out)), [top]
 
 
-@op(name="max_pool2d_with_indices", first=5, multi=True,
-    input=lambda g, kernel, stride, padding, dilation, input, ans:
-        _max_pool_grad(kernel, stride, padding, dilation, input, ans[0], g[0]))
-def _max_pool_indices(out, kernel, stride, padding, dilation, input):
-    x = images(input, len(out))
+@op(name="max_pool2d_with_indices", first=5, multi=True)
+def _max_and_indices(out, kernel, stride, padding, dilation, input):
+    n = len(out)
+    x = images(input, n)
     result = kernels.max_pool(x, out, kernel, stride, padding, dilation)
-    return back(result, input), back(kernels.max_indices(x, result, kernel, stride, padding, dilation), input)
+    return back(result, input, n), back(kernels.max_indices(x, result, kernel, stride, padding, dilation), input, n)
 
 
-_max_pool_3d = renamed(_max_pool, "max_pool3d_with_indices")
-_max_pool_indices_3d = renamed(_max_pool_indices, "max_pool3d_with_indices")
+@op(name="max_pool2d_with_indices", first=2, input=lambda g, n, input, indices:
+        scatter(is_last(input, n), input.shape[-n:], indices, g))
+def _max_at(n, top, input, indices):
+    return top.pop()                           # not to be kept for backward
 
 
-@op(name="max_pool2d_with_indices_backward", first=4, grad=lambda g, kernel, stride, padding, dilation, input, top:
-        _max_pool_pick(kernel, stride, padding, dilation, input, top, g))
-def _max_pool_grad(kernel, stride, padding, dilation, input, top, grad):
+def _top(top, kernel, stride, padding, dilation, x, out):
+    """The maxima of images `x` that a pooling has left, [maxima, version cell and version of the tensor that has
+    them]. They are found again if that was written to: torch keeps no more than their places."""
+    if len(top) > 1 and top[1][0] != top[2]:
+        return kernels.max_pool(x, out, kernel, stride, padding, dilation)
+    return top[0]
+
+
+@op(name="max_pool2d_with_indices_backward", first=5, grad=lambda g, top, kernel, stride, padding, dilation, input:
+        _max_pool_pick(top, kernel, stride, padding, dilation, input, g))
+def _max_pool_grad(top, kernel, stride, padding, dilation, input, grad):
     n = len(kernel)
-    return back(kernels.max_pool_grad(images(input, n), images(top, n), images(grad, n), kernel, stride, padding,
-                                       dilation), input)
+    x = images(input, n)
+    settings = kernel, stride, padding, dilation
+    top = _top(top, *settings, x, grad.shape[-n:])
+    return back(kernels.max_pool_grad(x, top, images(grad, n), *settings), input, n)
 
 
-@op(name="max_pool2d_with_indices_backward", first=4, values=lambda g, kernel, stride, padding, dilation, input, top:
-        _max_pool_grad(kernel, stride, padding, dilation, input, top, g))
-def _max_pool_pick(kernel, stride, padding, dilation, input, top, values):
+@op(name="max_pool2d_with_indices_backward", first=5, values=lambda g, top, kernel, stride, padding, dilation, input:
+        _max_pool_grad(top, kernel, stride, padding, dilation, input, g))
+def _max_pool_pick(top, kernel, stride, padding, dilation, input, values):
     n = len(kernel)
-    return back(kernels.max_pool_pick(images(input, n), images(top, n), images(values, n), kernel, stride, padding,
-                                       dilation), input)
+    x = images(input, n)
+    settings = kernel, stride, padding, dilation
+    top = _top(top, *settings, x, top[0].shape[1:])
+    return back(kernels.max_pool_pick(x, top, images(values, n), *settings), input, n)
 
 
-def _wide(x):
+@op(name="pool_scatter", first=2, grad=lambda g, last, size, indices: gather(last, len(size), indices, g))
+def scatter(last, size, indices, grad):
+    """`grad` added up at flat positions `indices` of images of `size`, with channels last in memory if `last`."""
+    n = len(size)
+    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad)
+    return in_channels_last(result) if last else result
+
+
+@op(name="pool_gather", first=2, input=lambda g, shape, last, n, indices: scatter(last, shape[-n:], indices, g))
+def gather(last, n, indices, input):
+    """The elements of images `input` at flat positions `indices`; `last` is that of the gradient."""
+    return back(kernels.gather(images(indices, n), images(input, n)), input)
+
+
+def wide(x):
+    """float16 in float32, as torch adds it up; anything else as it is."""
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
-@op(name="avg_pool2d", first=6, input=lambda g, shape, out, kernel, stride, padding, include_pad, divisor:
-        _avg_pool_grad(shape[-len(out):], kernel, stride, padding, include_pad, divisor, g))
+@op(name="avg_pool2d", first=6, input=lambda g, out, kernel, stride, padding, include_pad, divisor, input:
+        _avg_pool_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], kernel, stride, padding,
+                       include_pad, divisor, g))
 def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
     n = len(out)
-    result = kernels.sum_pool(_wide(images(input, n)), out, kernel, stride, padding)
+    result = kernels.sum_pool(wide(images(input, n)), out, kernel, stride, padding)
     divisor = divisor or kernels.counts(input.shape[-n:], out, kernel, stride, padding, include_pad)
     if result.dtype.kind in dt.NATIVE:
         result /= divisor
     else:
         result = np.trunc(result / divisor)
-    return back(result.astype(input.dtype, copy=False), input)
+    return back(result.astype(input.dtype, copy=False), input, n if n < 3 else None)
 
 
-_avg_pool_3d = renamed(_avg_pool, "avg_pool3d")
-
-
-@op(name="avg_pool2d_backward", first=6, grad=lambda g, shape, size, kernel, stride, padding, include_pad, divisor:
+@op(name="avg_pool2d_backward", first=7, grad=lambda g, shape, size, kernel, stride, padding, include_pad, divisor:
         _avg_pool(shape[-len(size):], kernel, stride, padding, include_pad, divisor, g))
-def _avg_pool_grad(size, kernel, stride, padding, include_pad, divisor, grad):
+def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, grad):
     n = len(size)
-    shares = _wide(images(grad, n))
+    shares = wide(images(grad, n))
     divisor = divisor or kernels.counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
     result = kernels.sum_pool_grad((shares / divisor).astype(shares.dtype, copy=False), size, kernel, stride, padding)
-    return back(result.astype(grad.dtype, copy=False), grad)
+    result = back(result.astype(grad.dtype, copy=False), grad)
+    return in_channels_last(result) if last else result
+
+
+#: By number of axes. Pooling of one axis is in torch pooling of images of one row, squeezed.
+_max_pools = {1: renamed(_max_pool, "squeeze.1"), 2: _max_pool, 3: renamed(_max_pool, "max_pool3d_with_indices")}
+_max_ats = {1: renamed(_max_at, "squeeze.1"), 2: _max_at, 3: renamed(_max_at, "max_pool3d_with_indices")}
+_avg_pools = {1: renamed(_avg_pool, "squeeze.1"), 2: _avg_pool, 3: renamed(_avg_pool, "avg_pool3d")}
 
 
 # ------------------------------------------------------------------ checks
@@ -190,16 +237,24 @@ def _output_size(size, kernel, stride, padding, dilation, ceil_mode):
     return tuple(out)
 
 
-def _check_output(function, n, shape, out, kernel):
-    if min(out) >= 1:
-        return
+def _check_output(function, n, shape, out, kernel, padding):
     shape = shape[-n - 1:]
-    if function == "max_pool1d":
-        raise RuntimeError(f"max_pool1d() Invalid computed output size: {out[0]}")
-    if function == "avg_pool3d":
+    if function == "avg_pool3d" and any([m < k for m, k in zip(shape[1:], kernel)]):
         size = " ".join([f"{axis}: {m}" for axis, m in zip(_AXES, shape[1:])])
         windows = " ".join([f"k{axis}: {m}" for axis, m in zip(_AXES, kernel)])
         raise RuntimeError(f"input image ({size}) smaller than kernel size ({windows})")
+    if function != "max_pool1d" and any([p > k // 2 for p, k in zip(padding, kernel)]):
+        if n == 3:
+            (kt, kh, kw), (pt, ph, pw) = kernel, padding
+            got = f"kT: {kt} kW: {kw} kH: {kh} padT: {pt} padW: {pw} padH: {ph}"
+        else:
+            (kh, kw), (ph, pw) = kernel, padding
+            got = f"padW = {pw}, padH = {ph}, kW = {kw}, kH = {kh}"
+        raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {got}")
+    if min(out) >= 1:
+        return
+    if function == "max_pool1d":
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {out[0]}")
     if n == 1:
         shape, out = (shape[0], 1, shape[1]), (1,) + out
     raise RuntimeError(f"Given input size: ({'x'.join(map(str, shape))}). Calculated output size: "
@@ -209,14 +264,6 @@ def _check_output(function, n, shape, out, kernel):
 def check_dtype(name, input, kinds):
     if input.array.dtype.kind not in kinds:
         raise not_implemented(name, input)
-
-
-def widened(primitive, settings, input):
-    """`primitive` of a bfloat16 input, computed in float32: hot functions are not wrapped to do this."""
-    result = primitive(*settings, converted(input, np.dtype(np.float32)))
-    if isinstance(result, tuple):
-        return converted(result[0], dt.BFLOAT16), result[1]
-    return converted(result, dt.BFLOAT16)
 
 
 #: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
@@ -234,19 +281,22 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
     try:
         settings = find(_MAX[n], n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
         if in_a_row:
-            check_dtype("max_pool1d_impl", input, dt.FLOATING)
+            check_dtype("max_pool2d" if input._requires_grad else "max_pool1d_impl", input, dt.FLOATING)
         else:
             check_dtype(_MAX[max(n, 2)], input, _INTEGER_TOO)
     except _WRONG:
         refuse(function, input, kernel_size, stride, padding, dilation, ceil_mode)
         raise
+    if n == 3 and input.array.ndim == 4 and channels_last(input.array):
+        raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
+    narrow = input.array.dtype == dt.BFLOAT16
     if return_indices:
-        primitive = _max_pool_indices_3d if n == 3 else _max_pool_indices
-    else:
-        primitive = _max_pool_3d if n == 3 else _max_pool
-    if input.array.dtype == dt.BFLOAT16:
-        return widened(primitive, settings, input)
-    return primitive(*settings, input)
+        top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)
+        return _max_ats[n](n, [top.array], input, indices), indices
+    result = in_float32(_max_pools[n], *settings, input) if narrow else _max_pools[n](*settings, input)
+    if result.node is not None:
+        result.node.saved[-1] += result.version, result.version[0]
+    return result
 
 
 @planned
@@ -257,7 +307,7 @@ def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ce
     _check_dims(function, n, shape)
     (_check_window_1d if n == 1 else _check_window)(*settings)
     out = _output_size(shape[-n:], *settings, ceil_mode)
-    _check_output(function, n, shape, out, settings[0])
+    _check_output(function, n, shape, out, settings[0], settings[2])
     return out, *settings
 
 
@@ -365,14 +415,14 @@ def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_
                                      count_include_pad, divisor_override)
         if input.array.dtype != np.int64:
             check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, dt.FLOATING)
+            if n == 3 and input.array.itemsize == 2:
+                raise not_implemented("avg_pool3d_out_frame", input)
     except _WRONG:
         refuse(function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                *() if n == 1 else (divisor_override,))
         raise
-    primitive = _avg_pool_3d if n == 3 else _avg_pool
-    if input.array.dtype == dt.BFLOAT16:
-        return widened(primitive, settings, input)
-    return primitive(*settings, input)
+    return in_float32(_avg_pools[n], *settings, input) if input.array.dtype == dt.BFLOAT16 else \
+        _avg_pools[n](*settings, input)
 
 
 @planned
@@ -388,7 +438,7 @@ def _average_settings(function, n, shape, kernel_size, stride, padding, ceil_mod
     _check_dims(function, n, shape)
     _check_window(kernel, stride, padding, dilation)
     out = _output_size(shape[-n:], kernel, stride, padding, dilation, ceil_mode)
-    _check_output(function, n, shape, out, kernel)
+    _check_output(function, n, shape, out, kernel, padding)
     return out, kernel, stride, padding, count_include_pad, divisor_override
 
 

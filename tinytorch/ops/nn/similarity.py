@@ -4,10 +4,15 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.promotion import promoted, write_out
+from ...autograd.grad_mode import no_grad
+from ...autograd.op import op
+from ...autograd.promotion import in_float32, promoted, write_out
 from ...autograd.public import public
-from ...errors import not_implemented
-from ...tensor import Tensor, wrap
+from ...errors import not_implemented, type_name
+from ...tensor import Tensor
+from ..linalg.distance import distances, distances_grad, underivable
+from ..linalg.norms import norm_over, vector_norm
+from ..reduction.reductions import axes
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
@@ -22,8 +27,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     x1, x2 = promoted(x1, x2)
     if x1.array.dtype.kind not in dt.FLOATING:
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is "
-                           f"{str(x1.dtype)[6:].title()}")
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(x1)}")
     shape = (x1 * x2).array.shape if x1.array.shape != x2.array.shape else None
     if shape is not None:
         x1, x2 = x1.expand(shape), x2.expand(shape)
@@ -31,7 +35,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 def _unit(x, dim, eps):
-    return x / x.norm(2, dim, keepdim=True).clamp(min=eps)
+    size = vector_norm(x, 2, dim, True).clone()
+    with no_grad():                            # the gradient is that of the norm where `eps` counts too
+        size.clamp_min_(eps)
+    return x / size
 
 
 @public()
@@ -42,7 +49,30 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     >>> torch.pairwise_distance(torch.tensor([[1., 0.]]), torch.tensor([[0., 0.]]))
     tensor([1.0000])
     """
-    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
+    difference = x1 - x2 + eps
+    over = axes(-1, difference.array.ndim)
+    if difference.array.dtype.kind in dt.WIDENED:
+        return in_float32(norm_over, difference, p, over, keepdim)
+    return norm_over(difference, p, over, keepdim)
+
+
+_none = underivable("_pdist_backward")
+
+
+@op(name="pdist_backward", g=_none, input=_none, ans=_none)
+def _pdist_backward(g, input, p, ans):
+    i, j = np.triu_indices(len(input), 1)
+    parts = distances_grad(g[:, None], input[i] - input[j], p, ans[:, None])
+    result = np.zeros_like(input)
+    np.add.at(result, i, parts)
+    np.subtract.at(result, j, parts)
+    return result
+
+
+@op(name="pdist", input=lambda g, ans, input, p: _pdist_backward(g, input, p, ans))
+def _pdist(input, p):
+    i, j = np.triu_indices(len(input), 1)
+    return distances(input[i] - input[j], p)
 
 
 @public()
@@ -61,8 +91,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError("pdist only supports non-negative p values")
     if input.array.dtype.char not in "fd":
         raise not_implemented("pdist", input)
-    i, j = np.triu_indices(len(input.array), 1)
-    return (input[wrap(i)] - input[wrap(j)]).norm(p, 1)
+    return _pdist(input, p)
 
 
 @public(python=True)

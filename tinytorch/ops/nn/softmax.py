@@ -6,38 +6,81 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import single
-from ...autograd.promotion import EXACT, converted, in_float32, write_out
+from ...autograd.op import op, single
+from ...autograd.promotion import EXACT, converted, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import softmax as kernels
 from ...random import stream_of
 from ...tensor import Tensor, check_dim, wrap
+from ..elementwise.math import exp
 from ..random.samplers import fill_exponential
 
 __all__ = ["log_softmax", "softmax"]
 
 
+def _in_single(function, dim, *arrays):
+    """`function` of half precision: computed in single precision, and rounded once."""
+    return dt.cast(function(*[dt.cast(x, np.dtype(np.float32)) for x in arrays], dim), arrays[0].dtype)
+
+
 def _softmax_gradient(g, ans, dim):
-    if not isinstance(g, Tensor):
-        return kernels.softmax_backward(g, ans, dim)
-    return ans * (g - (g * ans).sum(dim, keepdim=True))
+    if isinstance(g, Tensor):
+        return _softmax_backward(g, ans, dim)
+    if ans.itemsize == 2:
+        return _in_single(kernels.softmax_backward, dim, g, ans)
+    return kernels.softmax_backward(g, ans, dim)
 
 
 def _log_softmax_gradient(g, ans, dim):
-    if not isinstance(g, Tensor):
-        return kernels.log_softmax_backward(g, ans, dim)
-    return g - ans.exp() * g.sum(dim, keepdim=True)
+    if isinstance(g, Tensor):
+        return _log_softmax_backward(g, ans, dim)
+    if ans.itemsize == 2:
+        return _in_single(kernels.log_softmax_backward, dim, g, ans)
+    return kernels.log_softmax_backward(g, ans, dim)
+
+
+def _softmax_second(g, grad, output, dim):
+    return grad * g - (output * grad).sum(dim, keepdims=True) * g - grad * (output * g).sum(dim, keepdims=True)
+
+
+@op(name="softmax_backward_data", grad=lambda g, output, dim: _softmax_gradient(g, output, dim),
+    output=lambda g, grad, output, dim: _softmax_second(g, grad, output, dim))
+def _softmax_backward(grad, output, dim):
+    return _softmax_gradient(grad, output, dim)
+
+
+@op(name="log_softmax_backward_data",
+    grad=lambda g, output, dim: g - (g * exp(output)).sum(dim, keepdims=True),
+    output=lambda g, grad, output, dim: -grad.sum(dim, keepdims=True) * exp(output) * g)
+def _log_softmax_backward(grad, output, dim):
+    return _log_softmax_gradient(grad, output, dim)
 
 
 @single(name="softmax", input=_softmax_gradient)
 def _softmax(input, dim):
+    if input.itemsize == 2:
+        return _in_single(kernels.softmax, dim, np.ascontiguousarray(input))
     return kernels.softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
 @single(name="log_softmax", input=_log_softmax_gradient)
 def _log_softmax(input, dim):
+    if input.itemsize == 2:
+        return _log_softmax_of_halves(np.ascontiguousarray(input), dim)
     return kernels.log_softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
+
+
+def _log_softmax_of_halves(input, dim):
+    """As torch's routine for the last dimension has it: the sum and its logarithm are rounded."""
+    if not input.size or dim != input.ndim - 1:
+        return _in_single(kernels.log_softmax, dim, input)
+    x = dt.cast(input, np.dtype(np.float32))
+    x -= np.maximum.reduce(x, axis=-1, keepdims=True)
+    total = np.add.reduce(np.exp(x), axis=-1, keepdims=True)
+    for step in (np.asarray, np.log):
+        total = dt.cast(dt.cast(step(total), input.dtype), x.dtype)
+    return dt.cast(x - total, input.dtype)
 
 
 def _along(primitive, input, dim, dtype):
@@ -45,9 +88,7 @@ def _along(primitive, input, dim, dtype):
     if dtype is not None:
         input = converted(input, dtype.numpy)
     kind = input.array.dtype.kind
-    if kind in dt.WIDENED:                     # not by the door: `dtype` may be another
-        return in_float32(lambda x: _along(primitive, x, dim, None), input)
-    if kind not in dt.NATIVE:
+    if kind not in dt.FLOATING:
         last = "lastdim_" if dim == input.array.ndim - 1 and kind not in dt.COMPLEX else ""
         raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
     if input.array.ndim == 0:

@@ -24,7 +24,8 @@ from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 from ...types import Ints
 from ..creation.options import as_dtype, check_pinned
-from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, zeros_like
+from ..elementwise.arithmetic import zeros_like
+from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse
 
 __all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",
            "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"]

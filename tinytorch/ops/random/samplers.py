@@ -18,6 +18,7 @@ from ...errors import not_implemented
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
+from ..elementwise.arithmetic import zeros_like
 
 _C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", dt.int16: "short int",
             dt.int32: "int", dt.int64: "long int", dt.uint16: "short unsigned int", dt.uint32: "unsigned int",
@@ -171,11 +172,6 @@ def as_integer(function, name, value):
 
 
 # ------------------------------------------------------------------ in place
-def zeros_like(g):
-    """A random result does not depend on what it replaces or is drawn by."""
-    return wrap(np.zeros_like(g.array)) if isinstance(g, Tensor) else np.zeros_like(g)
-
-
 def _overwriting(name):
     """The op recorded when random numbers overwrite a tensor that requires a gradient: it gets zeros."""
     @op(name=name, input=zeros_like)

@@ -4,14 +4,17 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.op import op, renamed
+from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, in_float32
 from ...autograd.public import public
+from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
-from ..elementwise.limits import maximum
+from ..elementwise.math import exp, log
 from ..elementwise.power import logaddexp
-from ..layout.scatter import _gather
+from ..elementwise.where import pick
+from ..layout.scatter import _gather, _gather_backward
+from .reductions import check_recorded_dtype, raw
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
@@ -20,6 +23,9 @@ __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "dif
 def _running(accumulate, input, dim, dtype, *flags):
     """`accumulate` along `dim` in the dtype that is asked for (integers: int64)."""
     if dtype is not None:
+        if dtype is dt.bool:
+            raise not_implemented(f"{accumulate.op.name}_out_cpu", dtype)
+        check_recorded_dtype(input, dtype)
         input = converted(input, dtype.numpy)
     elif input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
@@ -29,16 +35,24 @@ def _running(accumulate, input, dim, dtype, *flags):
     return accumulate(input, dim, *flags)
 
 
+def _accumulated(accumulate, input, dim):
+    """Half precision is accumulated in single precision, and each result rounded."""
+    wide = np.float32 if input.dtype == np.float16 else input.dtype
+    return accumulate(np.ascontiguousarray(input), axis=dim, dtype=wide).astype(input.dtype, copy=False)
+
+
 @op(name="cumsum", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
 def _cumsum(input, dim, backward):
     """Running sums along `dim`, from its end if `backward`."""
     if not input.ndim:
         return input.copy()
-    if backward:
+    if backward and input.dtype != np.float16:
         result = np.empty(input.shape, input.dtype)
         np.cumsum(np.flip(input, dim), axis=dim, out=np.flip(result, dim))
         return result
-    return np.cumsum(np.ascontiguousarray(input), axis=dim, dtype=input.dtype)
+    if backward:
+        return np.ascontiguousarray(np.flip(_accumulated(np.cumsum, np.flip(input, dim), dim), dim))
+    return _accumulated(np.cumsum, input, dim)
 
 
 def _chain(g, factor):
@@ -54,59 +68,85 @@ def _chain(g, factor):
     return h
 
 
-def _doubling(input, dim, combine):
-    """Running results of an associative `combine` in ordinary ops: differentiable any number of times."""
-    from ..layout.join import cat  # the twins alone need it
-    if not input.ndim:
-        return input.clone()
-    x, step = input.transpose(0, dim), 1
-    while step < x.shape[0]:
-        x = cat([x[:step], combine(x[step:], x[:-step])])
-        step *= 2
-    return x.transpose(0, dim)
+def _chain_recorded(g, factor):
+    """`_chain` in ordinary ops."""
+    from ..layout.join import cat  # this alone needs it
+    a, step = factor[1:], 1                    # of each but the last, the factor of the h behind it
+    h = g
+    while step < h.shape[0]:
+        h = cat([h[:-step] + a * h[step:], h[-step:]])
+        a, step = a[:-step] * a[step:] if a.shape[0] > step else a[:0], step * 2
+        a = a[:max(h.shape[0] - step, 0)]
+    return h
 
 
-def _cumprod_grad(g, wanted, input, dim):
-    if not input.ndim:
-        return g,
-    x, g = np.moveaxis(input, dim, 0).conjugate(), np.moveaxis(g, dim, 0)
+def _cumprod_grad(g, input, ans, dim):
+    """By division if no element is zero, or else by the products of the others."""
+    from ..layout.join import cat  # zeros alone need it
+    array = raw(input)
+    if not array.ndim or array.size <= 1 or array.shape[dim] == 1:
+        return g
+    if np.count_nonzero(array) == array.size:
+        return _cumsum(ans.conj() * g, dim, True) / input.conj()
+    x, g = input.swapaxes(0, dim).conj(), g.swapaxes(0, dim)
+    if isinstance(g, Tensor):
+        one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x.array.dtype))
+        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x)).swapaxes(0, dim)
     before = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
-    return np.moveaxis(before * _chain(g, x), 0, dim),
+    return (before * _chain(g, x)).swapaxes(0, dim)
 
 
-@op(name="cumprod", inputs=1, joint=_cumprod_grad,
-    decomposition=lambda input, dim: _doubling(input, dim, lambda a, b: a * b))
+def _of_complex(array):
+    """torch begins at 1, by which a complex number is multiplied: NaN in a part of it spreads to the other."""
+    if array.size and not np.isfinite(array).all():
+        array = np.array(array)
+        array[:1] *= np.ones((), array.dtype)
+    return array
+
+
+@op(name="cumprod", input=_cumprod_grad)
 def _cumprod(input, dim):
-    return np.cumprod(np.ascontiguousarray(input), axis=dim, dtype=input.dtype) if input.ndim else input.copy()
-
-
-def _logcumsumexp_grad(g, wanted, input, ans, dim):
     if not input.ndim:
-        return g,
-    x, total, g = (np.moveaxis(v, dim, 0) for v in (input, ans, g))
-    share = np.ones_like(x)                    # of the running sum before in the one after
-    share[1:] = np.where(np.isinf(total[1:]), 0, np.exp(total[:-1] - total[1:]))
-    own = np.where(np.isinf(total), 0, np.exp(x - total))
-    return np.moveaxis(_chain(g, share.conj()) * own.conj(), 0, dim),
+        return input.copy()
+    if input.dtype.kind in dt.COMPLEX:
+        input = _of_complex(input.swapaxes(0, dim)).swapaxes(0, dim)
+    return _accumulated(np.cumprod, input, dim)
 
 
-def _log_sum(a, b):
-    """logaddexp whose second derivative does not overflow either, for the decomposition."""
-    high = maximum(a.real, b.real).detach()
-    high = high.masked_fill(high.isinf(), 0)   # two -inf: their difference is no number
-    return ((a - high).exp() + (b - high).exp()).log() + high
+def _from_behind(x, dim):
+    """logcumsumexp from the end."""
+    if isinstance(x, Tensor):
+        return _logcumsumexp(x.flip(dim), dim).flip(dim)
+    return np.flip(_logcumsumexp(np.flip(x, dim), dim), dim)
 
 
-@op(name="logcumsumexp", inputs=1, joint=_logcumsumexp_grad,
-    decomposition=lambda input, dim: _doubling(input, dim, _log_sum))
+def _logcumsumexp_grad(g, input, ans, dim):
+    """In torch's steps: what raises and what lowers the result apart, by the logarithm of the gradient."""
+    array = raw(g)
+    if not array.ndim or not array.size:
+        return g
+    if array.dtype.kind in dt.COMPLEX:
+        return exp(_from_behind(log(g.conj()) - ans, dim) + input).conj()
+    size = log(abs(g))
+    lowest = dt.finfo(size.dtype if isinstance(size, Tensor) else dt.of(size)).min
+    parts = [pick(sign, size, lowest) for sign in (array > 0, array < 0)]
+    raising, lowering = [exp(_from_behind(part - ans, dim) + input) for part in parts]
+    return raising - lowering
+
+
+@op(name="logcumsumexp", input=_logcumsumexp_grad)
 def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()
     if input.dtype.kind not in dt.COMPLEX:
-        return np.logaddexp.accumulate(input, axis=dim)
-    result = input.copy()                      # one after the other: the imaginary parts add up, unwrapped
+        wide = input.astype(np.float32) if input.dtype == np.float16 else np.ascontiguousarray(input)
+        return np.logaddexp.accumulate(wide, axis=dim).astype(input.dtype, copy=False)
+    result = np.array(input, order="C")        # one after the other: the imaginary parts add up, unwrapped
     steps = np.moveaxis(result, dim, 0)
+    if len(steps):
+        steps[0] = np.where(np.isnan(steps[0]), complex(np.nan, np.nan),
+                            np.where(steps[0].real == -np.inf, -np.inf, steps[0]))
     for k in range(1, len(steps)):
         steps[k] = logaddexp(steps[k - 1], steps[k])
     return result
@@ -134,7 +174,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tens
     return _running(_cumprod, input, dim, dtype)
 
 
-@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="logcumsumexp_out_cpu", widen=True,
+@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="logcumsumexp_out_cpu",
         out="expected scalar_type {Want} but found {Have}", method=True)
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """log of the running sums of exp(input) along `dim`, without overflow.
@@ -143,17 +183,31 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     >>> torch.logcumsumexp(torch.zeros(2), 0)
     tensor([0.0000, 0.6931])
     """
-    return _logcumsumexp(input, check_dim(dim, input.array.ndim))
+    dim = check_dim(dim, input.array.ndim)
+    return in_float32(_logcumsumexp, input, dim) if input.array.dtype.kind in dt.WIDENED else _logcumsumexp(input, dim)
 
 
-_take_max, _take_min = renamed(_gather, "cummax"), renamed(_gather, "cummin")
+def _taken_grad(g, input, dim, index):
+    """`input` is named, and so saved, as in torch."""
+    return _gather_backward(g, dim, index, input.shape)
 
 
-def _cumulative(accumulate, take, result, input, dim):
+_take_max = op(name="cummax", input=_taken_grad)(_gather.op.forward)
+_take_min = op(name="cummin", input=_taken_grad)(_gather.op.forward)
+
+
+def _cumulative(name, accumulate, take, result, input, dim):
     array = input.array
-    dim = check_dim(dim, array.ndim)
     if not array.ndim:
+        if dim not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         return result(input.clone(), wrap(np.zeros((), np.int64)))
+    if not array.size:                         # whatever `dim` is
+        return result(take(input, 0, np.zeros(array.shape, np.int64)), wrap(np.zeros(array.shape, np.int64)))
+    dim = check_dim(dim, array.ndim)
+    if array.dtype.kind in dt.COMPLEX:
+        raise not_implemented(f"{name}_cpu", input)
+    array = np.ascontiguousarray(dt.widened(array))
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays
     places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
@@ -161,7 +215,7 @@ def _cumulative(accumulate, take, result, input, dim):
     return result(take(input, dim, index), index)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummax_cpu", out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True)
 def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummax:
     """The largest element so far along `dim` and where it stands: (values, indices).
 
@@ -169,10 +223,10 @@ def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_typ
     >>> values, indices = torch.cummax(torch.tensor([1, 3, 2]), 0); values, indices
     (tensor([1, 3, 3]), tensor([0, 1, 1]))
     """
-    return _cumulative(np.maximum.accumulate, _take_max, return_types.cummax, input, dim)
+    return _cumulative("cummax", np.maximum.accumulate, _take_max, return_types.cummax, input, dim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, widen=True, kernel="cummin_cpu", out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True)
 def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummin:
     """The smallest element so far along `dim` and where it stands: (values, indices).
 
@@ -180,7 +234,7 @@ def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_typ
     >>> values, indices = torch.cummin(torch.tensor([3, 1, 2]), 0); values, indices
     (tensor([3, 1, 1]), tensor([0, 1, 1]))
     """
-    return _cumulative(np.minimum.accumulate, _take_min, return_types.cummin, input, dim)
+    return _cumulative("cummin", np.minimum.accumulate, _take_min, return_types.cummin, input, dim)
 
 
 # ------------------------------------------------------------------ differences and integrals
@@ -203,9 +257,9 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    dim = check_dim(dim, input.array.ndim)
-    if n == 0:
+    if n == 0:                                 # whatever `dim` is
         return input.clone()
+    dim = check_dim(dim, input.array.ndim)
     if prepend is not None or append is not None:
         from ..layout.join import cat
         input = cat([x for x in (prepend, input, append) if x is not None], dim)

@@ -4,38 +4,61 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, converted, write_out
+from ...autograd.op import op
+from ...autograd.promotion import EXACT, in_float32, write_out
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
-from .reductions import axes, check_nonempty, in_c_order, kept_shape, like, raw, spread, to_outs
+from .reductions import axes, check_nonempty, in_c_order, kept_shape, like, masked, raw, spread, to_outs
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
 
 _LONG = np.dtype(np.int64)
 
 
-def _share(g, ans, input, dim):
-    """`g` split evenly among the elements that are the extreme (or NaN, if that is)."""
-    x, extreme = raw(input), raw(ans).reshape(kept_shape(input.shape, dim))
-    hits = (x == extreme) | ((x != x) & (extreme != extreme))
-    weight = (hits / hits.sum(axis=dim, keepdims=True)).astype(x.dtype)
-    return spread(g, input.shape, dim) * like(g, weight)
+def _shared(g, input, extreme, dim):
+    """`g` split evenly among the elements that are the extreme over `dim`. NaN for all where that is NaN."""
+    hits = raw(input) == raw(extreme).reshape(kept_shape(input.shape, dim))
+    return spread(g, input.shape, dim) * like(g, hits) / like(g, np.add.reduce(hits, axis=dim, keepdims=True))
 
 
-@op(name="amax", input=lambda g, ans, input, dim: _share(g, ans, input, dim))
+def shared_evenly(g, ans, input):
+    """`g` split evenly among the elements that are the extreme of all (or NaN, if that is)."""
+    x, extreme = raw(input), raw(ans)
+    hits = np.isnan(x) if extreme != extreme else x == extreme
+    return masked(spread(g / np.count_nonzero(hits), input.shape, range(input.ndim)), hits)
+
+
+@op(name="amax", input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amax(input, dim, keepdim):
     return in_c_order(np.maximum.reduce(input, axis=dim, keepdims=keepdim))
 
 
-@op(name="amin", input=lambda g, ans, input, dim: _share(g, ans, input, dim))
+@op(name="amin", input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amin(input, dim, keepdim):
     return in_c_order(np.minimum.reduce(input, axis=dim, keepdims=keepdim))
 
 
-_max_of_all, _min_of_all = renamed(_amax, "max.1"), renamed(_amin, "min.1")
+@op(name="max.1", input=shared_evenly)
+def _max_of_all(input):
+    return np.maximum.reduce(input, axis=None)
+
+
+@op(name="min.1", input=shared_evenly)
+def _min_of_all(input):
+    return np.minimum.reduce(input, axis=None)
+
+
+def _aminmax_grad(g, wanted, input, ans, dim):
+    found = [_shared(d, input, extreme, dim) for d, extreme in zip(g, ans) if d is not None]
+    return (found[0] if len(found) == 1 else found[0] + found[1]),
+
+
+@op(name="aminmax", multi=True, inputs=1, joint=_aminmax_grad)
+def _aminmax(input, dim, keepdim):
+    return tuple([in_c_order(np.asarray(extreme.reduce(input, axis=dim, keepdims=keepdim)))
+                  for extreme in (np.minimum, np.maximum)])
 
 
 @op(name="place", input=lambda g, index, dim: pick(g, index, dim))
@@ -48,9 +71,42 @@ def place(input, index, dim, size):
     return result
 
 
-def picker(name, reduce=None):
+def _dense_strides(array):
+    """The strides, in elements, of a dense array in the order of dimensions of `array`, as torch infers them."""
+    shape, own = array.shape, [step // array.itemsize for step in array.strides]
+    order = list(range(array.ndim))[::-1]      # the innermost first
+    for i in range(1, array.ndim):
+        k = i
+        for j in reversed(range(i)):
+            one, two = order[j], order[k]
+            if own[one] and own[two]:
+                if own[one] < own[two] or own[one] == own[two] and shape[one] <= shape[two]:
+                    if own[one] < own[two]:
+                        break
+                    continue
+                order[j], order[k], k = two, one, j
+    found, step = [0] * array.ndim, 1
+    for d in order:
+        found[d] = step
+        step *= shape[d] or 1
+    if [found[d] for d in order if shape[d] > 1] == [own[d] for d in order if shape[d] > 1]:
+        return own                             # it is dense itself
+    return found
+
+
+def laid_out_as(array, values):
+    """`values`, in C order, with the strides of `array`, of the same shape: made dense in their order if they are not."""
+    if array.flags.c_contiguous or array.ndim < 2 or not array.size:
+        return values
+    strides = [step * values.itemsize for step in _dense_strides(array)]
+    result = np.lib.stride_tricks.as_strided(np.empty(array.size, values.dtype), array.shape, strides)
+    result[...] = values
+    return result
+
+
+def picker(name, reduce=None, strides=False):
     """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`: by
-    `reduce` along it, if that finds them."""
+    `reduce` along it, if that finds them. `strides`: laid out as the input is."""
     @op(name=name, input=lambda g, index, dim, shape: place(
         g.reshape(index.shape), index, dim, shape[dim] if shape else 1))
     def take(input, index, dim, keepdim=True):
@@ -59,6 +115,8 @@ def picker(name, reduce=None):
         if reduce is not None:
             return in_c_order(reduce(input, axis=dim, keepdims=keepdim))
         values = np.take_along_axis(input, index, dim)
+        if strides:
+            return laid_out_as(input, values)
         return values if keepdim else values.squeeze(dim)
     return take
 
@@ -87,22 +145,16 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
     array = input.array
     if array.dtype.kind in dt.COMPLEX and dim is None:
         raise not_implemented(f"{name}_all", input)
-    if array.dtype.kind == dt.WIDENED:         # after the above: of two tensors, the other one has a say too
-        wide = converted(input, np.dtype(np.float32))
-        found = _extreme(name, reduce, function, take, result, wide, dim, keepdim)
-        if dim is None:
-            return converted(found, dt.BFLOAT16)
-        return result(converted(found[0], dt.BFLOAT16), found[1])
     if dim is None:
         if not array.size:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                "Specify the reduction dim with the 'dim' argument.")
-        return reduce(input, tuple(range(array.ndim)), False)
+        return reduce(input)
     dim = check_dim(dim, array.ndim)
     check_nonempty(name, array, (dim,) if array.ndim else ())
     if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support complex input")
-    return extreme_at(take, result, input, _index_of(function, array, dim), dim, keepdim)
+    return extreme_at(take, result, input, _index_of(function, dt.widened(array), dim), dim, keepdim)
 
 
 def _written(found, input, other, out):
@@ -166,7 +218,7 @@ def _extreme_over(name, reduce, input, dim, keepdim):
     return reduce(input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", widen=True, out=_MISMATCH, apart=None, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", out=_MISMATCH, apart=None, method=True)
 def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Largest element, or largest over `dim` (an int or several). Equal elements share the gradient.
 
@@ -177,7 +229,7 @@ def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
     return _extreme_over("amax", _amax, input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="min_values_cpu", widen=True, out=_MISMATCH, apart=None, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="min_values_cpu", out=_MISMATCH, apart=None, method=True)
 def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest element, or smallest over `dim` (an int or several). Equal elements share the gradient.
 
@@ -188,7 +240,7 @@ def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
     return _extreme_over("amin", _amin, input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="aminmax_cpu", widen=True, out=EXACT, method=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="aminmax_cpu", out=EXACT, method=True)
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
             out: Tensors | None = None) -> return_types.aminmax:
     """Smallest and largest element (along `dim`) as a named tuple (min, max).
@@ -203,7 +255,9 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
                            "identity.")
     dim = tuple(range(array.ndim)) if dim is None else axes(dim, array.ndim)
     check_nonempty("aminmax", array, dim)
-    return return_types.aminmax(_amin(input, dim, keepdim), _amax(input, dim, keepdim))
+    found = in_float32(_aminmax, input, dim, keepdim) if array.dtype.kind in dt.WIDENED else _aminmax(
+        input, dim, keepdim)
+    return return_types.aminmax(*found)
 
 
 def _arg(name, function, input, dim, keepdim):

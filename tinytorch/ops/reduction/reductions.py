@@ -7,6 +7,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
 from ...autograd.public import public, refuse
@@ -47,13 +48,16 @@ def spread(g, shape, dim):
 
 
 def raw(x):
-    """The array of a Tensor; an array as it is."""
-    return x.array if isinstance(x, Tensor) else x
+    """The array of a Tensor, for looking at its numbers: bfloat16 as float32. An array as it is."""
+    return dt.widened(x.array) if isinstance(x, Tensor) else x
 
 
 def like(g, array):
     """`array`, a constant, as what `g` is: a Tensor or an ndarray."""
-    return wrap(np.asarray(array)) if isinstance(g, Tensor) else array
+    if not isinstance(g, Tensor):
+        return array
+    array = np.asarray(array)
+    return wrap(dt.narrowed(array) if g.array.dtype.kind in dt.WIDENED else array)
 
 
 @op(name="masked_fill", input=lambda g, mask: masked(g, mask))
@@ -67,6 +71,26 @@ def check_nonempty(name, array, dim):
     for d in dim:
         if not array.shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
+def scaled(g, number):
+    """`g` times a Python number, which counts in full precision beside half precision too."""
+    if isinstance(g, Tensor) or g.dtype != np.float16:
+        return g * number
+    return (g.astype(np.float32) * number).astype(np.float16)
+
+
+def divided(g, number):
+    """`g` by a Python number; as `scaled`."""
+    if isinstance(g, Tensor) or g.dtype != np.float16:
+        return g / number
+    return (g.astype(np.float32) / number).astype(np.float16)
+
+
+def check_recorded_dtype(input, dtype):
+    """RuntimeError if the result for the argument `dtype` would have no gradient and `input` asks for one."""
+    if dtype.numpy.kind not in dt.DIFFERENTIABLE and input.requires_grad and mode.grad:
+        raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
 def _number_of(array, dim):
@@ -119,6 +143,10 @@ def _prepared(function, input, dim, keepdim, dtype, numpy):
     dtype = dt.PYTHON_TYPES.get(dtype, dtype) if isinstance(dtype, type) else dtype
     if not isinstance(dtype, dt.dtype):
         raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    if function is mean and dtype.numpy.kind in dt.INTEGRAL:
+        raise RuntimeError("mean(): could not infer output dtype. Optional dtype must be either a floating point or "
+                           f"complex dtype. Got: {dtype.type_name}")
+    check_recorded_dtype(input, dtype)
     return converted(input, dtype.numpy), dim, keepdim
 
 
@@ -137,17 +165,19 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
         input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
     kind = input.array.dtype.kind
     if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
-        return write_out(out, in_float32(sum, input, dim, keepdim))
+        total = in_float32(_sum if dim is None else _sum_over, input, axes(dim, input.array.ndim), keepdim)
+        return write_out(out, total)
     # NumPy widens small integers
     kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input.array.dtype
     total = (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
     return total if out is None else write_out(out, total)
 
 
-@single(name="mean", input=lambda g, shape, dim, count: spread(g * (1 / count), shape, dim))
+@single(name="mean", input=lambda g, shape, dim, count: spread(divided(g, count), shape, dim))
 def _mean(input, dim, keepdim, count):
-    result = _add(input, dim, keepdim)
-    return result * (1 / count) if result.dtype == np.float16 else result / count
+    if input.dtype == np.float16:
+        return (np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim) / count).astype(np.float16)
+    return _add(input, dim, keepdim) / count
 
 
 _mean_over = renamed(_mean, "mean.1")
@@ -168,58 +198,74 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
         input, dim, keepdim = _prepared(mean, input, dim, keepdim, dtype, numpy)
     array = input.array
     kind = array.dtype.kind
-    if kind == dt.WIDENED:
-        return write_out(out, in_float32(mean, input, dim, keepdim))
     if kind in dt.INTEGRAL:
         raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                            f"complex dtype. Got: {type_name(input)}")
     primitive = _mean if dim is None else _mean_over
     dim = axes(dim, array.ndim)
-    result = primitive(input, dim, keepdim, _number_of(array, dim) or float("nan"))
+    count = _number_of(array, dim) or float("nan")
+    result = in_float32(primitive, input, dim, keepdim, count) if kind == dt.WIDENED else primitive(
+        input, dim, keepdim, count)
     return result if out is None else write_out(out, result)
 
 
-def _prod_tree(input, dim, keepdim):
-    """The product of pairs, of pairs of pairs ...: in ordinary ops, so differentiable wherever zeros lie."""
-    from ..layout.join import cat  # the decomposition alone needs it
-    if not input.ndim:
-        return input.clone()
-    x = input.transpose(0, dim)
-    if x.shape[0] == 0:
-        return input.sum(dim, keepdim) + 1
-    if x.shape[0] == 1:
-        x = x ** 1                            # its derivative is a zero, where that of a copy would be none at all
-    while x.shape[0] > 1:
-        half = x.shape[0] // 2
-        x = cat([x[:half] * x[half:2 * half], x[2 * half:]])
-    x = x.transpose(0, dim)
-    return x if keepdim else x.squeeze(dim)
-
-
-def _prod_grad(g, wanted, input, dim, keepdim):
-    """g times the product of all the other elements: of those before and of those behind."""
-    if not input.ndim:
-        return g,
-    x = input.swapaxes(0, dim)
+def _all_but_one(x, dim):
+    """The products of all elements along `dim` but one, each."""
+    from ..layout.join import cat  # Tensors alone need it
+    if isinstance(x, Tensor):
+        size = x.shape[dim] - 1
+        one = wrap(dt.cast(np.ones(kept_shape(x.shape, (dim,))), x.array.dtype))
+        before = cat([one, x.narrow(dim, 0, size)], dim).cumprod(dim)
+        return before * cat([one, x.narrow(dim, 1, size).flip(dim)], dim).cumprod(dim).flip(dim)
+    x = x.swapaxes(0, dim)
     before, behind = np.ones_like(x), np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
     behind[:-1] = np.cumprod(x[:0:-1], axis=0)[::-1]
-    others = (before * behind).swapaxes(0, dim).conjugate()
-    return g.reshape(kept_shape(input.shape, (dim,))) * others,
+    return (before * behind).swapaxes(0, dim)
 
 
-@op(name="prod", inputs=1, joint=_prod_grad, decomposition=_prod_tree)
+def _prod_grad(g, input, ans, dim):
+    """g times the product of all the other elements: by division if no element is zero."""
+    array = raw(input)
+    if not input.ndim:
+        return g
+    zeros = array.size - np.count_nonzero(array)
+    g = g.reshape(kept_shape(input.shape, range(input.ndim) if dim is None else (dim,)))
+    if not zeros:
+        return g * (ans.reshape(g.shape) / input).conj()
+    if dim is None and zeros > 1:
+        return input * 0
+    if dim is not None:
+        return g if input.shape[dim] == 1 else g * _all_but_one(input, dim).conj()
+    return g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
+
+
+@op(name="prod", input=_prod_grad)
 def _prod(input, dim, keepdim):
-    return in_c_order(np.multiply.reduce(input, axis=dim if input.ndim else (), keepdims=keepdim, dtype=input.dtype))
+    """Over axis `dim`, or all (None)."""
+    over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim
+    if input.dtype == np.float16 or input.dtype == dt.BFLOAT16:
+        return _prod_of_halves(input, over, keepdim)
+    return in_c_order(np.multiply.reduce(input, axis=over, keepdims=keepdim, dtype=input.dtype))
+
+
+def _prod_of_halves(input, over, keepdim):
+    """The product as torch's routine has it: each step is rounded, of rows that are too short for its lanes."""
+    rows = input.reshape(-1) if isinstance(over, tuple) else np.moveaxis(input, over, 0)
+    if len(rows) > 64 or not len(rows):
+        result = dt.cast(np.multiply.reduce(dt.cast(rows, np.dtype(np.float32)), axis=0), input.dtype)
+    elif input.dtype == np.float16:
+        result = np.multiply.accumulate(rows, axis=0)[-1]
+    else:
+        wide = dt.widened(rows)
+        result = wide[0]
+        for row in wide[1:]:
+            result = dt.widened(dt.narrowed(np.asarray(result * row)))
+        result = dt.narrowed(result)
+    return np.asarray(result).reshape(kept_shape(input.shape, (over,))) if keepdim and input.ndim else result
 
 
 _prod_over = renamed(_prod, "prod.1")
-
-
-def _product(input, dim, keepdim):
-    if dim is None:
-        return _prod(input.reshape(-1), 0, False)
-    return _prod_over(input, check_dim(dim, input.array.ndim), keepdim)
 
 
 @public(out="", apart=None, method=True)
@@ -231,19 +277,21 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     >>> torch.prod(torch.tensor([1., 2., 3.]))
     tensor(6.)
     """
+    if dtype is not None:
+        check_recorded_dtype(input, dtype)
     if dtype is not None or input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if dtype is None else dtype.numpy)
-    if input.array.dtype.kind == dt.WIDENED:
-        return in_float32(_product, input, dim, keepdim)
-    return _product(input, dim, keepdim)
+    if dim is None:
+        return _prod(input, None, False)
+    return _prod_over(input, check_dim(dim, input.array.ndim), keepdim)
 
 
 # ------------------------------------------------------------------ truth and counts
 def _truth(name, function, input, dim, keepdim, out):
     array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
     over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
-    result = np.asarray(function.reduce(array, axis=over, keepdims=keepdim))
-    as_bytes = array.dtype == np.uint8 or out is not None and out.dtype is dt.uint8
+    result = in_c_order(np.asarray(function.reduce(array, axis=over, keepdims=keepdim)))
+    as_bytes = (input if out is None or out.dtype not in (dt.bool, dt.uint8) else out).dtype is dt.uint8
     return write_out(out, wrap(result.astype(np.uint8 if as_bytes else bool)),
                      exact=f"{name} only supports bool tensor for result, got: {{Have}}", level=5)
 
@@ -279,5 +327,4 @@ def count_nonzero(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     tensor(2)
     """
     array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
-    return wrap(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG, keepdims=True).reshape(
-        [n for i, n in enumerate(array.shape) if i not in axes(dim, array.ndim)]))
+    return wrap(in_c_order(np.asarray(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))

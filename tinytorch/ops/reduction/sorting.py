@@ -9,12 +9,12 @@ from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
-from .extremes import extreme_at, picker
+from .extremes import extreme_at, laid_out_as, picker
 from .reductions import check_nonempty
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
 
-_take_sort, _take_top, _take_kth = picker("sort"), picker("topk"), picker("kthvalue")
+_take_sort, _take_top, _take_kth = picker("sort", strides=True), picker("topk"), picker("kthvalue")
 
 
 def _order(array, dim, descending):
@@ -43,7 +43,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     dim = check_dim(dim, input.array.ndim)
     if input.array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    index = wrap(_order(input.array, dim, descending))
+    index = wrap(laid_out_as(input.array, _order(input.array, dim, descending)))
     return return_types.sort(_take_sort(input, index, dim), index)
 
 
@@ -89,15 +89,15 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         kind = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
         raise RuntimeError(f"{kind} dtypes on CPU")
     index = _top(dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array, k, dim, largest)
-    if not array.ndim and k == 0:
-        return return_types.topk(input.reshape(1)[:0], wrap(np.zeros(0, np.int64)))
     index = wrap(index)
     return return_types.topk(_take_top(input, index, dim), index)
 
 
 def _top(array, k, dim, largest):
-    if not array.ndim:
+    if not array.ndim:                         # for k = 0 too
         return np.zeros((), np.int64)
+    if k == 0:
+        return np.zeros([0 if d == dim else n for d, n in enumerate(array.shape)], np.int64)
     if k == 1:
         if array.dtype.kind in dt.NATIVE and not largest and np.isnan(array).any():
             return _order(array, dim, False).take([0], dim)
@@ -152,7 +152,7 @@ def _check(name, input, dim, **flags):
         if not isinstance(value, bool):
             raise TypeError(f"{name}(): argument '{flag}' must be bool, not {type(value).__name__}")
     if dim is not None and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
-        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+        raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
     if input.array.dtype.kind in dt.COMPLEX:
         raise not_implemented(name.removeprefix("_").removesuffix("2"), input)
 
@@ -180,6 +180,8 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
            return_counts=return_counts)
     array = _narrow(input.array)
     if dim is not None:
+        if not array.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         dim = check_dim(dim, array.ndim)
         if not array.size and 0 in array.shape[:dim] + array.shape[dim + 1:]:
             raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
@@ -214,8 +216,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     starts = np.flatnonzero(fresh)
     inverse = (np.cumsum(fresh) - 1).reshape(array.shape if dim is None else -1)
     counts = np.diff(np.append(starts, n))
-    values = np.moveaxis(moved.take(starts, 0), 0, axis)
-    return _some(_restored(values, input.array), inverse, return_inverse, counts, return_counts)
+    runs = row.take(starts, 0) if dim is None else np.moveaxis(np.ascontiguousarray(moved[starts]), 0, axis)
+    return _some(_restored(runs, input.array), inverse, return_inverse, counts, return_counts)
 
 
 # ------------------------------------------------------------------ search
@@ -239,6 +241,8 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
 
 
 def _searched(sequence, values, side, sorter, out_int32, out):
+    if isinstance(values, complex):
+        raise not_implemented("searchsorted_out_cpu", dt.default_complex())
     if isinstance(values, Tensor) and values.array.dtype != sequence.array.dtype:
         sequence, values = promoted(sequence, values)
     sequence, values = sequence.array, values.array if isinstance(values, Tensor) else np.asarray(values)

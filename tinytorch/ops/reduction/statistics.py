@@ -1,51 +1,111 @@
-"""Statistics: var std logsumexp nansum median mode quantile, counts in bins."""
+"""Statistics: var std logsumexp nansum, counts in bins."""
 from __future__ import annotations
 
 import warnings
 
 import numpy as np
 
-from ... import dtypes as dt, return_types
-from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, to_default
+from ... import dtypes as dt
+from ...autograd.op import op
+from ...autograd.promotion import converted, in_float32, to_default
 from ...autograd.public import method, public
 from ...errors import not_implemented, type_name
 from ...kernels.memory import empty
-from ...tensor import Tensor, check_dim, wrap
-from ...types import Ints, Number, Tensors
-from ..elementwise.compare import isnan
+from ...tensor import Tensor, wrap
+from ...types import Ints, Number
 from ..elementwise.math import exp
 from ..layout.shape import sizes
-from .extremes import _share, extreme_at, picker
-from .reductions import _add, _mean, _number_of, axes, check_nonempty, masked, raw, spread, sum
+from .reductions import (_add, _mean, _number_of, axes, check_recorded_dtype, divided, like, masked, raw, scaled, spread,
+                         sum)
 
-__all__ = ["bincount", "histc", "logsumexp", "median", "mode", "nanmean", "nanmedian", "nanquantile", "nansum",
-           "quantile", "std", "std_mean", "var", "var_mean"]
+__all__ = ["bincount", "histc", "logsumexp", "nanmean", "nansum", "std", "std_mean", "var", "var_mean"]
 
 
 # ------------------------------------------------------------------ var, std
-def _variance(array, dim, freedom, keepdim):
+def _moments(array, dim, freedom, keepdim):
+    """The variance, unrounded, and the mean (kept)."""
+    if array.dtype == np.float16:
+        array = array.astype(np.float32)
     n = _number_of(array, dim)
-    d = array - _add(array, dim, True) / (n or 1)
+    mean = _add(array, dim, True) / (n or 1)
+    d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
-    return (total / freedom if freedom > 0 else total * np.inf if n else total * np.nan).astype(total.dtype, copy=False)
+    if total.dtype == np.float32 and total.size and not (1e-30 < total.min() and total.max() < 1e38):
+        wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # squares too large or too small
+        return _moments(array.astype(wide), dim, freedom, keepdim)
+    return total / freedom if freedom > 0 else total * np.inf if n else total * np.nan, mean
 
 
-def _var_grad(g, input, dim, freedom):
-    scale = 2 / freedom if freedom > 0 else float("inf")
-    return spread(g * scale, input.shape, dim) * (input - _mean(input, dim, True, _number_of(input, dim)))
+def _variance(array, dim, freedom, keepdim):
+    return _moments(array, dim, freedom, keepdim)[0].astype(array.real.dtype, copy=False)
 
 
-@op(name="var", input=lambda g, input, dim, freedom: _var_grad(g, input, dim, freedom))
-def _var(input, dim, freedom, keepdim):
+def _deviance(array, dim, freedom, keepdim):
+    return np.sqrt(_moments(array, dim, freedom, keepdim)[0]).astype(array.real.dtype, copy=False)
+
+
+def _var_grad(g, input, dim, freedom, whole):
+    """`whole`: no dimensions were given, for which torch has another answer without degrees of freedom."""
+    mean = _mean(input, dim, True, _number_of(input, dim))
+    if whole and freedom <= 0:
+        whole = spread(g, input.shape, dim)
+        return masked(whole * float("inf"), raw(input) != raw(mean)) + masked(whole * float("nan"), raw(input) == raw(mean))
+    return spread(scaled(g, 2 / freedom if freedom else float("inf")), input.shape, dim) * (input - mean)
+
+
+def _std_grad(g, deviation, input, dim, freedom, whole):
+    return _var_grad(masked(g / (deviation * 2), raw(deviation) != 0), input, dim, freedom, whole)
+
+
+@op(name="var", input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
+def _var(input, dim, freedom, keepdim, whole):
     return _variance(input, dim, freedom, keepdim)
 
 
-@op(name="std", input=lambda g, ans, input, dim, freedom: _var_grad(
-    masked(g / (ans * 2), raw(ans) != 0), input, dim, freedom))
-def _std(input, dim, freedom, keepdim):
-    return np.sqrt(_variance(input, dim, freedom, keepdim))
+@op(name="std", input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
+def _std(input, dim, freedom, keepdim, whole):
+    return _deviance(input, dim, freedom, keepdim)
+
+
+def _running_mean(array, dim, mean):
+    """`mean` (kept) as it comes out if the elements are taken in one after the other: NaN behind an infinity."""
+    if array.dtype.kind not in dt.COMPLEX and not np.isfinite(mean).all():
+        rows = np.moveaxis(array, dim, range(-len(dim), 0)).reshape(*[array.shape[d] for d in range(array.ndim)
+                                                                      if d not in dim], -1)
+        early = np.isinf(rows[..., :-1]).any(-1).reshape(mean.shape)
+        mean = np.where(early, np.nan, mean)
+    return mean
+
+
+def _and_average(found, g, input, dim):
+    """A gradient (or None) and that of the mean, `g` (or None)."""
+    if g is None:
+        return found,
+    average = spread(divided(g, _number_of(input, dim)), input.shape, dim)
+    return (average if found is None else found + average),
+
+
+def _var_mean_grad(g, wanted, input, dim, freedom, whole):
+    return _and_average(None if g[0] is None else _var_grad(g[0], input, dim, freedom, whole), g[1], input, dim)
+
+
+def _std_mean_grad(g, wanted, input, ans, dim, freedom, whole):
+    return _and_average(None if g[0] is None else _std_grad(g[0], ans[0], input, dim, freedom, whole), g[1], input, dim)
+
+
+@op(name="var_mean", multi=True, inputs=1, joint=_var_mean_grad)
+def _var_mean(input, dim, freedom, keepdim, whole):
+    variance, mean = _moments(input, dim, freedom, keepdim)
+    variance = variance.astype(input.real.dtype, copy=False)
+    return variance, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(variance.shape)
+
+
+@op(name="std_mean", multi=True, inputs=1, joint=_std_mean_grad)
+def _std_mean(input, dim, freedom, keepdim, whole):
+    variance, mean = _moments(input, dim, freedom, keepdim)
+    deviation = np.sqrt(variance).astype(input.real.dtype, copy=False)
+    return deviation, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(deviation.shape)
 
 
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
@@ -57,15 +117,18 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
         dim, unbiased = None, dim
     if correction is None:
         correction = 0 if unbiased is False else 1
+    whole = dim is None or not input.array.ndim
     dim = axes(dim, input.array.ndim)
     freedom = _number_of(input.array, dim) - correction
     if freedom <= 0:
         warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
                       "factor (input numel divided by output numel).", stacklevel=4)
-    return primitive(input, dim, freedom, keepdim)
+    if input.array.dtype.kind in dt.WIDENED:
+        return in_float32(primitive, input, dim, freedom, keepdim, whole)
+    return primitive(input, dim, freedom, keepdim, whole)
 
 
-@public(widen=True, out="", apart=None, method=True)
+@public(out="", apart=None, method=True)
 def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Variance of all elements or over `dim`: the mean squared deviation, with n - correction (1 unless
@@ -78,7 +141,7 @@ def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = No
     return _deviation("var", _var, input, dim, unbiased, keepdim, correction)
 
 
-@public(widen=True, out="", apart=None, method=True)
+@public(out="", apart=None, method=True)
 def std(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Standard deviation, the root of `var`.
@@ -90,11 +153,7 @@ def std(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = No
     return _deviation("std", _std, input, dim, unbiased, keepdim, correction)
 
 
-def _average(input, dim, keepdim):
-    return input.mean(None if isinstance(dim, bool) else dim, keepdim)
-
-
-@public(widen=True)
+@public()
 def var_mean(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
              correction: Number | None = None) -> tuple[Tensor, Tensor]:
     """(var, mean).
@@ -103,11 +162,10 @@ def var_mean(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool
     >>> torch.var_mean(torch.tensor([1., 3.]))
     (tensor(2.), tensor(2.))
     """
-    result = _deviation("var_mean", _var, input, dim, unbiased, keepdim, correction)
-    return result, _average(input, dim, keepdim)
+    return _deviation("var_mean", _var_mean, input, dim, unbiased, keepdim, correction)
 
 
-@public(widen=True)
+@public()
 def std_mean(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
              correction: Number | None = None) -> tuple[Tensor, Tensor]:
     """(std, mean).
@@ -116,28 +174,30 @@ def std_mean(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool
     >>> torch.std_mean(torch.tensor([1., 3.]), unbiased=False)
     (tensor(1.), tensor(2.))
     """
-    result = _deviation("std_mean", _std, input, dim, unbiased, keepdim, correction)
-    return result, _average(input, dim, keepdim)
+    return _deviation("std_mean", _std_mean, input, dim, unbiased, keepdim, correction)
 
 
 # ------------------------------------------------------------------ logsumexp, sums without NaN
-def _exp_of_difference(input, ans, dim):
-    """exp(input - ans), where an infinite `ans` counts as 0."""
-    return exp(input - spread(masked(ans, np.isfinite(raw(ans))), input.shape, dim))
+def _rounding(array):
+    """What torch does with the result of each step of a function made of several: nothing, unless it is bfloat16."""
+    return (lambda step: dt.widened(dt.narrowed(np.asarray(step)))) if array.dtype == dt.BFLOAT16 else lambda step: step
 
 
 @op(name="logsumexp",
-    input=lambda g, ans, input, dim: spread(g, input.shape, dim) * _exp_of_difference(input, ans, dim).conjugate())
+    input=lambda g, ans, input, dim: spread(g, input.shape, dim) * exp(input - spread(ans, input.shape, dim)).conj())
 def _logsumexp(input, dim, keepdim):
+    step, input, own = _rounding(input), dt.widened(input), input
     if not input.size:
-        return np.log(_add(np.exp(input), dim, keepdim))
-    top = np.maximum.reduce(input.real, axis=dim, keepdims=True)
-    top = np.where(np.isinf(top), 0, top).astype(top.dtype)
-    result = np.log(_add(np.exp(input - top), dim, True)) + top
-    return result if keepdim else result.squeeze(dim)
+        result = np.log(_add(np.exp(input), dim, keepdim))
+    else:
+        top = np.maximum.reduce(input.real, axis=dim, keepdims=True)
+        top = np.where(np.isinf(top), 0, top).astype(top.dtype)
+        result = step(np.log(step(_add(step(np.exp(step(input - top))), dim, True)))) + top
+        result = result if keepdim else result.squeeze(dim)
+    return dt.narrowed(result) if own is not input else result
 
 
-@public(widen=True, out="", apart=None, method=True)
+@public(out="", apart=None, method=True)
 def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(input))) over `dim` (an int or several), without overflow.
 
@@ -145,7 +205,19 @@ def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Ten
     >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
     tensor(1000.6932)
     """
-    return _logsumexp(to_default(input), axes(dim, input.array.ndim), keepdim)
+    array = input.array
+    if array.ndim and array.size and not keepdim and isinstance(dim, (tuple, list)) and not dim:
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * array.ndim}")
+    return _logsumexp(to_default(input), axes(dim, array.ndim), keepdim)
+
+
+@op(name="nansum", input=lambda g, input, dim: masked(spread(g, input.shape, dim), ~_is_nan(input)))
+def _nansum(input, dim, keepdim):
+    return _add(np.where(np.isnan(input), np.zeros((), input.dtype), input), dim, keepdim)
+
+
+def _is_nan(input):
+    return np.isnan(raw(input))
 
 
 @public(out="", apart=None, method=True)
@@ -159,9 +231,17 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
     """
     if input.array.dtype.kind in dt.COMPLEX:
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    if input.array.dtype.kind in dt.FLOATING:
-        input = masked(input, ~isnan(input).array)
-    return sum(input, dim, keepdim, dtype=dtype)
+    if input.array.dtype.kind in dt.INTEGRAL:
+        return sum(input, dim, keepdim, dtype=dtype)
+    if dtype is not None:
+        if dtype.is_complex:
+            raise not_implemented("nansum_cpu", dtype)
+        check_recorded_dtype(input, dtype)
+        input = converted(input, dtype.numpy)
+    dim = axes(dim, input.array.ndim)
+    if input.array.dtype.kind in dt.WIDENED:
+        return in_float32(_nansum, input, dim, keepdim)
+    return _nansum(input, dim, keepdim)
 
 
 @public(out="", apart=None, method=True)
@@ -176,166 +256,12 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
     if input.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got "
                            f"{type_name(input)}")
+    if dtype is not None and dtype.numpy.kind in dt.INTEGRAL:
+        raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
+                           f"complex dtype. Got: {dtype.type_name}")
     total = nansum(input, dim, keepdim, dtype=dtype)
-    there = ~isnan(input).array
+    there = ~_is_nan(input)
     return total / wrap(np.asarray(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim)))
-
-
-# ------------------------------------------------------------------ median, mode, quantile
-@op(name="median", input=lambda g, ans, input: _share(g, ans, input, tuple(range(input.ndim))))
-def _middle(input, ignore_nan):
-    if not input.size:
-        return np.full((), np.nan, input.dtype)
-    return np.take_along_axis(input.reshape(-1), _middle_index(input.reshape(-1), 0, ignore_nan), 0).reshape(())
-
-
-def _middle_index(array, dim, ignore_nan):
-    """Positions (kept along `dim`) of the lower median; of a NaN if there is one, unless ignored."""
-    order = np.argsort(array, axis=dim, kind="stable")           # NaN last
-    count = array.shape[dim] - np.isnan(array).sum(axis=dim, keepdims=True)
-    k = np.maximum(count - 1, 0) // 2
-    if not ignore_nan:                         # the first NaN stands right behind the numbers
-        k = np.where(count < array.shape[dim], count, k)
-    return np.take_along_axis(order, k, dim)
-
-
-_take_median, _take_nanmedian, _take_mode = picker("median.1"), picker("nanmedian.1"), picker("mode")
-_middle_but_nan = renamed(_middle, "nanmedian")
-
-
-def _median(take, result, ignore_nan, input, dim, keepdim):
-    array = input.array
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
-        raise not_implemented("median_cpu" if dim is None else "median_out", input)
-    if dim is None:
-        return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
-    dim = check_dim(dim, array.ndim)
-    check_nonempty("median", array, (dim,) if array.ndim else ())
-    index = _middle_index(array, dim, ignore_nan) if array.ndim else np.zeros((), np.int64)
-    return extreme_at(take, result, input, index, dim, keepdim)
-
-
-@public(widen=True, out=EXACT, apart=None, method=True)
-def median(input: Tensor, dim: int = None, keepdim: bool = False, *,
-           out: Tensors | None = None) -> Tensor | return_types.median:
-    """The median (the lower one of an even number) of all elements, or along `dim` as a named tuple
-    (values, indices). NaN if there is a NaN.
-
-    >>> import tinytorch as torch
-    >>> torch.median(torch.tensor([3., 1., 2., 4.]))
-    tensor(2.)
-    """
-    return _median(_take_median, return_types.median, False, input, dim, keepdim)
-
-
-@public(widen=True, out=EXACT, apart=None, method=True)
-def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
-              out: Tensors | None = None) -> Tensor | return_types.nanmedian:
-    """`median` of the elements that are not NaN.
-
-    >>> import tinytorch as torch
-    >>> torch.nanmedian(torch.tensor([3., float("nan"), 2.]))
-    tensor(2.)
-    """
-    return _median(_take_nanmedian, return_types.nanmedian, True, input, dim, keepdim)
-
-
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="mode_cpu", widen=True, out=EXACT, method=True)
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | None = None) -> return_types.mode:
-    """The most frequent value along `dim` (the smallest, if several) and where it stands last, as a
-    named tuple (values, indices).
-
-    >>> import tinytorch as torch
-    >>> values, indices = torch.mode(torch.tensor([3, 1, 3, 2, 1])); values, indices
-    (tensor(1), tensor(4))
-    """
-    array = input.array
-    dim = check_dim(dim, array.ndim)
-    if not array.ndim:
-        return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim)
-    check_nonempty("mode", array, (dim,))
-    moved = np.moveaxis(array, dim, -1)
-    order = np.argsort(moved, axis=-1, kind="stable")
-    ranked = np.take_along_axis(moved, order, -1)
-    places = np.arange(ranked.shape[-1])
-    starts = np.zeros(ranked.shape, np.int64)  # where the run of equal elements began
-    starts[..., 1:] = np.where(ranked[..., 1:] != ranked[..., :-1], places[1:], 0)
-    runs = places - np.maximum.accumulate(starts, axis=-1)
-    index = np.take_along_axis(order, runs.argmax(-1, keepdims=True), -1)
-    return extreme_at(_take_mode, return_types.mode, input, np.moveaxis(index, -1, dim), dim, keepdim)
-
-
-_ROUNDING = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
-
-
-def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
-    if interpolation not in ("linear", "midpoint", *_ROUNDING):
-        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
-                           f"got {interpolation}")
-    if not input.array.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
-    if input.array.dtype.char not in "fd":
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
-    at = raw(q) if isinstance(q, Tensor) else np.asarray(q, input.array.dtype)
-    if at.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-    if at.dtype != input.array.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-    if not isinstance(q, Tensor) and not 0 <= q <= 1:
-        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
-    if ((at < 0) | (at > 1)).any():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
-    ndim = input.array.ndim
-    if dim is None:
-        ranked, dim = input.reshape(-1), 0
-        kept = (1,) * ndim
-    else:
-        dim = check_dim(dim, ndim)
-        ranked = input.movedim(dim, -1) if ndim else input.reshape(1)
-        kept = tuple(1 if i == dim else n for i, n in enumerate(input.array.shape))
-    ranked = ranked.sort(-1)[0]
-    n = ranked.array.shape[-1]
-    count = n - np.isnan(ranked.array).sum(-1, keepdims=True)
-    steps = np.maximum(count - 1, 0).astype(at.dtype)
-    spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last, which is one
-    q = q if isinstance(q, Tensor) else wrap(at)
-    rank = masked(q.reshape(-1) * wrap(steps), ~spoilt) + wrap(np.where(spoilt, at.dtype.type(n - 1), at.dtype.type(0)))
-    if interpolation in _ROUNDING:
-        rank = wrap(_ROUNDING[interpolation](rank.array))
-    low, high = np.floor(rank.array), np.ceil(rank.array)
-    values = ranked.gather(-1, wrap(low.astype(np.int64)))
-    if interpolation in ("linear", "midpoint"):
-        weight = rank - wrap(low) if interpolation == "linear" else wrap(np.where(low == high, 0, 0.5).astype(at.dtype))
-        values = values + (ranked.gather(-1, wrap(high.astype(np.int64))) - values) * weight
-    values = values.movedim(-1, 0)
-    shape = kept if keepdim else values.array.shape[1:]
-    return values.reshape(at.shape + shape)
-
-
-@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
-def quantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
-             interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
-    """The q-th quantiles (a number or 1-D tensor between 0 and 1) of all elements or along `dim`.
-
-    `interpolation` between two elements: linear, lower, higher, midpoint, nearest.
-
-    >>> import tinytorch as torch
-    >>> torch.quantile(torch.tensor([1., 2., 3., 4.]), 0.5)
-    tensor(2.5000)
-    """
-    return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
-
-
-@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
-def nanquantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
-                interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
-    """`quantile` of the elements that are not NaN.
-
-    >>> import tinytorch as torch
-    >>> torch.nanquantile(torch.tensor([1., float("nan"), 3.]), 0.5)
-    tensor(2.)
-    """
-    return _quantile("nanquantile", True, input, q, dim, keepdim, interpolation)
 
 
 # ------------------------------------------------------------------ counts in bins
@@ -353,11 +279,11 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if weights is None:
-        return wrap(_bincount(input.array, None, minlength).astype(np.int64, copy=False))
-    if weights.array.shape != input.array.shape:
+    if weights is not None and weights.array.shape != input.array.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    result = _bincount(input.array, weights.array, minlength)
+    if weights is None or not input.array.size:
+        return wrap(_bincount(input.array, None, minlength).astype(np.int64, copy=False))
+    result = _bincount(input.array, dt.cast(weights.array, np.dtype(np.float64)), minlength)
     return wrap(result.astype(np.float32) if weights.array.dtype == np.float32 else result)
 
 
@@ -366,9 +292,13 @@ def _bincount(array, weights, least):
     return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(array, weights, least))
 
 
-@public(dtypes=dt.FLOATING, kernel="histogram_cpu", widen=True, method=True,
+#: Up to where a half precision can count by ones.
+_COUNTED = {np.dtype(np.float16): 2048, dt.BFLOAT16: 256}
+
+
+@public(method=True, apart=None,
         out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want} and hist "
-            "{have}", apart=None)
+            "{have}")
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
     """Counts of the elements in `bins` equal bins from `min` to `max` (those of the data if both are 0).
 
@@ -378,18 +308,28 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     """
     array = input.array
     if bins <= 0:
-        raise RuntimeError("bins must be > 0")
-    low, high = min, max
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    low, high = float(min), float(max)
+    values = dt.widened(array)
     if low == high and array.size:
-        low, high = array.min(), array.max()
+        if array.dtype.kind in dt.COMPLEX:
+            raise not_implemented("aminmax_cpu", input)
+        low, high = float(values.min()), float(values.max())
     if low == high:
         low, high = low - 1, high + 1
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"range of [{low}, {high}] is not finite")
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
-        raise RuntimeError("max must be larger than min")
-    counts = np.histogram(array[~np.isnan(array)].astype(np.float64), bins, (float(low), float(high)))[0]
-    return wrap(counts.astype(array.dtype))
+        raise RuntimeError("torch.histc: max must be larger than min")
+    if array.dtype.kind not in dt.FLOATING:
+        raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
+    low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
+    values = values[(values >= low) & (values <= high)]
+    step = _rounding(array)                    # each in the dtype of the input, as torch's routine has it
+    number = dt.widened(dt.cast(np.array(bins), array.dtype))
+    places = step(step(step(values - low) * number) / step(high - low)).astype(np.int64)
+    counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
+    return wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
 
 
 @method()

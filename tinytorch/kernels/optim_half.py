@@ -1,0 +1,141 @@
+"""Optimiser steps in float16 and bfloat16, in place.
+
+An update is a dozen roundings to 11 or 8 bits, and which numbers are rounded shows in the result: unlike the steps for
+wider dtypes (optim.py) these follow torch's, kernel by kernel, in float32, and `q` rounds what a kernel stores. torch's
+fused updates are one kernel each: there `q` leaves the numbers as they are. `how`: whether foreach, and whether fused.
+"""
+import numpy as np
+
+from .. import dtypes as dt
+
+_FLOAT32 = np.dtype(np.float32)
+
+#: Elements that torch adds at once, where the processor has AVX-512.
+_LANES = 32
+
+
+class _Rounding:
+    """Called with float32 numbers: as a kernel stores them."""
+
+    def __init__(self, dtype, foreach, fused):
+        self.dtype, self.foreach, self.fused = dtype, foreach, fused
+
+    def __call__(self, x):
+        return x if self.fused else dt.cast(dt.cast(x, self.dtype), _FLOAT32)
+
+    def factor(self, number):
+        """What tensors are multiplied by in place: torch._foreach_mul_ rounds it, torch.mul does not."""
+        number = np.asarray(number, np.float32)
+        return self(number) if self.foreach else number
+
+
+def stepped(update, arrays, foreach=False, fused=False):
+    """update(q, *arrays) on flat float32 copies, which are stored again but for the second. `arrays`: parameter,
+    gradient, state ..., of one shape (entries may be None)."""
+    dtype, turned = arrays[0].dtype, arrays[0].flags.fnc         # elements in their order in memory
+    arrays = [a.T if turned and a is not None else a for a in arrays]
+    wide = [None if a is None else dt.cast(a.reshape(-1), _FLOAT32) for a in arrays]
+    with np.errstate(all="ignore"):            # what float16 cannot hold is infinite, and eps may be 0 in it
+        update(_Rounding(dtype, foreach, fused), *wide)
+        for i, (array, values) in enumerate(zip(arrays, wide)):
+            if array is not None and i != 1:
+                array[...] = dt.cast(values, dtype).reshape(array.shape)
+
+
+def _plus(q, a, factor, b):
+    """torch.add(a, b, alpha=factor): rounds the factor, and the product too where the elements fill no vector."""
+    factor = q(np.asarray(factor, np.float32))
+    result = q(a + factor * b)
+    rest = a.size % _LANES
+    if rest and not q.fused:
+        result[-rest:] = q(a[-rest:] + q(factor * b[-rest:]))
+    return result
+
+
+def _decayed(q, g, p, weight_decay, maximize):
+    g = -g if maximize else g
+    return _plus(q, g, weight_decay, p) if weight_decay != 0 else g
+
+
+def _moved(q, a, b, weight):
+    """torch.lerp"""
+    return q(a + np.float32(weight) * (b - a) if weight < 0.5 else b - (b - a) * (1 - np.float32(weight)))
+
+
+def _add_square(q, average, share, g):
+    return q(q(average * q.factor(share)) + np.float32(1 - share) * g * g)
+
+
+def _root(q, x, eps):
+    return q(q(np.sqrt(x)) + q(np.asarray(eps, np.float32)))
+
+
+def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how):
+    def update(q, p, g, buf):
+        g = _decayed(q, g, p, weight_decay, maximize)
+        if buf is not None:
+            buf[...] = g if fresh else _plus(q, q(buf * q.factor(momentum)), 1 - dampening, g)
+            g = _plus(q, g, momentum, buf) if nesterov else buf
+        p[...] = _plus(q, p, -lr, g)
+    stepped(update, (p, g, buf), *how)
+
+
+def adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how):
+    def update(q, p, g, m, v, v_max):
+        if shrink is not None:
+            p[...] = q(p * q.factor(shrink))
+        g = _decayed(q, g, p, weight_decay, maximize)
+        m[...] = _moved(q, m, g, 1 - beta1)
+        v[...] = _add_square(q, v, beta2, g)
+        if v_max is not None:
+            np.maximum(v_max, v, out=v_max)
+            v = v_max
+        p -= np.float32(rate) * m / q(q(q(np.sqrt(v)) / np.float32(root)) + q(np.asarray(eps, np.float32)))
+    stepped(update, (p, g, m, v, v_max), *how)
+
+
+def adamax(p, g, m, largest, rate, beta1, beta2, eps, weight_decay, maximize, *how):
+    def update(q, p, g, m, largest):
+        g = _decayed(q, g, p, weight_decay, maximize)
+        m[...] = _moved(q, m, g, 1 - beta1)
+        np.maximum(q(largest * q.factor(beta2)), q(np.abs(g) + q(np.asarray(eps, np.float32))), out=largest)
+        p -= np.float32(rate) * m / largest
+    stepped(update, (p, g, m, largest), *how)
+
+
+def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize, *how):
+    def update(q, p, g, square, mean, buf):
+        g = _decayed(q, g, p, weight_decay, maximize)
+        square[...] = _add_square(q, square, alpha, g)
+        variance = square
+        if mean is not None:
+            mean[...] = _moved(q, mean, g, 1 - alpha)
+            variance = q(square - mean * mean)
+        root = _root(q, variance, eps)
+        if buf is None:
+            p -= np.float32(lr) * g / root
+        else:
+            buf[...] = q(q(buf * q.factor(momentum)) + g / root)
+            p[...] = _plus(q, p, -lr, buf)
+    stepped(update, (p, g, square, mean, buf), *how)
+
+
+def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
+    def update(q, p, g, total):
+        g = _decayed(q, g, p, weight_decay, maximize)
+        total[...] = q(total + g * g)
+        in_place = weight_decay != 0 or maximize
+        step = q(g * (q.factor(lr) if in_place else np.float32(lr))) if q.foreach else np.float32(lr) * g
+        p -= step / _root(q, total, eps)
+    stepped(update, (p, g, total), *how)
+
+
+def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
+    def update(q, p, g, square, delta2):
+        g = _decayed(q, g, p, weight_decay, maximize)
+        square[...] = _add_square(q, square, rho, g)
+        root, step = (q(np.sqrt(q(x + q(np.asarray(eps, np.float32))))) for x in (square, delta2))
+        step = q(q(step / root) * g)
+        delta2[...] = _add_square(q, delta2, rho, step)
+        p[...] = _plus(q, p, -lr, step)
+    stepped(update, (p, g, square, delta2), *how)

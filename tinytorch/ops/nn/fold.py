@@ -1,0 +1,134 @@
+"""unfold and fold: the sliding blocks of images as columns, and columns added up into images."""
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ... import dtypes as dt
+from ...autograd.op import op
+from ...autograd.public import public
+from ...errors import not_implemented
+from ...kernels.conv import columns as kernels
+from ...tensor import Tensor, check_dim
+from ...types import Ints
+from ..layout.shape import squeeze, unsqueeze
+
+
+@op(name="im2col", first=4, input=lambda g, shape, kernel, stride, padding, dilation:
+        _col2im(shape[2:], kernel, stride, padding, dilation, g))
+def _im2col(kernel, stride, padding, dilation, input):
+    return kernels.im2col(input, kernel, stride, padding, dilation)
+
+
+@op(name="col2im", first=5, input=lambda g, kernel, stride, padding, dilation:
+        _im2col(kernel, stride, padding, dilation, g))
+def _col2im(size, kernel, stride, padding, dilation, input):
+    return kernels.col2im(input, size, kernel, stride, padding, dilation)
+
+
+# ------------------------------------------------------------------ checks
+def whole(value: Any, name: str) -> int:
+    """`value` as an int; TypeError for a bool or what is none."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be int, not bool")
+    return operator.index(value)
+
+
+def _pair(value, name):
+    """`value` (an int or two) as two ints. RuntimeError for another count."""
+    value = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
+    if len(value) not in (1, 2):
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
+    value = tuple([whole(v, name) for v in value])
+    return value if len(value) == 2 else value * 2
+
+
+def _check_positive(words, name, sizes):
+    if min(sizes) <= 0:
+        raise RuntimeError(f"{words} should be greater than zero, but got {name}_height: {sizes[0]} "
+                           f"{name}_width: {sizes[1]}")
+
+
+def _sliding(kernel_size, dilation, padding, stride):
+    """The four settings of unfold and fold as checked pairs."""
+    kernel, dilation = _pair(kernel_size, "kernel_size"), _pair(dilation, "dilation")
+    padding, stride = _pair(padding, "padding"), _pair(stride, "stride")
+    _check_positive("kernel size", "kernel", kernel)
+    _check_positive("dilation", "dilation", dilation)
+    _check_positive("stride", "stride", stride)
+    if min(padding) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
+    return kernel, dilation, padding, stride
+
+
+def _check_floating(name, input):
+    if input.array.dtype.kind in dt.INTEGER:   # bools torch sorts and fills, but never adds up
+        raise not_implemented(f"{name}_out_cpu", input)
+
+
+# ------------------------------------------------------------------ public
+@public("im2col")
+def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, padding: int | Ints = 0,
+           stride: int | Ints = 1) -> Tensor:
+    """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
+
+    An input (C, H, W) gives a result without N. RuntimeError if no block fits.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.unfold(torch.arange(9.).view(1, 1, 3, 3), 2)
+    tensor([[[0., 1., 3., 4.],
+             [1., 2., 4., 5.],
+             [3., 4., 6., 7.],
+             [4., 5., 7., 8.]]])
+    """
+    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
+    shape = input.array.shape
+    for dim in (1, 2):                         # both are looked at before they are counted: IndexError
+        check_dim(dim, len(shape))
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+                           f"dimensions for input, but got: {list(shape)}")
+    pairs = tuple([(p, p) for p in padding])
+    blocks = kernels.output_size(shape[-2:], kernel, stride, pairs, dilation)
+    if min(blocks) < 1:
+        raise RuntimeError(f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, dilation={dilation}, "
+                           f"padding={padding}, calculated shape of the array of sliding blocks as {blocks}, but its "
+                           "components must be at least one.")
+    _check_floating("im2col", input)
+    if len(shape) == 3:
+        return squeeze(_im2col(kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
+    return _im2col(kernel, stride, pairs, dilation, input)
+
+
+@public("col2im")
+def fold(input: Tensor, output_size: int | Ints, kernel_size: int | Ints, dilation: int | Ints = 1,
+         padding: int | Ints = 0, stride: int | Ints = 1) -> Tensor:
+    """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.
+
+    input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the number of
+    blocks is not that of the images.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
+    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
+    size, shape = _pair(output_size, "output_size"), input.array.shape
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
+                           f"dimensions for input, but got: {list(shape)}")
+    if shape[-2] % (kernel[0] * kernel[1]):
+        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}.")
+    pairs = tuple([(p, p) for p in padding])
+    h, w = kernels.output_size(size, kernel, stride, pairs, dilation)
+    if shape[-1] != h * w or h < 1 or w < 1:
+        raise RuntimeError(f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
+                           f"stride={stride}, expected size of input's dimension 2 to match the calculated number of "
+                           f"sliding blocks {h} * {w} = {h * w}, but got input.size(2)={shape[-1]}.")
+    _check_floating("col2im", input)
+    if len(shape) == 2:
+        return squeeze(_col2im(size, kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
+    return _col2im(size, kernel, stride, pairs, dilation, input)

@@ -1,0 +1,187 @@
+"""Elements by their rank or number: median mode quantile."""
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes as dt, return_types
+from ...autograd.op import op, renamed
+from ...autograd.promotion import EXACT
+from ...autograd.public import public
+from ...errors import not_implemented
+from ...tensor import Tensor, check_dim, wrap
+from ...types import Tensors
+from .extremes import extreme_at, picker, shared_evenly
+from .reductions import check_nonempty, in_c_order, masked, raw
+
+__all__ = ["median", "mode", "nanmedian", "nanquantile", "quantile"]
+
+
+@op(name="median", input=shared_evenly)
+def _middle(input, ignore_nan):
+    if not input.size:
+        return dt.cast(np.full((), np.nan), input.dtype)
+    row = input.reshape(-1)
+    return row[_middle_index(dt.widened(row), 0, ignore_nan)].reshape(())
+
+
+def _middle_index(array, dim, ignore_nan):
+    """Positions (kept along `dim`) of the lower median; of a NaN if there is one, unless ignored."""
+    order = np.argsort(array, axis=dim, kind="stable")           # NaN last
+    count = array.shape[dim] - np.isnan(array).sum(axis=dim, keepdims=True)
+    k = np.maximum(count - 1, 0) // 2
+    if not ignore_nan:                         # the first NaN stands right behind the numbers
+        k = np.where(count < array.shape[dim], count, k)
+    return np.take_along_axis(order, k, dim)
+
+
+_take_median, _take_nanmedian, _take_mode = picker("median.1"), picker("nanmedian.1"), picker("mode")
+_middle_but_nan = renamed(_middle, "nanmedian")
+
+
+def _median(take, result, ignore_nan, input, dim, keepdim):
+    array = input.array
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+        raise not_implemented("median_cpu" if dim is None else "median_out", input)
+    if dim is None:
+        return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
+    dim = check_dim(dim, array.ndim)
+    check_nonempty("median", array, (dim,) if array.ndim else ())
+    index = in_c_order(_middle_index(dt.widened(array), dim, ignore_nan)) if array.ndim else np.zeros((), np.int64)
+    return extreme_at(take, result, input, index, dim, keepdim)
+
+
+@public(out=EXACT, apart=None, method=True)
+def median(input: Tensor, dim: int = None, keepdim: bool = False, *,
+           out: Tensors | None = None) -> Tensor | return_types.median:
+    """The median (the lower one of an even number) of all elements, or along `dim` as a named tuple
+    (values, indices). NaN if there is a NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.median(torch.tensor([3., 1., 2., 4.]))
+    tensor(2.)
+    """
+    return _median(_take_median, return_types.median, False, input, dim, keepdim)
+
+
+@public(out=EXACT, apart=None, method=True)
+def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
+              out: Tensors | None = None) -> Tensor | return_types.nanmedian:
+    """`median` of the elements that are not NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.nanmedian(torch.tensor([3., float("nan"), 2.]))
+    tensor(2.)
+    """
+    return _median(_take_nanmedian, return_types.nanmedian, True, input, dim, keepdim)
+
+
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="mode_cpu", out=EXACT, method=True)
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | None = None) -> return_types.mode:
+    """The most frequent value along `dim` (the smallest, if several) and where it stands last, as a
+    named tuple (values, indices).
+
+    >>> import tinytorch as torch
+    >>> values, indices = torch.mode(torch.tensor([3, 1, 3, 2, 1])); values, indices
+    (tensor(1), tensor(4))
+    """
+    array = input.array
+    dim = check_dim(dim, array.ndim)
+    if not array.ndim:
+        return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim)
+    check_nonempty("mode", array, (dim,))
+    moved = np.moveaxis(dt.widened(array), dim, -1)
+    order = np.argsort(moved, axis=-1, kind="stable")
+    if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # of longer rows, the order is left open
+        for row in map(tuple, np.argwhere(np.isnan(moved).any(-1))):
+            order[row] = _inserted(moved[row].tolist())
+    ranked = np.take_along_axis(moved, order, -1)
+    places = np.arange(ranked.shape[-1])
+    starts = np.zeros(ranked.shape, np.int64)  # where the run of equal elements began
+    starts[..., 1:] = np.where(ranked[..., 1:] != ranked[..., :-1], places[1:], 0)
+    runs = places - np.maximum.accumulate(starts, axis=-1)
+    index = np.take_along_axis(order, runs.argmax(-1, keepdims=True), -1)
+    return extreme_at(_take_mode, return_types.mode, input, in_c_order(np.moveaxis(index, -1, dim)), dim, keepdim)
+
+
+def _inserted(row):
+    """The order in which sorting by insertion leaves a row with NaN, which is not below anything: as torch's."""
+    order = []
+    for i, x in enumerate(row):
+        k = 0 if order and x < row[order[0]] else i
+        while k and x < row[order[k - 1]]:
+            k -= 1
+        order.insert(k, i)
+    return order
+
+
+_ROUNDING = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
+
+
+def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
+    if interpolation not in ("linear", "midpoint", *_ROUNDING):
+        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
+                           f"got {interpolation}")
+    if not input.array.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if input.array.dtype.char not in "fd":
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    at = raw(q) if isinstance(q, Tensor) else np.asarray(q, input.array.dtype)
+    if at.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if at.dtype != input.array.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if not isinstance(q, Tensor) and not 0 <= q <= 1:
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+    if ((at < 0) | (at > 1)).any():
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    ndim = input.array.ndim
+    if dim is None:
+        ranked, dim = input.reshape(-1), 0
+        kept = (1,) * ndim
+    else:
+        dim = check_dim(dim, ndim)
+        ranked = input.movedim(dim, -1) if ndim else input.reshape(1)
+        kept = tuple(1 if i == dim else n for i, n in enumerate(input.array.shape))
+    ranked = ranked.sort(-1)[0]
+    n = ranked.array.shape[-1]
+    count = n - np.isnan(ranked.array).sum(-1, keepdims=True)
+    steps = np.maximum(count - 1, 0).astype(at.dtype)
+    spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last, which is one
+    q = q if isinstance(q, Tensor) else wrap(at)
+    rank = masked(q.reshape(-1) * wrap(steps), ~spoilt) + wrap(np.where(spoilt, at.dtype.type(n - 1), at.dtype.type(0)))
+    if interpolation in _ROUNDING:
+        rank = wrap(_ROUNDING[interpolation](rank.array))
+    low, high = np.floor(rank.array), np.ceil(rank.array)
+    values = ranked.gather(-1, wrap(low.astype(np.int64)))
+    if interpolation in ("linear", "midpoint"):
+        weight = rank - wrap(low) if interpolation == "linear" else wrap(np.full(low.shape, 0.5, at.dtype))
+        values = values.lerp(ranked.gather(-1, wrap(high.astype(np.int64))), weight)
+    values = values.movedim(-1, 0)
+    shape = kept if keepdim else values.array.shape[1:]
+    return values.reshape(at.shape + shape)
+
+
+@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
+def quantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
+    """The q-th quantiles (a number or 1-D tensor between 0 and 1) of all elements or along `dim`.
+
+    `interpolation` between two elements: linear, lower, higher, midpoint, nearest.
+
+    >>> import tinytorch as torch
+    >>> torch.quantile(torch.tensor([1., 2., 3., 4.]), 0.5)
+    tensor(2.5000)
+    """
+    return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
+
+
+@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
+def nanquantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
+    """`quantile` of the elements that are not NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.nanquantile(torch.tensor([1., float("nan"), 3.]), 0.5)
+    tensor(2.)
+    """
+    return _quantile("nanquantile", True, input, q, dim, keepdim, interpolation)
