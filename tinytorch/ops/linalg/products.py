@@ -11,7 +11,6 @@ from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
 from ...tensor import Tensor, wrap
-from ..reduction.reductions import raw
 
 __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
 
@@ -125,9 +124,9 @@ def _outer(input, vec2):
 def every_product(input, vec2):
     """The products of the elements of two vectors. In half precision their gradients are sums of products that were
     rounded, not products of matrices."""
-    if raw(input).dtype.char in HALF:
-        return (input.reshape(-1, 1) if isinstance(input, Tensor) else input[:, None]) * vec2
-    return _outer(input, vec2)
+    if not isinstance(input, Tensor):
+        return input[:, None] * vec2
+    return input.unsqueeze(1) * vec2 if input.array.dtype.char in HALF else _outer(input, vec2)
 
 
 @binary(name="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),

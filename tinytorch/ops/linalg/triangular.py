@@ -124,9 +124,6 @@ def _cholesky_inverse(upper, input):
     diagonal = input.diagonal(0, -2, -1)
     if not (diagonal != 0).all():
         raise singular("cholesky_inverse", (diagonal == 0).any(-1), diagonal == 0)
-    if input.dtype.kind in dt.COMPLEX:         # whose diagonal is taken to be real
-        input = input.copy()
-        input.imag[..., range(input.shape[-1]), range(input.shape[-1])] = 0
     return _cholesky_solve(upper, np.broadcast_to(np.eye(input.shape[-1], dtype=input.dtype), input.shape), input)
 
 
