@@ -3,6 +3,12 @@ import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
 KNOWN = [
+    (r"T\.(einsum|addr|kron|matmul)\(", "stride", "", "of dimensions of size 1, or of equal strides, torch's iterator "
+     "has an order of its own"),
+    (r"T\.kron\(", "error", "view size is not compatible", "torch cannot, for some operands that are not contiguous"),
+    (r"T\.cholesky_inverse\(", "value", "complex", "LAPACK takes part of the diagonal to be real, as it is not"),
+    (r"left=False\)", "view", "", "torch's is a conjugate view"),
+    (r"grad\(", "error", "output 0 of LinalgInvEx", "torch writes to what its linalg.cond has saved"),
 ]
 
 

@@ -237,7 +237,8 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: N
     if not own.dtype == a.dtype == b.dtype:
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {type_name(input)}, "
                            f"{type_name(mat)}, and {type_name(vec)}")
-    refuse_bools(a, "addmv_impl_cpu")
+    if a.size:
+        refuse_bools(a, "addmv_impl_cpu")
     return _addmv(_stored(beta, a.dtype), _stored(alpha, a.dtype), input, mat, vec)
 
 

@@ -150,6 +150,10 @@ def _cofactors(array):
 
 
 def _det_grad(g, ans, input):
+    if not raw(input).size:
+        return like(input, np.zeros(input.shape, raw(input).dtype))
+    if input.shape[-1] == 1:
+        return _scalars(g)
     if isinstance(g, Tensor):                  # differentiable again, where the matrix is not singular
         return _scalars(g * ans.conjugate()) * mT(_inv(input))
     return g[..., None, None] * _cofactors(input)
@@ -315,7 +319,7 @@ def _cholesky(input, upper):
         L = computed(np.linalg.cholesky, input)
     except np.linalg.LinAlgError:
         raise _not_positive(input) from None
-    if not np.isfinite(L.diagonal(0, -2, -1).real).all():
+    if input.size and np.isnan(L.diagonal(0, -2, -1).real).any():
         raise _not_positive(input)
     return columns(mT(L)) if upper else L
 
@@ -326,7 +330,8 @@ _older_cholesky = renamed(_cholesky, "cholesky")
 def _not_positive(matrices):
     """The LinAlgError for the first of the matrices that is not positive-definite."""
     minors = [_bad_minor(matrix) for matrix in matrices.reshape(-1, *matrices.shape[-2:])]
-    where = _where(np.array(minors).reshape(matrices.shape[:-2]) > 0)
+    failed = np.array(minors).reshape(matrices.shape[:-2]) > 0
+    where = _where(failed) if failed.any() else ""
     k = next((k for k in minors if k), matrices.shape[-1])
     return LinAlgError(f"linalg.cholesky: {where}The factorization could not be completed because the input is not "
                        f"positive-definite (the leading minor of order {k} is not positive-definite).")

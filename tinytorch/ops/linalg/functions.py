@@ -86,12 +86,12 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = N
     """
     two = p in (None, 2, -2)
     array = input.array
-    if not two and array.ndim > 1 and array.shape[-1] != array.shape[-2]:
-        raise RuntimeError(f"linalg.cond(ord={p}): A must be batches of square matrices, but they are "
-                           f"{array.shape[-2]} by {array.shape[-1]} matrices")
     if array.ndim > 1 and not array.size:      # of any dtype
         return wrap(dt.cast(np.zeros(array.shape[:-2]), array.real.dtype if array.dtype.kind in dt.COMPLEX
                             else array.dtype))
+    if not two and array.ndim > 1 and array.shape[-1] != array.shape[-2]:
+        raise RuntimeError(f"linalg.cond(ord={p}): A must be batches of square matrices, but they are "
+                           f"{array.shape[-2]} by {array.shape[-1]} matrices")
     if two:
         s = svdvals(input)
         one, other = s[..., :1], s[..., -1:]

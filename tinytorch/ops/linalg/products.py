@@ -84,7 +84,8 @@ def _mm(input, mat2):
             return products.dot(input, mat2)
         if char in _REFUSED:
             check_matrices(rows(input), mat2)
-            refuse_bools(input)
+            if input.size and mat2.size:
+                refuse_bools(input)
         return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
     except ValueError:
         check_matrices(rows(input), mat2)
@@ -210,7 +211,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         raise
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
-    if (a.dtype is not b.dtype or a.dtype.kind in _UNUSUAL) and b.ndim > 1:
+    if a.dtype is not b.dtype and b.ndim > 1:
         _same_dtype(input, other)
     if b.ndim == 2 and a.ndim > 2:
         return write_out(out, _mm_of_rows(input, other), exact=EXACT)
@@ -233,6 +234,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         n = max(count_of(a.shape[:-2]), count_of(b.shape[:-2]))
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] "
                            f"but got: [{n}, {b.shape[-2]}].")
+    if a.size and b.size:
+        refuse_bools(a, "bmm")
     if a.ndim == 2 and a.dtype.char in HALF:
         return write_out(out, _folded(input, other), exact=EXACT)
     return write_out(out, _matmul_of_batches(input, other), exact=EXACT)
