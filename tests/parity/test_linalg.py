@@ -35,6 +35,10 @@ l.solve(t.eye(2), t.ones(2), left=False); l.qr(t.ones(3, 2, requires_grad=True),
 """.strip().replace("\n", "; ").split("; ")
 
 
+def test_one_infinite_matrix_leaves_the_others_alone():
+    same_outcome(lambda t: t.matrix_exp(t.tensor([[[9., 1], [0, 9]], [[float("inf"), 0], [0, 1]]]))[0], tolerance=1e-5)
+
+
 @pytest.mark.parametrize("expression", PROGRAMS)
 def test_unusual(expression):
     def program(t):

@@ -212,8 +212,9 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
         name, x = ("self", input) if own.dtype != b.dtype else ("mat1", mat1)
         raise RuntimeError(f"{name} and mat2 must have the same dtype, but got {type_name(x)} and {type_name(mat2)}")
     check_matrices(a, b)
-    refuse_bools(a)
     check_expand(own.shape, (a.shape[0], b.shape[1]))
+    if a.size and b.size:
+        refuse_bools(a)
     _check_empty_sum(beta, input, mat1)
     beta, alpha = _factor(beta, a.dtype), _factor(alpha, a.dtype)
     return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)

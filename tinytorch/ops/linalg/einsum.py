@@ -261,7 +261,7 @@ def _pair(a, b, sum_a, sum_b, contracted, swapped, layout_a, layout_b, shape):
     if not contracted:
         return a * b
     if a.array.dtype is not b.array.dtype or a.array.dtype.kind in dt.BOOL:
+        refuse_bools(a.array, "bmm")
         if a.array.dtype != b.array.dtype:
             raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
-        refuse_bools(a.array, "bmm")
     return _laid_out(_mm(a, b) if a.array.ndim == 2 else _matmul(a, b), None, shape)

@@ -228,8 +228,9 @@ def _matrix_exp(input):
     """Scaling and squaring of a Taylor series, in double precision."""
     n = input.shape[-1]
     x = input.astype(np.result_type(input.dtype, np.float64))
-    size = np.abs(x).sum(-2).max(initial=0)
-    squarings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 and np.isfinite(size) else 0
+    sizes = np.abs(x).sum(-2)
+    size = sizes.max(initial=0, where=np.isfinite(sizes))
+    squarings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 else 0
     x = x / 2.0 ** squarings
     term = np.broadcast_to(np.eye(n, dtype=x.dtype), x.shape)
     result = term.copy()

@@ -10,7 +10,7 @@ from ...autograd.public import method, public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor
 
 __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
 
@@ -73,7 +73,8 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         raise not_implemented(kernel, dt.of(array))
 
 
-@binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
+@binary(name="mm", is_product=True, method=False, inplace=False, mixed=_same_dtype,
+        input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
 def _mm(input, mat2):
     char = input.dtype.char
@@ -92,7 +93,7 @@ def _mm(input, mat2):
         raise
 
 
-@binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
+@binary(name="bmm", is_product=True, method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
@@ -378,7 +379,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
         refuse(linear, input, weight, bias)
-        if bias is not None and x.ndim == 2:
+        if bias is not None and (x.ndim == 2 or w.ndim == bias.array.ndim == 1):
             raise RuntimeError(f"mat2 must be a matrix, got {w.ndim}-D tensor")
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
@@ -430,6 +431,4 @@ def __matmul__(self, other):
 
 @method()
 def __rmatmul__(self, other):
-    if isinstance(other, np.ndarray):
-        other = wrap(other)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
