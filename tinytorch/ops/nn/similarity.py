@@ -6,13 +6,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode, no_grad
 from ...autograd.op import op
-from ...autograd.promotion import in_float32, promoted, write_out
+from ...autograd.promotion import promoted, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ..linalg.distance import distances, distances_grad, underivable
 from ..linalg.norms import norm_over, vector_norm
-from ..reduction.reductions import axes, like, raw
+from ..reduction.reductions import at_once, axes, like, raw
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
@@ -50,10 +50,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     tensor([1.0000])
     """
     difference = x1 - x2 + eps
-    over = axes(-1, difference.array.ndim)
-    if difference.array.dtype.kind in dt.WIDENED:
-        return in_float32(norm_over, difference, p, over, keepdim)
-    return norm_over(difference, p, over, keepdim)
+    return at_once(norm_over, difference, p, axes(-1, difference.array.ndim), keepdim)
 
 
 _none = underivable("_pdist_backward")

@@ -98,6 +98,13 @@ def check_recorded_dtype(input, dtype):
         raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
+def at_once(primitive, input, *args):
+    """primitive(input, ...), one operation on the tape in bfloat16 too."""
+    if input.array.dtype.kind == dt.WIDENED:
+        return in_float32(primitive, input, *args)
+    return primitive(input, *args)
+
+
 def _number_of(array, dim):
     n = 1
     for d in dim:
@@ -270,6 +277,7 @@ def _prod_of_halves(input, over, keepdim):
     return np.asarray(result).reshape(kept_shape(input.shape, (over,))) if keepdim and input.ndim else result
 
 
+_prod.op.in_bfloat16 = _prod.op.forward        # which rounds in its middle
 _prod_over = renamed(_prod, "prod.1")
 
 
@@ -287,8 +295,8 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     if dtype is not None or input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if dtype is None else dtype.numpy)
     if dim is None:
-        return _prod(input, None, False)
-    return _prod_over(input, check_dim(dim, input.array.ndim), keepdim)
+        return at_once(_prod, input, None, False)
+    return at_once(_prod_over, input, check_dim(dim, input.array.ndim), keepdim)
 
 
 # ------------------------------------------------------------------ truth and counts
