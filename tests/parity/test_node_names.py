@@ -19,7 +19,7 @@ OTHERWISE_MADE = {
 __rmatmul__ combinations diff einsum linalg.cond linalg.matrix_power logdet
 matmul nn.functional.batch_norm nn.functional.cross_entropy nn.functional.ctc_loss
 nn.functional.max_unpool1d nn.functional.max_unpool1d.grad
-nn.functional.rms_norm repeat_interleave
+nn.functional.rms_norm
 """,
     "one operation for a number and a tensor, which torch counts as two": """
 __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub
@@ -36,7 +36,7 @@ COMPARED = [name for name in HERE if OPS[name].supports_autograd and OPS[name].s
 
 #: Operations whose node has another number of inputs: one with a place for a number that torch gives a node of its own
 #: (or the reverse: dropout), and `cat`, where torch leaves out empty tensors.
-OTHER_COUNT = {"cat", "clamp_max", "clamp_min", "fill", "lerp", "masked_fill", "nn.functional.dropout",
+OTHER_COUNT = {"cat", "clamp_max", "clamp_min", "fill", "index_fill", "lerp", "masked_fill", "nn.functional.dropout",
                "nn.functional.dropout2d", "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout.with_train",
                "nn.functional.linear", "scatter", "zero_"}
 
