@@ -198,7 +198,7 @@ def _of_single_number(back, position):
     def rule(g, saved, edge):
         if isinstance(g, Tensor):
             d = back(g, saved, edge)
-            return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d
+            return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d.to(g.dtype)
         return rule(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edge).array
     return rule
 

@@ -197,6 +197,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     full = x1.array.size and x2.array.size
     by_product = full and p == 2 and compute_mode != _MODES[2] and (
         compute_mode == _MODES[1] or max(x1.array.shape[-2], x2.array.shape[-2]) > 25)
+    if full and not by_product and x1.array.dtype.char not in "fd":
+        raise not_implemented("cdist", x1)
     if x1.array.dtype != x2.array.dtype:
         one, two = type_name(x1), type_name(x2)
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[one]} != {C_NAMES[two]}"
@@ -204,8 +206,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if by_product:
         found = at_once(_euclidean_dist, x1, x2)
         return found.view(found.shape)
-    if full and x1.array.dtype.char not in "fd":
-        raise not_implemented("cdist", x1)
     return _cdist(x1, x2, p)
 
 

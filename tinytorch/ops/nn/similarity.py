@@ -111,4 +111,4 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
     tensor([[0.6000, 0.8000]])
     """
-    return write_out(out, input / input.norm(p, dim, keepdim=True).clamp(min=eps))
+    return write_out(out, input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input))
