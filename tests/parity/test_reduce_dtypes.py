@@ -178,9 +178,28 @@ def wants_gradient(t):
       lambda t: t.histc(t.ones(2), 2, 0, INF),
       lambda t: t.cumsum(t.tensor([1, 2]), 0, dtype=t.bool), lambda t: t.cummax(t.tensor(1.), 2),
       lambda t: t.cummax(t.tensor([1j]), 4), lambda t: t.unique(t.tensor(1.), dim=0),
+      lambda t: t.softmax(t.ones(0, 2, dtype=t.long), 0), lambda t: t.pairwise_distance(t.ones(2, 0), t.ones(2, 0), INF),
+      lambda t: t.nansum(t.ones(2), dtype=t.uint8), lambda t: t.median(t.tensor([1j]), 4),
+      lambda t: t.mode(t.tensor([1j]), 4), lambda t: t.cosine_similarity(half(t, 1.3, 2), t.tensor([1., 2.]), 0),
       lambda t: t.nansum(t.ones(2), dtype=t.complex64), lambda t: t.cosine_similarity(t.tensor([1]), t.tensor([1]), 0))
 def test_dtypes_and_errors(program):
     same_outcome(program)
+
+
+@each(lambda t, x: t.unique(x), lambda t, x: t.unique(x, dim=0), lambda t, x: t.unique_consecutive(x),
+      lambda t, x: t.unique_consecutive(x, dim=0))
+def test_distinct_elements_have_no_derivative(program):
+    def run(t, backward):
+        y = program(t, t.tensor([1., 1., 2.], requires_grad=True))
+        return y.sum().backward() if backward else (y, y.grad_fn.name())
+    same_outcome(lambda t: run(t, False))
+    same_outcome(lambda t: run(t, True))
+
+
+@each(*[lambda t, q=q, args=args: t.quantile(t.arange(24.).reshape(2, 3, 4), t.tensor(q), *args)
+        for q in (.3, [.3, .9]) for args in ((), (1,), (2, True), (None, True))])
+def test_quantiles_are_no_views(program):
+    same_outcome(lambda t: [program(t), program(t)._is_view()])
 
 
 @each(*[lambda t, name=name, x=x, out=out: getattr(t, name)(t.ones(2, dtype=getattr(t, x)), out=t.empty(

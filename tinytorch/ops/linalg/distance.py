@@ -11,7 +11,7 @@ from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
-from ..reduction.reductions import at_once, like, masked, raw
+from ..reduction.reductions import at_once, like, masked, raw, underivable
 from .norms import matrix_norm, norm_grad, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
@@ -109,13 +109,6 @@ def distances_grad(g, difference, p, ans):
         slope = sign * size ** (p - 1) if p < 2 else difference * size ** (p - 2)
         none = (ans == 0) | (difference == 0) if p < 1 else ans == 0
         return np.where(none, 0, slope * g / ans ** (p - 1)).astype(difference.dtype, copy=False)
-
-
-def underivable(name):
-    """The derivative rule of a function for which torch has none."""
-    def rule(g):
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-    return rule
 
 
 def _row_differences(x1, x2):

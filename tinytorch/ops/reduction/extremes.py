@@ -108,7 +108,7 @@ def _dense_strides(array):
 
 def laid_out_as(array, values):
     """`values`, in C order, with the strides of `array`, of the same shape, or dense ones in their order."""
-    if array.flags.c_contiguous or array.ndim < 2 or not array.size:
+    if array.flags.c_contiguous and 1 not in array.shape or not array.size:
         return values
     strides = [step * values.itemsize for step in _dense_strides(array)]
     result = np.lib.stride_tricks.as_strided(np.empty(array.size, values.dtype), array.shape, strides)

@@ -98,6 +98,13 @@ def check_recorded_dtype(input, dtype):
         raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
+def underivable(name):
+    """The derivative rule of a function for which torch has none."""
+    def rule(g):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+    return rule
+
+
 def at_once(primitive, input, *args):
     """primitive(input, ...), one operation on the tape in bfloat16 too."""
     if input.array.dtype.kind == dt.WIDENED:
@@ -185,7 +192,11 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     return total if out is None else write_out(out, total)
 
 
-@single(name="mean", input=lambda g, shape, dim, count: spread(divided(g, count), shape, dim))
+def _mean_grad(g, shape, dim, count):
+    return spread(g, shape, dim) / count if isinstance(g, Tensor) else spread(divided(g, count), shape, dim)
+
+
+@single(name="mean", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
     if input.dtype == np.float16:
         return (np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim) / count).astype(np.float16)

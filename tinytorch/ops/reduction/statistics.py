@@ -62,7 +62,8 @@ def _var_grad(g, input, dim, freedom, whole):
     mean = _mean(input, dim, True, _number_of(input, dim))
     if whole and freedom <= 0:
         g, same = spread(g, input.shape, dim), raw(input) == raw(mean)
-        return masked(g * float("inf"), ~same) + masked(g * float("nan"), same)
+        found = masked(g * float("inf"), ~same) + masked(g * float("nan"), same)
+        return found.to(input.dtype) if isinstance(g, Tensor) else found.astype(input.dtype)
     return spread(scaled(g, 2 / freedom if freedom else float("inf")), input.shape, dim) * (input - mean)
 
 
@@ -227,7 +228,8 @@ def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Ten
 
 @op(name="nansum", input=lambda g, input, dim: masked(spread(g, input.shape, dim), ~_is_nan(input)))
 def _nansum(input, dim, keepdim):
-    return _add(np.where(np.isnan(input), np.zeros((), input.dtype), input), dim, keepdim)
+    kept = np.where(np.isnan(input), np.zeros((), input.dtype), input)
+    return _add(kept, dim, keepdim, input.dtype if input.dtype.kind in dt.INTEGRAL else None)
 
 
 def _is_nan(input):
@@ -244,6 +246,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
     tensor(3.)
     """
     if input.array.dtype.kind in dt.COMPLEX:
+        axes(dim, input.array.ndim)
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if input.array.dtype.kind in dt.INTEGRAL:
         return sum(input, dim, keepdim, dtype=dtype)
