@@ -178,7 +178,8 @@ def wants_gradient(t):
       lambda t: t.histc(t.ones(2), 2, 0, INF),
       lambda t: t.cumsum(t.tensor([1, 2]), 0, dtype=t.bool), lambda t: t.cummax(t.tensor(1.), 2),
       lambda t: t.cummax(t.tensor([1j]), 4), lambda t: t.unique(t.tensor(1.), dim=0),
-      lambda t: t.softmax(t.ones(0, 2, dtype=t.long), 0), lambda t: t.pairwise_distance(t.ones(2, 0), t.ones(2, 0), INF),
+      lambda t: t.softmax(t.ones(0, 2, dtype=t.long), 0),
+      lambda t: t.pairwise_distance(t.ones(2, 0), t.ones(2, 0), INF),
       lambda t: t.nansum(t.ones(2), dtype=t.uint8), lambda t: t.median(t.tensor([1j]), 4),
       lambda t: t.mode(t.tensor([1j]), 4), lambda t: t.cosine_similarity(half(t, 1.3, 2), t.tensor([1., 2.]), 0),
       lambda t: t.nansum(t.ones(2), dtype=t.complex64), lambda t: t.cosine_similarity(t.tensor([1]), t.tensor([1]), 0))
