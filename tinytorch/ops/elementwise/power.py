@@ -46,6 +46,8 @@ def _pow(input, other):
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
+    if kind in dt.WIDENED:
+        raise TypeError("NumPy has no bfloat16")
     if kind not in dt.INTEGRAL:
         return _complex_power(input, other)
     if isinstance(other, int):
