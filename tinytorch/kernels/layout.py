@@ -44,7 +44,9 @@ def strided(memory, size, stride, offset=0):
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
     if array.flags.forc:
-        return in_channels_last(array) if only_strides_tell(array) else array.copy("K")
+        if array.ndim > 3 and array.strides[1] <= array.strides[-1] and only_strides_tell(array):
+            return in_channels_last(array)
+        return array.copy("K")
     return in_order(array, _dense_order(array.shape, array.strides))
 
 
@@ -59,6 +61,8 @@ def channels_last(x):
     No array of which `strides[1] > strides[-1]` is: callers look at that first.
     """
     shape, strides = x.shape, x.strides
+    if strides[-1] < strides[1] * shape[1]:
+        return False
     least = 0
     for d in (1, *range(x.ndim - 1, 1, -1), 0):
         step = strides[d]
@@ -70,8 +74,9 @@ def channels_last(x):
 
 def only_strides_tell(x):
     """Whether `x` has its channels last for torch, by strides that NumPy makes nothing of: with one channel or one
-    pixel there is no difference in memory. Its copies by NumPy have the channels first."""
-    return x.ndim in (4, 5) and x.strides[1] <= x.strides[-1] and x.flags.c_contiguous and channels_last(x)
+    pixel there is no difference in memory. Its copies by NumPy have the channels first. For more than three
+    dimensions, and after a look at `strides[1] <= strides[-1]`."""
+    return x.ndim < 6 and x.flags.c_contiguous and channels_last(x)
 
 
 def in_channels_last(x):

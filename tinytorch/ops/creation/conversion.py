@@ -29,7 +29,9 @@ def _converted_back(g, numpy_dtype, source):
 @single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
     result = dt.cast(input, numpy_dtype)
-    return in_channels_last(result) if only_strides_tell(input) else result
+    if input.ndim > 3 and input.strides[1] <= input.strides[-1] and only_strides_tell(input):
+        return in_channels_last(result)
+    return result
 
 
 _to_copy.op.converts = True

@@ -201,7 +201,8 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
         _refuse(function, input, weight, bias, stride, padding, dilation, groups)
         raise
     x, w = input.array.strides, weight.array.strides
-    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] <= w[-1] else _FIRST
+    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] < w[-1] or \
+        w[1] == w[-1] and weight.array.shape[1] == 1 else _FIRST
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(_conv, last, weight._requires_grad, *settings, input, weight, bias)
     return _conv(last, weight._requires_grad, *settings, input, weight, bias)
@@ -271,7 +272,8 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
         _refuse(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
         raise
     x, w = input.array.strides, weight.array.strides
-    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] <= w[-1] else _FIRST
+    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] < w[-1] or \
+        w[1] == w[-1] and weight.array.shape[1] == 1 else _FIRST
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
     return _conv_input_grad(last, *settings, input, weight, bias)
