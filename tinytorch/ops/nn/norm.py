@@ -349,7 +349,7 @@ def _rms_norm(input, shape, weight, eps):
 
 def _group_norm_decomposition(input, weight, bias, groups, eps):
     def normalised(input, weight, bias):
-        rows = input.reshape(input.shape[0], groups, -1)
+        rows = input.reshape(input.shape[0], groups, math.prod(input.shape[1:]) // groups)
         centred = rows - rows.mean(2, keepdim=True)
         x = (centred / ((centred * centred).mean(2, keepdim=True) + eps).sqrt()).reshape(input.shape)
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
