@@ -3,6 +3,8 @@ import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
 KNOWN = [
+    (r"^y = F\.(instance_norm|\w+_pool1d|max_unpool1d|pad)\(", "view", "",
+     "one operation here; in torch a view of pooled images of one row, or of a batch norm"),
 ]
 
 

@@ -30,9 +30,10 @@ def _convolution(rng, n, dtype):
     channels, out = groups * rng.randint(1, 3), groups * rng.randint(1, 3)
     kernel = tuple(rng.randint(1, 3) for _ in range(n))
     weight = (channels, out // groups, *kernel) if transposed else (out, channels // groups, *kernel)
-    x = shape(rng, n, 6, empty=.01)
-    lines = [f"x = {_laid_out(rng, (rng.choice([0, 1, 2, 2, 2]), channels, *x), dtype)}",
-             f"w = {_laid_out(rng, weight, dtype)}", f"b = {_numbers(rng, (out,), dtype)}"]
+    size = shape(rng, n, 6, empty=.01)
+    laid_out = _laid_out if max(kernel) > 1 else _numbers      # which of torch's routines it is decides strides of
+    lines = [f"x = {laid_out(rng, (rng.choice([0, 1, 2, 2, 2]), channels, *size), dtype)}",    # one element
+             f"w = {laid_out(rng, weight, dtype)}", f"b = {_numbers(rng, (out,), dtype)}"]
     settings = f"stride={_ints(rng, n, 1, 2)}, padding={_ints(rng, n, 0, 2)}, dilation={_ints(rng, n, 1, 3)}"
     if transposed:
         settings += f", output_padding={_ints(rng, n, 0, 1)}"
@@ -95,7 +96,11 @@ def program(rng):
     lines += [f"y = {call}", "y, *i = y if isinstance(y, tuple) else (y,)"]
     if grad:
         wrt = ", ".join(names)
-        lines.append(f"g = T.autograd.grad(loss(y), [{wrt}], create_graph=True, allow_unused=True)")
-        if dtype in ("float32", "float64"):
-            lines.append(f"gg = T.autograd.grad(loss(*[d for d in g if d is not None]), [{wrt}], allow_unused=True)")
+        first = f"T.autograd.grad(loss(y), [{wrt}], create_graph=True, allow_unused=True)"
+        if dtype in ("float32", "float64"):    # whether a first gradient has a history is not looked at here
+            squares = ", ".join(f"{name} * {name}" for name in names)
+            second = f"T.autograd.grad(loss({squares}, *[e for e in d if e is not None]), [{wrt}])"
+            lines.append(f"g, gg = (lambda d: ([e if e is None else e.detach() for e in d], {second}))({first})")
+        else:
+            lines.append("g = " + first.replace("create_graph=True, ", ""))
     return lines

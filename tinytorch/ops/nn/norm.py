@@ -239,7 +239,7 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
         return _by_batch(input.contiguous(), running_mean, running_var, weight, bias, False, momentum, eps)
     batch = shape[0]
     repeated = [v if v is None else v.repeat(batch) for v in (running_mean, running_var, weight, bias)]
-    result = _by_batch(input.reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
+    result = _by_batch(input.contiguous().reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
             mean = _wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
@@ -261,6 +261,8 @@ def _layer_norm_decomposition(input, weight, bias, shape, eps, center):
 
 def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
     grads = kernels.layer_norm_backward(*_widened(g, wanted, input, weight), math.prod(size), *aux)
+    if input.itemsize == 2:                    # torch adds the parameters' up in the input's dtype
+        grads = grads[0], *map(_as(input.dtype), grads[1:])
     return _shaped(grads, input, weight, bias, None if center else g)
 
 
