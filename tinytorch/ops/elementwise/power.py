@@ -46,8 +46,10 @@ def _pow(input, other):
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
-    if kind not in dt.INTEGRAL:
+    if kind in dt.COMPLEX:
         return _complex_power(input, other)
+    if kind in dt.WIDENED:
+        raise TypeError("computed in float32")
     if isinstance(other, int):
         if other == 0 or other == 1:
             return input.copy() if other else np.ones_like(input)
