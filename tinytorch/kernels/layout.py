@@ -75,6 +75,8 @@ def channels_last(x):
     No array of which `strides[1] > strides[-1]` is: callers look at that first.
     """
     shape, strides = x.shape, x.strides
+    if strides[-1] < strides[1] * shape[1]:
+        return False
     least = 0
     for d in (1, *range(x.ndim - 1, 1, -1), 0):
         step = strides[d]

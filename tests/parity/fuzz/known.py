@@ -12,6 +12,8 @@ KNOWN = [
     (r"T\.cholesky_inverse\(", "value", "complex", "LAPACK takes part of the diagonal to be real, as it is not"),
     (r"left=False\)", "view", "", "torch's is a conjugate view"),
     (r"grad\(", "error", "output 0 of LinalgInvEx", "torch writes to what its linalg.cond has saved"),
+    (r"^y = F\.(instance_norm|\w+_pool1d|max_unpool1d|pad)\(", "view", "",
+     "one operation here; in torch a view of pooled images of one row, or of a batch norm"),
 ]
 
 
