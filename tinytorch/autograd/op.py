@@ -35,43 +35,45 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..tensor import Tensor, blank, fresh, wrap
+from ..kernels.layout import operand_order
+from ..tensor import Tensor, blank, fresh
 from ..types import Number
 from .grad_mode import mode, usual
-from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
+from .node import ANS, Node, Op, next_sequence_nr
+from .outputs import NOTHING, UNWATCHED, wrap_outputs
 from .promotion import (
-    OPERANDS,
-    as_operand,
+    FLOATS,
+    NUMBERS,
     not_an_operand,
     on_arrays,
-    promoted,
     to_default,
+    unlike,
     unusual_arguments,
     unusual_binary,
     unusual_unary,
     write_out,
 )
 from .public import Public, enter
-from .views import MULTI, refresh, track_view
+from .views import refresh, track_view
 
-_NOTHING = ()
-_UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
-_NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look for
+#: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
+_SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, steps: bool = False,
+       backward_name: str | None = None, steps: bool = False, elementwise: bool = False,
        **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand for
-    one. Those of `unary` and `binary` are several. Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand
+    for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order of that
+    of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
         o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
                backward_name=backward_name)
-        o.steps = steps
+        o.steps, o.elementwise = steps, elementwise
         return finish(_general, o)
     return decorate
 
@@ -102,20 +104,23 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
-           kernel: str | None = None, backward_name: str | None = None,
+           kernel: str | None = None, backward_name: str | None = None, wraps: bool = False, wide_scalar: bool = False,
            **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
     `numbers`: where a Python number may stand: "both", "other" or "none".
     `mixed`: a check of operands whose dtypes differ.
+    `wraps`: a Python int is one of the tensor's dtype, wrapped around as in C (in arithmetic the result is wrapped).
+    `wide_scalar`: in half precision a single number for `other` is not rounded before, but taken in float32.
     The rest as for `unary`.
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
         o.steps = True
-        call = finish(_binary, o, to_float, numbers, mixed)
-        call.to_float, call.mixed = to_float, mixed
+        if wide_scalar:
+            o.wide_scalar = finish(_general, o.with_wide_scalar())
+        call = finish(_binary, o, to_float, numbers, mixed, wraps)
         return _entered(call, forward, method, inplace, aliases, ioperator)
     return decorate
 
@@ -126,16 +131,10 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     return call
 
 
-def by_steps(forward: Callable) -> Callable:
-    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
-    def compute(*args):
-        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
-    return compute
-
-
-def operator(function: Callable) -> Callable:
-    """`function`, made by `binary`, as a Python operator: NotImplemented for what is neither tensor nor number."""
-    return finish(_binary, function.op, function.to_float, "both", function.mixed, True)
+def operator(function: Callable, otherwise: Callable = lambda input, other: NotImplemented) -> Callable:
+    """`function`, made by `binary`, as a Python operator: for what is neither tensor nor number `otherwise`."""
+    make, (to_float, _, mixed, wraps) = function.make
+    return finish(make, function.op, to_float, "both", mixed, wraps, otherwise)
 
 
 def finish(make: Callable, o: Op, *flags: Any) -> Callable:
@@ -177,12 +176,14 @@ def _unary(o, forward, to_float, casts):
             return unusual_unary(o, call, input, error)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if input.view_info is not None:
+            result = operand_order(result, array)
+            if differentiable:
+                refresh(input)
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
         tensor.view_info = None
-        if input.view_info is not None and differentiable:
-            refresh(input)
         if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad):
             node = Node()
             node.op = o
@@ -197,7 +198,7 @@ def _unary(o, forward, to_float, casts):
                 node.saved = (None, result, None)
                 node.versions = (version, 0)
             else:
-                node.saved = node.versions = _NOTHING
+                node.saved = node.versions = NOTHING
             node.sequence_nr = next_sequence_nr()
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
@@ -214,8 +215,9 @@ def _unary(o, forward, to_float, casts):
     return call
 
 
-def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
+def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     number_first, tensors_only = numbers == "both", numbers == "none"
+    whole = FLOATS if wraps else _WHOLE
     differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
@@ -227,17 +229,17 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and other.__class__ is ndarray:
                 return forward(input, other)   # a derivative rule at work on plain arrays
-            if is_operator:
+            if otherwise is not None:
                 raise TypeError(f"descriptor '{o.name}' for 'Tensor' objects doesn't apply to a "
                                 f"'{type(input).__name__}' object")
             if isinstance(other, Tensor):
-                if not number_first and not isinstance(input, (ndarray, np.generic)):
+                if not number_first or not isinstance(input, NUMBERS):
                     raise not_an_operand(o, input, 1)
-                input = as_operand(o, input, other, 1)
-                return call(input, other, out=out)
+                return write_out(out, unlike(o, call, input, other, to_float), input, other)
             return on_arrays(o, input, other)
         a = input.array
-        if input.view_info is not None and differentiable:
+        usual_order = input.view_info is None  # of other layouts NumPy keeps something else than torch
+        if differentiable and not usual_order:
             refresh(input)
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
@@ -245,23 +247,30 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, call(*promoted(input, other)), input, other)
-            if other.view_info is not None and differentiable:
-                refresh(other)
+                return write_out(out, unlike(o, call, input, other, to_float), input, other)
+            if other.view_info is None:
+                usual_order = usual_order and a.flags.c_contiguous
+            else:
+                usual_order = False
+                if differentiable:
+                    refresh(other)
             if other._requires_grad:
                 mask += 2
         else:
-            if tensors_only and not isinstance(other, (ndarray, np.generic)):
+            if tensors_only:
                 raise not_an_operand(o, other, 2)
-            kind = a.dtype.kind
-            if other.__class__ is float and kind == dt.NATIVE or other.__class__ is int and kind in _NUMBERS:
+            char = a.dtype.char
+            if other.__class__ is float and char in FLOATS or other.__class__ is int and (
+                    char in whole or char in _SIGNED and -129 < other < 128):
                 b = other
-            elif is_operator and not isinstance(other, OPERANDS):
-                return NotImplemented
+            elif not isinstance(other, NUMBERS):
+                if otherwise is not None:
+                    return otherwise(input, other)
+                raise not_an_operand(o, other, 2)
             else:
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other)), input, other)
         try:
@@ -270,6 +279,8 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if not usual_order:
+            result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
@@ -284,7 +295,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             else:
                 node.edges = (input.node or input, other.node or other)
             if keeps_nothing:
-                node.saved = node.versions = _NOTHING
+                node.saved = node.versions = NOTHING
             elif keeps_operands[mask] and b is not other:
                 node.saved = (a, b, None, None)
                 one, two = input.version, other.version
@@ -294,12 +305,12 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 if b is other:                 # a number
                     keep_a, keep_ans = keeps_beside_number
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
-                versions = (input.version, input.version[0]) if keep_a else _NOTHING
+                versions = (input.version, input.version[0]) if keep_a else NOTHING
                 if keep_b:
                     if b is not other:
                         versions += (other.version, other.version[0])
                     elif not versions:
-                        versions = _UNWATCHED
+                        versions = UNWATCHED
                 node.versions = versions + (version, 0) if keep_ans else versions
             node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
@@ -352,11 +363,11 @@ def _single(o, forward):
             node.op = o
             node.edges = (input.node or input,)
             node.saved = (array if keeps_input else None, *attributes, result if keeps_output else None, extra)
-            node.versions = (input.version, input.version[0]) if keeps_input else _NOTHING
+            node.versions = (input.version, input.version[0]) if keeps_input else NOTHING
             if keeps_output:
                 node.versions += (version, version[0])
             elif extra is not None and not keeps_input:
-                node.versions = _UNWATCHED
+                node.versions = UNWATCHED
             node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
             node.hooks = None
@@ -375,7 +386,7 @@ def _single(o, forward):
 
 def _general(o, forward):
     first, aux, multi, keep_flag, view = o.first, o.aux, o.multi, o.keep_flag, o.view
-    differentiable = o.differentiable
+    differentiable, elementwise = o.differentiable, o.elementwise
 
     def call(*args):
         arrays = list(args)
@@ -405,9 +416,11 @@ def _general(o, forward):
         if aux:
             result, extra = result
         if multi:
-            return _wrap_outputs(o, call, args, arrays, tensors, edges, mask, result, extra, recording)
+            return wrap_outputs(o, args, arrays, tensors, edges, mask, result, extra, recording)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if elementwise and any([args[i].view_info is not None or not arrays[i].flags.c_contiguous for i in tensors]):
+            result = operand_order(result, *[arrays[i] for i in tensors])
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0] if fresh.cell is None else fresh.cell()
@@ -436,7 +449,7 @@ def _general(o, forward):
         node.op = o
         node.edges = edges
         node.saved = arrays
-        node.versions = versions or (_NOTHING if extra is None else _UNWATCHED)
+        node.versions = versions or (NOTHING if extra is None else UNWATCHED)
         node.sequence_nr = next_sequence_nr()
         node.shape = result.shape
         node.hooks = None
@@ -446,44 +459,6 @@ def _general(o, forward):
         tensor._requires_grad = True
         return tensor
     return call
-
-
-def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, recording):
-    """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
-    own, which hands its gradient to the op's node."""
-    outputs = tuple(wrap(np.asarray(r)) for r in results)
-    if o.view:
-        for output in outputs:
-            track_view(output, args[o.first], MULTI)
-    if recording:
-        node = new_node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
-        _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
-        for k, output in enumerate(outputs):
-            if output.array.dtype.kind in dt.DIFFERENTIABLE:
-                output.node = new_node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
-                output._requires_grad = True
-    return outputs
-
-
-def _save(node, args, saved, tensors, kept, outputs, extra):
-    """Fill the saved and versions of a many-output node with what the rules will read. `saved` comes with the
-    arguments' arrays; those at the places `tensors` came as Tensors."""
-    versions = []
-    for i in tensors:
-        if i in kept:
-            versions += (args[i].version, args[i].version[0])
-        else:
-            saved[i] = None
-    if ANS in kept:
-        saved.append(tuple(t.array for t in outputs))
-        for t in outputs:
-            versions += (t.version, t.version[0])
-    else:
-        saved.append(None)
-    saved.append(extra)
-    node.saved, node.versions = saved, tuple(versions) or (_NOTHING if extra is None else _UNWATCHED)
-    if mode.grad is not True:
-        mode.grad(node)
 
 
 def _like_unary(input: Tensor, *, out: Tensor | None = None) -> Tensor:

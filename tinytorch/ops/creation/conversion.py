@@ -5,12 +5,13 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import check_broadcast, stored_as
+from ...autograd.promotion import check_broadcast, filled_as, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
+from ...data import check_array
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor
-from ...kernels.layout import channels_last, dense_copy
+from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -21,14 +22,14 @@ from .options import as_dtype, check_options, wrong
 def _converted_back(g, numpy_dtype, source):
     """The gradient of a conversion: rounded as the output was, then in the dtype of the source."""
     have = g.array.dtype if isinstance(g, Tensor) else g.dtype
-    if numpy_dtype == dt.BFLOAT16 and have != numpy_dtype:
+    if have != numpy_dtype:
         g = _to_copy(g, numpy_dtype, have)
     return _to_copy(g, source, numpy_dtype)
 
 
 @single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
-    return dt.cast(input, numpy_dtype)
+    return _cast(input, numpy_dtype)
 
 
 _to_copy.op.converts = True
@@ -37,7 +38,12 @@ _to_copy.op.converts = True
 @single(name="to_copy")
 def _to_discrete(input, numpy_dtype, source):
     """To integers or bools, which have no gradient."""
-    return dt.cast(input, numpy_dtype)
+    return _cast(input, numpy_dtype)
+
+
+def _cast(array, numpy_dtype):
+    result = dt.cast(array, numpy_dtype)
+    return result if array.flags.c_contiguous and 1 not in array.shape else ordered_like(result, array)
 
 
 @single(name="clone", input=lambda g: g)
@@ -188,6 +194,20 @@ def is_contiguous(self, *, memory_format=contiguous_format):
 
 
 @method()
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of a tensor is a tensor; truth values become uint8.
+
+    >>> import numpy, tinytorch as torch
+    >>> numpy.add(torch.tensor([1, 2]), 1)
+    tensor([2, 3])
+    """
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    check_array(array)
+    return wrap(array)
+
+
+@method()
 def type_as(self, other):
     """`self` in the dtype of `other`."""
     if not isinstance(other, Tensor):
@@ -319,7 +339,7 @@ def _filled_with(input, value, of_number, of_tensor):
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
                                "dimensions.")
         return of_tensor(input, to(value, input.dtype))
-    return of_number(input, stored_as(value, input.array.dtype))
+    return of_number(input, filled_as(value, input.array.dtype, input.array.size))
 
 
 @public(hot=True, method=True)

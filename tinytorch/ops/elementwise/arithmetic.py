@@ -97,12 +97,12 @@ def _rsub(input, other):
     return np.subtract(other, input)
 
 
-@op(name="add", input=lambda g: g, other=lambda g, alpha: g * conj(alpha))
+@op(name="add", elementwise=True, input=lambda g: g, other=lambda g, alpha: g * conj(alpha))
 def _add_times(input, other, alpha):
     return input + other * alpha
 
 
-@op(name="sub", input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
+@op(name="sub", elementwise=True, input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
 def _sub_times(input, other, alpha):
     return input - other * alpha
 
@@ -202,7 +202,7 @@ def positive(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------ products and quotients
 @binary(input=lambda g, other: g * conj(other),
         other=lambda g, input: g * conj(input),
-        inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply")
+        inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", wide_scalar=True)
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -216,7 +216,7 @@ def mul(input, other):
 
 @binary(input=lambda g, other: g / conj(other),
         other=lambda g, input, other: -g * conj(input / other / other),
-        to_float=True, name="div")
+        to_float=True, name="div", wide_scalar=True)
 def _true_divide(input, other):
     return np.true_divide(input, other)
 
@@ -230,13 +230,15 @@ def _check_divisor(name, input, other):
             raise RuntimeError("ZeroDivisionError")
 
 
-@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
+@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
+        wide_scalar=True)
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
     return np.floor_divide(input, other)
 
 
-@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
+@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
+        wide_scalar=True)
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
     if input.dtype.kind in dt.NATIVE:
@@ -279,7 +281,7 @@ def true_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
 
 
 @binary(input=refused("floor_divide"), other=refused("floor_divide"), backward_name=REFUSED,
-        kernel="div_floor_cpu", ioperator="__ifloordiv__")
+        kernel="div_floor_cpu", ioperator="__ifloordiv__", wide_scalar=True)
 def floor_divide(input, other):
     """input / other rounded down. RuntimeError for an integer division by zero, and in backward.
 
@@ -319,22 +321,22 @@ def fmod(input, other):
 
 
 # ------------------------------------------------------------------ of three operands
-@op(name="addcmul", input=lambda g: g,
+@op(name="addcmul", elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(tensor2 * value),
     tensor2=lambda g, tensor1, value: g * conj(tensor1 * value))
 def _addcmul(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) * tensor2
 
 
-@op(name="addcdiv", input=lambda g: g,
+@op(name="addcdiv", elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)))
 def _addcdiv(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) / tensor2
 
 
-@op(name="lerp", input=lambda g, weight: g * conj(1 - weight), end=lambda g, weight: g * conj(weight),
-    weight=lambda g, input, end: g * conj(end - input))
+@op(name="lerp", elementwise=True, input=lambda g, weight: g * conj(1 - weight),
+    end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.
     if isinstance(weight, (int, float)):
@@ -444,4 +446,4 @@ method("__floordiv__")(operator(floor_divide))
 method("__mod__")(operator(remainder))
 method("__rfloordiv__")(reflected(floor_divide))
 method("__rmod__")(reflected(remainder))
-method("__idiv__")(Tensor.div_)
+method("__idiv__")(Tensor.div_.as_operator)

@@ -10,7 +10,7 @@ from ...autograd.public import method, public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor
 from ..reduction.reductions import raw
 
 __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
@@ -428,6 +428,4 @@ def __matmul__(self, other):
 
 @method()
 def __rmatmul__(self, other):
-    if isinstance(other, np.ndarray):
-        other = wrap(other)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented

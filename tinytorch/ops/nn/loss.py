@@ -58,7 +58,7 @@ def _mse_gradient(g, wanted, input, target, reduction, aux):
     return d if wanted[0] else None, -d if wanted[1] else None
 
 
-@op(name="mse_loss", aux=True, inputs=2, joint=_mse_gradient,
+@op(name="mse_loss", aux=True, inputs=2, elementwise=True, joint=_mse_gradient,
     decomposition=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
 def _mse_loss(input, target, reduction, keep):
     difference = np.asarray(input - target)
@@ -112,7 +112,8 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return reduced((input - target).abs(), reduction)
 
 
-@op(name="huber_loss", difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
+@op(name="huber_loss", elementwise=True,
+    difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
 def _huber_of(difference, delta):
     size = np.abs(stepwise(difference))
     return np.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
@@ -196,7 +197,7 @@ def _bce_backward(grad, input, target):
         return grad * (input - target) / np.maximum((1 - input) * input, np.asarray(_TINY, input.dtype))
 
 
-@op(name="binary_cross_entropy",
+@op(name="binary_cross_entropy", elementwise=True,
     input=lambda g, input, target: _bce_backward(g, input, target),
     target=lambda g, input: g * (log1p(-input) - log(input)))
 def _bce(input, target):
