@@ -248,7 +248,7 @@ def _trunc_divide(input, other):
 
 
 @public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide")
-def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None,
+def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None = None,
         out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. Integers give floats, unless the quotient is rounded.
 
@@ -270,7 +270,7 @@ def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = No
 
 
 @public(method=True, inplace=True)
-def true_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input / other: `div` without rounding.
 
     >>> import tinytorch as torch
