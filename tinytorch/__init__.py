@@ -79,6 +79,7 @@ from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
 from .ops.creation import casts as _casts
+from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill
 from .printing import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state

@@ -8,19 +8,18 @@ from .test_op_db import HERE
 #: Operations whose node has another name here, by the reason.
 OTHERWISE_MADE = {
     "made of other operations here, one node in torch": """
-        aminmax block_diag cdist cholesky cholesky_inverse cholesky_solve diagonal_scatter
-        dist ldexp linalg.lstsq linalg.lstsq.grad_oriented linalg.solve_triangular linalg.vecdot mvlgamma.mvlgamma_p_1
-        mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nansum nn.functional.binary_cross_entropy
+        block_diag cholesky cholesky_inverse cholesky_solve diagonal_scatter ldexp linalg.lstsq
+        linalg.lstsq.grad_oriented linalg.solve_triangular linalg.vecdot mvlgamma.mvlgamma_p_1
+        mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nn.functional.binary_cross_entropy
         nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag nn.functional.glu
         nn.functional.huber_loss nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss
-        nn.functional.pad.circular nn.functional.pairwise_distance
-        nn.functional.pdist nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar put quantile renorm
-        select_scatter slice_scatter std_mean std_mean.unbiased var_mean var_mean.unbiased""",
+        nn.functional.pad.circular nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar put quantile
+        select_scatter slice_scatter""",
     "one node here, made of other operations in torch": """
-__rmatmul__ combinations diff einsum linalg.cond linalg.matrix_norm linalg.matrix_power logdet
+__rmatmul__ combinations diff einsum linalg.cond linalg.matrix_power logdet
 matmul nn.functional.batch_norm nn.functional.cross_entropy nn.functional.ctc_loss
 nn.functional.max_unpool1d nn.functional.max_unpool1d.grad
-nn.functional.rms_norm repeat_interleave
+nn.functional.rms_norm
 """,
     "one operation for a number and a tensor, which torch counts as two": """
 __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub
@@ -37,7 +36,7 @@ COMPARED = [name for name in HERE if OPS[name].supports_autograd and OPS[name].s
 
 #: Operations whose node has another number of inputs: one with a place for a number that torch gives a node of its own
 #: (or the reverse: dropout), and `cat`, where torch leaves out empty tensors.
-OTHER_COUNT = {"cat", "clamp_max", "clamp_min", "fill", "lerp", "masked_fill", "nn.functional.dropout",
+OTHER_COUNT = {"cat", "clamp_max", "clamp_min", "fill", "index_fill", "lerp", "masked_fill", "nn.functional.dropout",
                "nn.functional.dropout2d", "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout.with_train",
                "nn.functional.linear", "scatter", "zero_"}
 

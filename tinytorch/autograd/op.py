@@ -35,10 +35,12 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..tensor import Tensor, blank, fresh, wrap
+from ..kernels.layout import operand_order
+from ..tensor import Tensor, blank, fresh
 from ..types import Number
 from .grad_mode import mode, usual
-from .node import ANS, SELECT, Node, Op, new_node, next_sequence_nr
+from .node import ANS, Node, Op, next_sequence_nr
+from .outputs import NOTHING, UNWATCHED, wrap_outputs
 from .promotion import (
     FLOATS,
     NUMBERS,
@@ -52,26 +54,26 @@ from .promotion import (
     write_out,
 )
 from .public import Public, enter
-from .views import MULTI, refresh, track_view
+from .views import refresh, track_view
 
-_NOTHING = ()
-_UNWATCHED = ([0], 0)                          # of a node that saves no tensor but must not be run twice
 #: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, steps: bool = False, **rules: Callable) -> Callable[[Callable], Callable]:
+       backward_name: str | None = None, steps: bool = False, elementwise: bool = False,
+       **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand
-    for one. Those of `unary` and `binary` are several. Keywords other than Op's settings are the derivative rules of
-    the arguments of that name.
+    for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order of that
+    of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, backward_name=backward_name)
-        o.steps = steps
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
+               backward_name=backward_name)
+        o.steps, o.elementwise = steps, elementwise
         return finish(_general, o)
     return decorate
 
@@ -174,12 +176,14 @@ def _unary(o, forward, to_float, casts):
             return unusual_unary(o, call, input, error)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if input.view_info is not None:
+            result = operand_order(result, array)
+            if differentiable:
+                refresh(input)
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
         tensor.view_info = None
-        if input.view_info is not None and differentiable:
-            refresh(input)
         if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad):
             node = Node()
             node.op = o
@@ -194,7 +198,7 @@ def _unary(o, forward, to_float, casts):
                 node.saved = (None, result, None)
                 node.versions = (version, 0)
             else:
-                node.saved = node.versions = _NOTHING
+                node.saved = node.versions = NOTHING
             node.sequence_nr = next_sequence_nr()
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
@@ -234,8 +238,11 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return on_arrays(o, input, other)
         a = input.array
-        if input.view_info is not None and differentiable:
-            refresh(input)
+        in_c_order = a.flags.c_contiguous      # of other layouts NumPy keeps something else than torch
+        if input.view_info is not None:
+            in_c_order = False
+            if differentiable:
+                refresh(input)
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
             b = other.array
@@ -243,8 +250,10 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
-            if other.view_info is not None and differentiable:
-                refresh(other)
+            if other.view_info is not None:
+                in_c_order = False
+                if differentiable:
+                    refresh(other)
             if other._requires_grad:
                 mask += 2
         else:
@@ -270,6 +279,8 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if not in_c_order:
+            result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0]
@@ -284,7 +295,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             else:
                 node.edges = (input.node or input, other.node or other)
             if keeps_nothing:
-                node.saved = node.versions = _NOTHING
+                node.saved = node.versions = NOTHING
             elif keeps_operands[mask] and b is not other:
                 node.saved = (a, b, None, None)
                 one, two = input.version, other.version
@@ -294,12 +305,12 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 if b is other:                 # a number
                     keep_a, keep_ans = keeps_beside_number
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
-                versions = (input.version, input.version[0]) if keep_a else _NOTHING
+                versions = (input.version, input.version[0]) if keep_a else NOTHING
                 if keep_b:
                     if b is not other:
                         versions += (other.version, other.version[0])
                     elif not versions:
-                        versions = _UNWATCHED
+                        versions = UNWATCHED
                 node.versions = versions + (version, 0) if keep_ans else versions
             node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
@@ -352,11 +363,11 @@ def _single(o, forward):
             node.op = o
             node.edges = (input.node or input,)
             node.saved = (array if keeps_input else None, *attributes, result if keeps_output else None, extra)
-            node.versions = (input.version, input.version[0]) if keeps_input else _NOTHING
+            node.versions = (input.version, input.version[0]) if keeps_input else NOTHING
             if keeps_output:
                 node.versions += (version, version[0])
             elif extra is not None and not keeps_input:
-                node.versions = _UNWATCHED
+                node.versions = UNWATCHED
             node.sequence_nr = next_sequence_nr()
             node.shape = result.shape
             node.hooks = None
@@ -375,7 +386,7 @@ def _single(o, forward):
 
 def _general(o, forward):
     first, aux, multi, keep_flag, view = o.first, o.aux, o.multi, o.keep_flag, o.view
-    differentiable = o.differentiable
+    differentiable, elementwise = o.differentiable, o.elementwise
 
     def call(*args):
         arrays = list(args)
@@ -405,9 +416,11 @@ def _general(o, forward):
         if aux:
             result, extra = result
         if multi:
-            return _wrap_outputs(o, call, args, arrays, tensors, edges, mask, result, extra, recording)
+            return wrap_outputs(o, args, arrays, tensors, edges, mask, result, extra, recording)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
+        if elementwise and any([args[i].view_info is not None or not arrays[i].flags.c_contiguous for i in tensors]):
+            result = operand_order(result, *[arrays[i] for i in tensors])
         tensor = blank(Tensor)
         tensor.array = result
         tensor.version = version = [0] if fresh.cell is None else fresh.cell()
@@ -436,7 +449,7 @@ def _general(o, forward):
         node.op = o
         node.edges = edges
         node.saved = arrays
-        node.versions = versions or (_NOTHING if extra is None else _UNWATCHED)
+        node.versions = versions or (NOTHING if extra is None else UNWATCHED)
         node.sequence_nr = next_sequence_nr()
         node.shape = result.shape
         node.hooks = None
@@ -446,44 +459,6 @@ def _general(o, forward):
         tensor._requires_grad = True
         return tensor
     return call
-
-
-def _wrap_outputs(o, call, args, arrays, tensors, edges, mask, results, extra, recording):
-    """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
-    own, which hands its gradient to the op's node."""
-    outputs = tuple(wrap(np.asarray(r)) for r in results)
-    if o.view:
-        for output in outputs:
-            track_view(output, args[o.first], MULTI)
-    if recording:
-        node = new_node(o, edges, _NOTHING, _NOTHING, tuple(t.array.shape for t in outputs))
-        _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
-        for k, output in enumerate(outputs):
-            if output.array.dtype.kind in dt.DIFFERENTIABLE:
-                output.node = new_node(SELECT, (node,), (k, None, None), _NOTHING, output.array.shape)
-                output._requires_grad = True
-    return outputs
-
-
-def _save(node, args, saved, tensors, kept, outputs, extra):
-    """Fill the saved and versions of a many-output node with what the rules will read. `saved` comes with the
-    arguments' arrays; those at the places `tensors` came as Tensors."""
-    versions = []
-    for i in tensors:
-        if i in kept:
-            versions += (args[i].version, args[i].version[0])
-        else:
-            saved[i] = None
-    if ANS in kept:
-        saved.append(tuple(t.array for t in outputs))
-        for t in outputs:
-            versions += (t.version, t.version[0])
-    else:
-        saved.append(None)
-    saved.append(extra)
-    node.saved, node.versions = saved, tuple(versions) or (_NOTHING if extra is None else _UNWATCHED)
-    if mode.grad is not True:
-        mode.grad(node)
 
 
 def _like_unary(input: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -249,6 +249,12 @@ def by_steps(forward: Callable) -> Callable:
     return compute
 
 
+def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
+    """torch's RuntimeError for operations that take complex tensors but not their gradients."""
+    if mode.grad and any([x is not None and x.array.dtype.kind == dt.COMPLEX and x._requires_grad for x in tensors]):
+        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
+
+
 def like_tuple(result: tuple, values: Iterable) -> tuple:
     """A tuple, or a named one, of other values."""
     return type(result)(*values) if hasattr(result, "_fields") else tuple(values)

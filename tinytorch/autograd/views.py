@@ -265,7 +265,7 @@ def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False) -> None
     a, b = out.array, input.array
     refresh(input)                             # what is wrong with its history comes first
     if out is not input:
-        if not (_dense(a) and _dense(b)):
+        if not (layout.is_dense(a) and layout.is_dense(b)):
             return                             # torch too leaves those with gaps alone: too hard to tell
         # torch compares the steps in elements, not the shapes: the same memory read as another dtype may pass for it.
         same = (a.ndim == b.ndim and a.nbytes == b.nbytes and _steps(a) == _steps(b)
@@ -288,22 +288,12 @@ def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
         larger = empty(count, array.dtype)
         larger[:memory.size] = memory
         memory = larger
-    strides = [s // like.itemsize * array.itemsize for s in like.strides] if count and _dense(like) else None
+    strides = [s // like.itemsize * array.itemsize for s in like.strides] if count and layout.is_dense(like) else None
     return np.ndarray(like.shape, array.dtype, memory, 0, strides)
 
 
 def _steps(array):
     return [s // array.itemsize for s, n in zip(array.strides, array.shape) if n != 1]
-
-
-def _dense(array):
-    """Whether the elements fill their stretch of memory, in whatever order of dimensions."""
-    step = array.itemsize
-    for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape) if n != 1):
-        if stride != step:
-            return False
-        step *= n
-    return True
 
 
 def check_fits(target: np.ndarray, shape: tuple[int, ...], dtype: dt.dtype) -> None:

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+from .layout import operand_order
+
 # erf(x) / x in powers of x^2, |x| < 1
 _SMALL = (
     1.1283791670955126, -0.37612638903183543, 0.11283791670945006, -0.02686617064323777, 0.0052239776071164225,
@@ -58,7 +60,8 @@ def erf(x):
             _polynomial(_SINGLE, z, out)
             out *= part                        # beyond 4 ever larger: tanh makes it 1
             np.tanh(out, out)
-    return result.reshape(x.shape).astype(x.dtype, copy=False)
+    result = result.reshape(x.shape).astype(x.dtype, copy=False)
+    return result if x.flags.c_contiguous else operand_order(result, x)
 
 
 def _erf_ratio(x):

@@ -41,11 +41,26 @@ def strided(memory, size, stride, offset=0):
     return np.ndarray(size, memory.dtype, memory, start * memory.itemsize, [s * memory.itemsize for s in steps])
 
 
+def is_dense(array):
+    """Whether the elements fill their stretch of memory, in whatever order of dimensions."""
+    step = array.itemsize
+    for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape) if n != 1):
+        if stride != step:
+            return False
+        step *= n
+    return True
+
+
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    if array.flags.forc:
-        return array.copy("K")
-    return in_order(array, _dense_order(array.shape, array.strides))
+    return ordered_like(array.copy("K"), array)
+
+
+def ordered_like(array, source):
+    """`array`, made of `source` element by element, in the memory order that torch gives to a copy of `source`."""
+    if source.flags.c_contiguous or is_dense(source):
+        return like_dense(array, source)
+    return in_order(array, _dense_order(source.shape, source.strides))
 
 
 def in_order(array, order):
@@ -97,6 +112,81 @@ def _compared(shape, operands, a, b):
             if shape[a] > shape[b]:
                 return 1
     return 0
+
+
+def operand_order(result, *operands):
+    """`result`, computed element by element from the operands (arrays or numbers), with its dimensions in memory in the
+    order in which torch lays it out by theirs. NumPy does the same but where operands disagree or a size is 1."""
+    shape, ndim = result.shape, result.ndim
+    if ndim < 2 or not result.size:
+        return result
+    arrays = [x for x in operands if isinstance(x, np.ndarray)]
+    order = None
+    if len(arrays) == len(operands) and all([x.shape == shape for x in arrays]):
+        if all([x.flags.c_contiguous for x in arrays]):
+            order = range(ndim)
+        elif ndim == 4 and all([x.transpose(0, 2, 3, 1).flags.c_contiguous for x in arrays]):
+            order = 0, 2, 3, 1
+        elif len({tuple([s // x.itemsize for s in x.strides]) for x in arrays}) == 1 and is_dense(arrays[0]):
+            return like_dense(result, arrays[0])
+    if order is None:
+        order = _dense_order(shape, *[[0] * (ndim - x.ndim) + [
+            0 if n == 1 != m else s for s, n, m in zip(x.strides, x.shape, shape[ndim - x.ndim:])] for x in arrays])
+    return _with_strides(result, _dense_strides(result, order), order)
+
+
+def _dense_strides(array, order):
+    """The strides of an array like `array` whose dimensions lie densely in the given order."""
+    strides, step = [0] * array.ndim, array.itemsize
+    for d in reversed(order):
+        strides[d] = step
+        step *= array.shape[d]
+    return tuple(strides)
+
+
+def like_dense(array, like):
+    """`array` with the strides of `like`, which has its shape and is dense."""
+    strides = like.strides if like.itemsize == array.itemsize else tuple([
+        s // like.itemsize * array.itemsize for s in like.strides])
+    if array.strides == strides:
+        return array
+    return _with_strides(array, strides, sorted(range(array.ndim), key=lambda d: -strides[d]))
+
+
+def _with_strides(array, strides, order):
+    """`array` with these strides, which are those of dimensions that lie densely in this order."""
+    if array.strides == strides:
+        return array
+    different = [n != 1 and a != b for a, b, n in zip(array.strides, strides, array.shape)]
+    if any(different):
+        array = in_order(array, order)
+    return array if array.strides == strides else np.lib.stride_tricks.as_strided(array, strides=strides)
+
+
+def joined_order(array, parts, new=None):
+    """`array`, made of parts put in a row (along the dimension `new`, if they lack that), in C order as torch makes it,
+    channels last if all parts are."""
+    order = range(array.ndim)
+    if array.ndim in (4, 5) and array.size:
+        if new is not None:
+            parts = [with_new_dims(x, (*x.shape[:new], 1, *x.shape[new:]), (new,)) for x in parts]
+        if all([channels_last(part) for part in parts]):
+            order = (0, *range(2, array.ndim), 1)
+    return _with_strides(array, _dense_strides(array, order), order)
+
+
+def with_new_dims(array, size, new):
+    """A view of `array` in the shape `size`, where the dimensions at the places `new` are of size 1 and added."""
+    if array.flags.c_contiguous:
+        return array.reshape(size)
+    old, steps = list(array.strides), []       # from the last: a new one steps over all that the next old one holds
+    for d in range(len(size) - 1, -1, -1):
+        if d not in new:
+            steps.append(old.pop())
+            step = size[d] * steps[-1]
+        else:
+            steps.append(step if steps and len(old) < array.ndim else array.itemsize)
+    return np.lib.stride_tricks.as_strided(array, size, steps[::-1])
 
 
 def picked_like(found, array, index):

@@ -11,7 +11,7 @@ from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...data import check_array
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor
-from ...kernels.layout import channels_last, dense_copy
+from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -29,7 +29,7 @@ def _converted_back(g, numpy_dtype, source):
 
 @single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
-    return dt.cast(input, numpy_dtype)
+    return _cast(input, numpy_dtype)
 
 
 _to_copy.op.converts = True
@@ -38,7 +38,12 @@ _to_copy.op.converts = True
 @single(name="to_copy")
 def _to_discrete(input, numpy_dtype, source):
     """To integers or bools, which have no gradient."""
-    return dt.cast(input, numpy_dtype)
+    return _cast(input, numpy_dtype)
+
+
+def _cast(array, numpy_dtype):
+    result = dt.cast(array, numpy_dtype)
+    return result if array.flags.c_contiguous and 1 not in array.shape else ordered_like(result, array)
 
 
 @single(name="clone", input=lambda g: g)

@@ -12,7 +12,7 @@ from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import method, public
 from ...data import array_of
 from ...errors import not_a_tensor
-from ...kernels.layout import span, strided
+from ...kernels.layout import ordered_like, span, strided
 from ...kernels.memory import check_size, empty as new_memory
 from ...memory_format import layout as Layout, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
@@ -296,6 +296,8 @@ def _fill_like(name, fill, input, dtype, layout, device, requires_grad, pin_memo
     if memory_format is None or memory_format is preserve_format:
         order = "C" if 0 in array.strides else "K"
         result = new_memory(array.shape, numpy_dtype, lambda size, d: np.empty_like(array, d, order))
+        if not array.flags.c_contiguous or 1 in array.shape:
+            result = ordered_like(result, array)
     else:
         check_options(name, memory_format=memory_format)
         result = empty_in(array.shape, numpy_dtype, memory_order(memory_format, array.ndim))

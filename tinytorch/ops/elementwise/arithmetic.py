@@ -97,12 +97,12 @@ def _rsub(input, other):
     return np.subtract(other, input)
 
 
-@op(name="add", input=lambda g: g, other=lambda g, alpha: g * conj(alpha))
+@op(name="add", elementwise=True, input=lambda g: g, other=lambda g, alpha: g * conj(alpha))
 def _add_times(input, other, alpha):
     return input + other * alpha
 
 
-@op(name="sub", input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
+@op(name="sub", elementwise=True, input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
 def _sub_times(input, other, alpha):
     return input - other * alpha
 
@@ -321,22 +321,22 @@ def fmod(input, other):
 
 
 # ------------------------------------------------------------------ of three operands
-@op(name="addcmul", input=lambda g: g,
+@op(name="addcmul", elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(tensor2 * value),
     tensor2=lambda g, tensor1, value: g * conj(tensor1 * value))
 def _addcmul(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) * tensor2
 
 
-@op(name="addcdiv", input=lambda g: g,
+@op(name="addcdiv", elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)))
 def _addcdiv(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) / tensor2
 
 
-@op(name="lerp", input=lambda g, weight: g * conj(1 - weight), end=lambda g, weight: g * conj(weight),
-    weight=lambda g, input, end: g * conj(end - input))
+@op(name="lerp", elementwise=True, input=lambda g, weight: g * conj(1 - weight),
+    end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.
     if isinstance(weight, (int, float)):

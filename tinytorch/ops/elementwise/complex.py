@@ -202,7 +202,7 @@ def angle(input):
     return np.where(np.isnan(input), input, angles)
 
 
-@op(name="complex", real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
+@op(name="complex", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
 def _complex(real, imag):
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
     result.real, result.imag = real, imag

@@ -23,7 +23,8 @@ def _inside(input, low, high):
     return input >= low if high is None else (input >= low) * (input <= high)
 
 
-@op(name="clamp.1", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
+@op(name="clamp.1", elementwise=True,
+    input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
 def _clamp(input, low, high):
     if input.dtype.kind not in dt.NATIVE or low is not None and high is not None:
         return input.clip(low, high)
@@ -40,7 +41,7 @@ def _high_slope(g, input, low, high):
     return pick(input > high if low is None else (input > high) + (high < low), g, 0.0)
 
 
-@op(name="clamp", input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0),
+@op(name="clamp", elementwise=True, input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0),
     low=_low_slope, high=_high_slope)
 def _clamp_tensor(input, low, high):
     if low is not None:
@@ -191,7 +192,7 @@ def fmin(input, other):
     return np.fmin(input, other)
 
 
-@op(name="nan_to_num", input=lambda g, input: g * (input - input == 0))
+@op(name="nan_to_num", elementwise=True, input=lambda g, input: g * (input - input == 0))
 def _nan_to_num(input, nan, posinf, neginf):
     return np.nan_to_num(input, True, nan, posinf, neginf)
 

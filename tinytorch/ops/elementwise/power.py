@@ -92,6 +92,7 @@ def _pow_number(input, number):
 
 
 _pow.op.of_number = _pow_number
+_pow.op.number_counts = False
 
 
 @public(hot=True, method=True, inplace=True)
@@ -226,7 +227,7 @@ def _ldexp_slope(g, other):
     return g * conj(2.0 ** other)
 
 
-@op(name="ldexp", input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
+@op(name="ldexp", elementwise=True, input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
 def _ldexp(input, other):
     if other.dtype.kind in dt.INTEGER:
         return np.ldexp(input, other)

@@ -206,7 +206,7 @@ def frac(input):
     return input - np.trunc(input)
 
 
-@op(name="round", input=zeros_like)
+@op(name="round", elementwise=True, input=zeros_like)
 def _round(input, decimals):
     if decimals == 0:
         return _whole("round", np.rint, input)

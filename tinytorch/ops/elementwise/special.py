@@ -63,7 +63,7 @@ def _logit_slope(g, input, eps):
     return pick((input < eps) + (input > 1 - eps), 0.0, slope)
 
 
-@op(name="logit", input=_logit_slope)
+@op(name="logit", elementwise=True, input=_logit_slope)
 def _logit(input, eps):
     x = input if eps is None else np.clip(input, eps, 1 - eps)
     return np.log(x / (1 - x))
@@ -149,7 +149,7 @@ def digamma(input):
     return gamma_kernels.digamma(real(input))
 
 
-@op(name="polygamma", first=1, steps=True, input=lambda g, n, input: g * _polygamma(n + 1, input))
+@op(name="polygamma", first=1, elementwise=True, steps=True, input=lambda g, n, input: g * _polygamma(n + 1, input))
 def _polygamma(n, input):
     return gamma_kernels.polygamma(n, real(input))
 

@@ -23,7 +23,7 @@ __all__ = ["where"]
 _OPERANDS = (Tensor, *NUMBERS)
 
 
-@op(name="where", input=lambda g, condition: pick(condition, g, 0.0),
+@op(name="where", elementwise=True, input=lambda g, condition: pick(condition, g, 0.0),
     other=lambda g, condition: pick(condition, 0.0, g))
 def _where(condition, input, other):
     return np.where(condition, input, other)

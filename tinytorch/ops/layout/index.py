@@ -27,7 +27,7 @@ from ...autograd.views import (
 )
 from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, type_name
-from ...kernels.layout import picked_like
+from ...kernels.layout import picked_like, with_new_dims
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
 from ...types import Tensors
@@ -50,11 +50,13 @@ def _basic(name, view=lambda array, index: array[index]):
 
 def _with_new_axes(array, index):
     """array[index] with torch's strides for the dimensions that None makes: NumPy gives them 0."""
-    size, items, rest = [], [], list(array.shape)
+    size, items, rest, new = [], [], list(array.shape), []
     for item in index[:-1]:
+        if item is None:
+            new.append(len(size))
         size.append(1 if item is None else rest.pop(0))
         items.append(_ALL if item is None else item)
-    return array.reshape(size + rest)[(*items, ...)]
+    return with_new_dims(array, size + rest, new)[(*items, ...)]
 
 
 _select, _slice, _alias = _basic("select"), _basic("slice"), _basic("alias")
@@ -483,20 +485,3 @@ def _put_expanded(memory, values, advanced, accumulate=False):
         np.add.at(memory, advanced, values)
     else:
         put_values(memory, values, advanced)
-
-
-@method("__iter__")
-def iterate(self):
-    """The slices along the first dimension. TypeError for a 0-dim tensor."""
-    if not self.array.ndim:
-        raise TypeError("iteration over a 0-d tensor")
-    return iter(self.unbind(0))
-
-
-@method("__contains__")
-def contains(self, element):
-    """Whether any element equals `element` (a number or a tensor)."""
-    if not isinstance(element, (Tensor, *_NUMBERS)):
-        raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-                           f"{type(element)}.")
-    return bool((self == element).any())

@@ -1,4 +1,4 @@
-"""Tensors put together: cat stack hstack vstack block_diag meshgrid ..."""
+"""Tensors put together: cat stack hstack vstack block_diag meshgrid ..., and atleast_1d and its kin."""
 from __future__ import annotations
 
 import itertools
@@ -9,14 +9,15 @@ from ...autograd import above
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import public, refuse
+from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .broadcast import expand
-from .shape import atleast_1d, atleast_2d, atleast_3d, flatten, reshape, view
+from .shape import flatten, reshape, unsqueeze, view
 from .sizes import elements, unpacked
 
-__all__ = ["block_diag", "cartesian_prod", "cat", "column_stack", "combinations", "concat", "concatenate", "dstack",
-           "hstack", "meshgrid", "row_stack", "stack", "vstack"]
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod", "cat", "column_stack",
+           "combinations", "concat", "concatenate", "dstack", "hstack", "meshgrid", "row_stack", "stack", "vstack"]
 
 _ALL = slice(None)
 
@@ -30,20 +31,15 @@ def _parts(g, wanted, dim, lengths):
     return result
 
 
-def _in_order(result, parts):
-    """`result` in C order, as torch makes it, where NumPy follows the parts; both do so for images."""
-    return result if result.flags.c_contiguous or parts[0].ndim > 3 else np.ascontiguousarray(result)
-
-
 @op(name="cat", first=2, joint=lambda g, wanted, dim, lengths: _parts(g, wanted, dim, lengths))
 def _cat(dim, lengths, *tensors):
-    return _in_order(np.concatenate(tensors, dim), tensors)
+    return joined_order(np.concatenate(tensors, dim), tensors)
 
 
 @op(name="stack", first=1, joint=lambda g, wanted, dim: [
     g[(_ALL,) * dim + (i,)] if want else None for i, want in enumerate(wanted)])
 def _stack(dim, *tensors):
-    return _in_order(np.stack(tensors, dim), tensors)
+    return joined_order(np.stack(tensors, dim), tensors, dim)
 
 
 def joined(dim, parts):
@@ -141,6 +137,49 @@ def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tenso
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                                f"{list(tensor.array.shape)} at entry {i}")
     return write_out(out, _stack(dim, *tensors), *tensors, apart="resized")
+
+
+def _grown(tensors, grow):
+    if len(tensors) == 1:
+        tensors = tensors[0]
+    return grow(tensors) if isinstance(tensors, Tensor) else tuple([grow(tensor) for tensor in elements(tensors)])
+
+
+@public(python=True)
+def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
+    """The tensor (or each of several) with dimensions of size 1 added up to 1 dimension.
+
+    >>> import tinytorch as torch
+    >>> torch.atleast_1d(torch.tensor(1.))
+    tensor([1.])
+    """
+    return _grown(tensors, lambda x: x if x.array.ndim else reshape(x, 1))
+
+
+@public(python=True)
+def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
+    """The tensor (or each of several) with dimensions of size 1 added up to 2 dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.atleast_2d(torch.tensor(1.))
+    tensor([[1.]])
+    """
+    return _grown(tensors, lambda x: x if x.array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
+
+
+@public(python=True)
+def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
+    """The tensor (or each of several) with dimensions of size 1 added up to 3 dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.atleast_3d(torch.tensor(1.))
+    tensor([[[1.]]])
+    """
+    def grow(x):
+        if x.array.ndim >= 3:
+            return x
+        return unsqueeze(x, -1) if x.array.ndim == 2 else unsqueeze(unsqueeze(reshape(x, -1), 0), -1)
+    return _grown(tensors, grow)
 
 
 def _nonempty(tensors, name):

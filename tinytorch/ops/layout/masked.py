@@ -20,7 +20,8 @@ from .shape import reshape
 __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "take", "take_along_dim"]
 
 
-@op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0), value=lambda g, mask: _masked_fill(g, ~mask, 0))
+@op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0),
+    value=lambda g, mask: _masked_fill(g, ~mask, 0))
 def _masked_fill(input, mask, value):
     shape = input.shape if mask.shape == input.shape else np.broadcast_shapes(input.shape, mask.shape)
     result = np.array(input if shape == input.shape else np.broadcast_to(input, shape), order="C")
@@ -35,7 +36,7 @@ _masked_select, _take = renamed(_index, "masked_select"), renamed(_index, "take"
 @op(name="masked_scatter", input=lambda g, mask: _masked_fill(g, mask, 0),
     source=lambda g, shape, mask: _masked_scatter_backward(g, mask, shape))
 def _masked_scatter(input, mask, source):
-    result = np.array(input)
+    result = np.array(input, order="C")
     result[mask] = source.reshape(-1)[:np.count_nonzero(mask)]
     return result
 

@@ -7,6 +7,8 @@ from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented
+from ...kernels.layout import ordered_like
+from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 from .shape import reshape as reshaped
@@ -27,20 +29,14 @@ def _repeat(input, repeats):
     return np.asarray(np.tile(input, repeats), order="C")
 
 
-@op(name="repeat_interleave", input=lambda g, shape, dim, repeats: g.reshape(
-    shape[:dim + 1] + (repeats,) + shape[dim + 1:]).sum(dim + 1))
-def _repeat_each(input, repeats, dim):
-    return input.repeat(repeats, dim)
-
-
 @op(name="roll", input=lambda g, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
 def _roll(input, shifts, dims):
-    return np.roll(input, shifts, dims)
+    return np.asarray(np.roll(input, shifts, dims), order="C")
 
 
 @op(name="flip", input=lambda g, dims: _flip(g, dims))
 def _flip(input, dims):
-    return np.flip(input, dims).copy("K")
+    return ordered_like(np.flip(input, dims).copy("K"), input)
 
 
 @op(name="rot90", input=lambda g, k, dims: _rot90(g, -k % 4, dims))
@@ -115,31 +111,38 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
     if repeats is None:
         if dim is not None:
             raise _no_repeats()
-        counts = _counts(input)
+        counts = _counts(input, "repeat_interleave only accept 1D vector as repeat")
         return wrap(np.repeat(np.arange(counts.size), counts))
     if isinstance(repeats, Tensor):
         _check_counts(repeats.array)           # before the dimension
     if dim is None:
         input, dim = reshaped(input, -1), 0
-    elif not input.array.ndim:
-        input = reshaped(input, 1)
+    elif not input.array.ndim and isinstance(repeats, Tensor):
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, input.array.ndim)
-    if not isinstance(repeats, Tensor) and repeats < 0:
-        raise RuntimeError("Repeats must be non-negative")
-    if isinstance(repeats, Tensor):
-        counts, n = _counts(repeats), input.array.shape[dim]
-        if counts.size == 1:
-            repeats = int(counts.reshape(-1)[0])
-        elif counts.size != n:
-            raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
-                               f"{counts.size} and input.size({dim}) = {n}")
-        else:
-            result = input.index_select(dim, wrap(np.repeat(np.arange(n), counts)))
     if not isinstance(repeats, Tensor):
-        result = _repeat_each(input, repeats, dim)
-    if output_size is not None and result.array.shape[dim] != output_size:
+        return _repeat_each(input, repeats, dim, output_size)
+    counts, n = _counts(repeats), input.array.shape[dim]
+    if counts.size == 1:
+        counts = np.broadcast_to(counts.reshape(-1), (n,))
+    elif counts.size != n:
+        raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
+                           f"{counts.size} and input.size({dim}) = {n}")
+    if output_size is not None and counts.sum() != output_size:
         raise RuntimeError("allocated size does not match required size")
-    return result
+    return input.index_select(dim, wrap(np.repeat(np.arange(n), counts)))
+
+
+def _repeat_each(input, repeats, dim, output_size):
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    if output_size is not None and input.array.ndim and input.array.shape[dim] * repeats != output_size:
+        raise RuntimeError("repeat_interleave: Invalid output_size, expected "
+                           f"{input.array.shape[dim] * repeats} but got {output_size}")
+    spread = input.unsqueeze(dim + 1)
+    shape = spread.array.shape
+    spread = spread.expand(shape[:dim + 1] + (repeats,) + shape[dim + 2:])
+    return spread.clone(memory_format=contiguous_format).flatten(dim, dim + 1)
 
 
 @method("repeat_interleave")
@@ -160,10 +163,13 @@ def _check_counts(counts):
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
 
 
-def _counts(repeats):
+def _counts(repeats, alone=None):
+    """The counts in a tensor, checked; `alone`: what is told of those that are no vector, if they must be one."""
     counts = repeats.array
     if counts.dtype not in (np.int32, np.int64):
         raise not_implemented("repeat_interleave_cpu", repeats)
+    if alone is not None and counts.ndim != 1:
+        raise RuntimeError(alone)
     _check_counts(counts)
     if counts.size and counts.min() < 0:
         raise RuntimeError("repeats can not be negative")

@@ -12,11 +12,12 @@ from ...arguments import ints_of
 from ...autograd.op import single
 from ...autograd.public import method, public, refuse
 from ...autograd.views import become, check_in_place
+from ...kernels.layout import with_new_dims
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Ints, Tensors
-from .sizes import distinct_dims, elements, inverse, resolve_size, sizes
+from ...types import Ints
+from .sizes import distinct_dims, inverse, resolve_size, sizes
 
-__all__ = ["adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "flatten", "moveaxis", "movedim", "numel", "permute",
+__all__ = ["adjoint", "flatten", "moveaxis", "movedim", "numel", "permute",
            "ravel", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
 
 
@@ -29,9 +30,14 @@ def _reshaping(name):
     return primitive
 
 
-_view, _unsqueeze, _reshape_alias = _reshaping("view"), _reshaping("unsqueeze"), _reshaping("reshape_alias")
+_view, _reshape_alias = _reshaping("view"), _reshaping("reshape_alias")
 _squeeze, _squeeze_dim, _squeeze_dims = _reshaping("squeeze"), _reshaping("squeeze.1"), _reshaping("squeeze.2")
 _transpose_number, _t_vector = _reshaping("transpose"), _reshaping("t")      # nothing to swap
+
+
+@single(name="unsqueeze", view=True, input=lambda g, shape: g.reshape(shape))
+def _unsqueeze(input, dim):
+    return with_new_dims(input, input.shape[:dim] + (1,) + input.shape[dim:], (dim,))
 
 
 @single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
@@ -405,7 +411,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     except (AttributeError, RuntimeError, TypeError):
         refuse(unsqueeze, input, dim)
         raise
-    return _unsqueeze(input, shape[:dim] + (1,) + shape[dim:])
+    return _unsqueeze(input, dim)
 
 
 @public(hot=True, method=True, inplace=changes_itself)
@@ -432,49 +438,6 @@ def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     drop = distinct_dims(ints_of(dim if several else (dim,), "squeeze", "dim", 2), len(shape))
     primitive = _squeeze_dims if several else _squeeze_dim
     return primitive(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in drop]))
-
-
-def _grown(tensors, grow):
-    if len(tensors) == 1:
-        tensors = tensors[0]
-    return grow(tensors) if isinstance(tensors, Tensor) else tuple([grow(tensor) for tensor in elements(tensors)])
-
-
-@public(python=True)
-def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 1 dimension.
-
-    >>> import tinytorch as torch
-    >>> torch.atleast_1d(torch.tensor(1.))
-    tensor([1.])
-    """
-    return _grown(tensors, lambda x: x if x.array.ndim else reshape(x, 1))
-
-
-@public(python=True)
-def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 2 dimensions.
-
-    >>> import tinytorch as torch
-    >>> torch.atleast_2d(torch.tensor(1.))
-    tensor([[1.]])
-    """
-    return _grown(tensors, lambda x: x if x.array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
-
-
-@public(python=True)
-def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 3 dimensions.
-
-    >>> import tinytorch as torch
-    >>> torch.atleast_3d(torch.tensor(1.))
-    tensor([[[1.]]])
-    """
-    def grow(x):
-        if x.array.ndim >= 3:
-            return x
-        return unsqueeze(x, -1) if x.array.ndim == 2 else unsqueeze(unsqueeze(reshape(x, -1), 0), -1)
-    return _grown(tensors, grow)
 
 
 @public()

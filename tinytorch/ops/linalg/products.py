@@ -376,7 +376,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
         refuse(linear, input, weight, bias)
-        if bias is not None and x.ndim == 2:
+        if bias is not None and (x.ndim == 2 or w.ndim == bias.array.ndim == 1):
             raise RuntimeError(f"mat2 must be a matrix, got {w.ndim}-D tensor")
         result = matmul(input, weight.t())
         return result if bias is None else result + bias

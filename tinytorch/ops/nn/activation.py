@@ -41,7 +41,7 @@ def limited(x, low, high):
     return np.minimum(high, np.maximum(low, x))
 
 
-@op(name="hardtanh", input=lambda g, input, low, high: g * ((input > low) * (input < high)))
+@op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: g * ((input > low) * (input < high)))
 def _hardtanh(input, low, high):
     return limited(input, low, high)
 
@@ -62,7 +62,7 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
     return _hardtanh(input, min_val, max_val)
 
 
-@op(name="threshold", input=lambda g, input, threshold: g * ~(input <= threshold))
+@op(name="threshold", elementwise=True, input=lambda g, input, threshold: g * ~(input <= threshold))
 def _threshold(input, threshold, value):
     return np.where(input <= threshold, np.asarray(value, input.dtype), input)
 
@@ -78,7 +78,7 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     return _threshold(input, threshold, value)
 
 
-@op(name="hardshrink", input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
+@op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
 def _hardshrink(input, lambd):
     return input * ~((input >= -lambd) & (input <= lambd)) + 0.0           # 0. for the -0. of a negative number
 
@@ -94,7 +94,7 @@ def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     return _hardshrink(input, lambd)
 
 
-@op(name="softshrink", input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
+@op(name="softshrink", elementwise=True, input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
 def _softshrink(input, lambd):
     return input - np.minimum(np.maximum(input, -lambd), lambd)
 
@@ -115,7 +115,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     return _softshrink(input, lambd)
 
 
-@op(name="hardsigmoid", input=lambda g, input: g * ((input > -3) * (input < 3)) / 6)
+@op(name="hardsigmoid", elementwise=True, input=lambda g, input: g * ((input > -3) * (input < 3)) / 6)
 def _hardsigmoid(input):
     return np.minimum(np.maximum(input + 3, 0), 6) / 6
 
@@ -136,7 +136,7 @@ def _hardswish_gradient(g, input):
     return inside * (_hardtanh(input, -3.0, 3.0) / 3 + 0.5) + g * (input >= 3)
 
 
-@op(name="hardswish", input=_hardswish_gradient)
+@op(name="hardswish", elementwise=True, input=_hardswish_gradient)
 def _hardswish(input):
     return input * (np.minimum(np.maximum(input + 3, 0), 6) / 6)
 
@@ -158,7 +158,7 @@ def _silu_gradient(g, input):
     return g * conj(s * (1 + input * (1 - s)))
 
 
-@op(name="silu", input=_silu_gradient)
+@op(name="silu", elementwise=True, input=_silu_gradient)
 def _silu(input):
     return input * sigmoid.op.forward(input)
 
@@ -184,7 +184,7 @@ def _mish_gradient(g, input):
     return g * (t + input * sigmoid(input) * (1 - t * t))
 
 
-@op(name="mish", input=_mish_gradient)
+@op(name="mish", elementwise=True, input=_mish_gradient)
 def _mish(input):
     return input * np.tanh(_log1p_exp(input))
 
@@ -205,7 +205,7 @@ def _softplus_gradient(g, input, beta, threshold):
     return g * linear + g * sigmoid(input * beta) * ~linear
 
 
-@op(name="softplus", input=_softplus_gradient)
+@op(name="softplus", elementwise=True, input=_softplus_gradient)
 def _softplus(input, beta, threshold):
     scaled = input * beta
     result = _log1p_exp(scaled) / beta
@@ -225,7 +225,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     return _softplus(input, beta, threshold)
 
 
-@op(name="log_sigmoid", input=lambda g, input: g * sigmoid(-input))
+@op(name="log_sigmoid", elementwise=True, input=lambda g, input: g * sigmoid(-input))
 def _log_sigmoid(input):
     return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
 

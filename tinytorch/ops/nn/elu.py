@@ -28,7 +28,8 @@ def _elu_backward(grad, input, alpha, scale, rate):
     return grad * slope
 
 
-@op(name="elu", input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
+@op(name="elu", elementwise=True,
+    input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
 def _elu(input, alpha, scale, rate):
     positive, negative = parts(input)
     return np.expm1(negative * rate) * (alpha * scale) + positive * scale

@@ -44,7 +44,7 @@ def _gelu_decomposition(input, approximate):
     return input * 0.5 * (1 + tanh(_TANH_SCALE * (input + _TANH_CUBE * input * input * input)))
 
 
-@op(name="gelu", aux=True, inputs=1, joint=_gelu_gradient, decomposition=_gelu_decomposition)
+@op(name="gelu", aux=True, inputs=1, elementwise=True, joint=_gelu_gradient, decomposition=_gelu_decomposition)
 def _gelu(input, approximate, keep):
     input = np.atleast_1d(input)
     if approximate == "none":

@@ -12,7 +12,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, in_float32, promoted
+from ...autograd.promotion import check_broadcast, in_float32, promoted, scalar_as
 from ...autograd.public import public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.stepwise import plain, stepwise
@@ -58,7 +58,7 @@ def _mse_gradient(g, wanted, input, target, reduction, aux):
     return d if wanted[0] else None, -d if wanted[1] else None
 
 
-@op(name="mse_loss", aux=True, inputs=2, joint=_mse_gradient,
+@op(name="mse_loss", aux=True, inputs=2, elementwise=True, joint=_mse_gradient,
     decomposition=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
 def _mse_loss(input, target, reduction, keep):
     difference = np.asarray(input - target)
@@ -112,17 +112,20 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return reduced((input - target).abs(), reduction)
 
 
-@op(name="huber_loss", difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
+@op(name="huber_loss", elementwise=True,
+    difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
 def _huber_of(difference, delta):
-    size = np.abs(difference)
-    return np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    size = np.abs(stepwise(difference))
+    return np.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
 
 
 def _huber(kernel, input, target, delta, divisor=None):
-    if input.array.dtype.kind in dt.WIDENED:
+    if input.array.dtype.kind in dt.WIDENED and divisor is not None:           # torch computes it in float32
         return in_float32(lambda a, b: _huber(kernel, a, b, delta, divisor), input, target)
-    if input.array.dtype.kind not in dt.NATIVE:
+    if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented(kernel, input)
+    if input.array.itemsize == 2 and divisor is None:
+        delta = dt.cast(scalar_as(delta, input.array.dtype), np.dtype(np.float32)).item()
     loss = _huber_of(input - target, delta)
     return loss if divisor is None else loss / divisor
 
@@ -182,7 +185,7 @@ def _bce_backward(grad, input, target):
         return grad * (input - target) / np.maximum((1 - input) * input, np.asarray(_TINY, input.dtype))
 
 
-@op(name="binary_cross_entropy",
+@op(name="binary_cross_entropy", elementwise=True,
     input=lambda g, input, target: _bce_backward(g, input, target),
     target=lambda g, input: g * (log1p(-input) - log(input)))
 def _bce(input, target):

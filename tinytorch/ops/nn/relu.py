@@ -97,7 +97,7 @@ def _leak(grad, input, slope):
     return grad * factor
 
 
-@op(name="leaky_relu", input=lambda g, input, slope: _leak(g, input, slope))
+@op(name="leaky_relu", elementwise=True, input=lambda g, input, slope: _leak(g, input, slope))
 def _leaky_relu(input, slope):
     if slope.__class__ is float and 0 < slope < 1:
         return np.maximum(input, input * slope)

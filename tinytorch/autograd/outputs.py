@@ -1,0 +1,49 @@
+"""What op.py does for an operation of many outputs."""
+import numpy as np
+
+from .. import dtypes as dt
+from ..tensor import wrap
+from .grad_mode import mode
+from .node import ANS, SELECT, new_node
+from .views import MULTI, track_view
+
+NOTHING = ()
+UNWATCHED = ([0], 0)                           # of a node that saves no tensor but must not be run twice
+
+
+def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recording):
+    """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
+    own, which hands its gradient to the op's node."""
+    outputs = tuple(wrap(np.asarray(r)) for r in results)
+    if o.view:
+        for output in outputs:
+            track_view(output, args[o.first], MULTI)
+    if recording:
+        node = new_node(o, edges, NOTHING, NOTHING, tuple(t.array.shape for t in outputs))
+        _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
+        for k, output in enumerate(outputs):
+            if output.array.dtype.kind in dt.DIFFERENTIABLE:
+                output.node = new_node(SELECT, (node,), (k, None, None), NOTHING, output.array.shape)
+                output._requires_grad = True
+    return outputs
+
+
+def _save(node, args, saved, tensors, kept, outputs, extra):
+    """Fill the saved and versions of a many-output node with what the rules will read. `saved` comes with the
+    arguments' arrays; those at the places `tensors` came as Tensors."""
+    versions = []
+    for i in tensors:
+        if i in kept:
+            versions += (args[i].version, args[i].version[0])
+        else:
+            saved[i] = None
+    if ANS in kept:
+        saved.append(tuple(t.array for t in outputs))
+        for t in outputs:
+            versions += (t.version, t.version[0])
+    else:
+        saved.append(None)
+    saved.append(extra)
+    node.saved, node.versions = saved, tuple(versions) or (NOTHING if extra is None else UNWATCHED)
+    if mode.grad is not True:
+        mode.grad(node)
