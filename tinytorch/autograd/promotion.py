@@ -140,12 +140,10 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     if kind in dt.INTEGER:
         signed = kind == dt.SIGNED
         fits = not isinstance(number, complex)
-        if isinstance(number, float):
-            fits = math.isfinite(number) and (signed or number >= 0)
-            number = int(number) if fits else 0
         high = (1 << 8 * numpy_dtype.itemsize - signed) - 1
-        if fits and -high - signed <= number <= high:    # a negative number wraps around in an unsigned dtype
-            return scalar_as(number, numpy_dtype)
+        low = 0 if isinstance(number, float) and not signed else -high - signed     # a negative int wraps around
+        if fits and low <= number <= (float(high) if isinstance(number, float) else high):      # in doubles, as in C
+            return scalar_as(int(number) & (1 << 64) - 1, numpy_dtype)
     elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
         return np.array(number, numpy_dtype)
     elif kind == dt.COMPLEX or not isinstance(number, complex):

@@ -124,8 +124,9 @@ def _scaled(primitive, name, input, other, alpha):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and kind not in dt.COMPLEX:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    stored = stored_as(alpha, input.array.dtype)
     if kind in dt.INTEGRAL:
-        alpha = stored_as(alpha, input.array.dtype)
+        alpha = stored
     return ternary(lambda a, b: primitive(a, b, alpha), input, other)
 
 
