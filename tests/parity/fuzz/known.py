@@ -6,7 +6,8 @@ KNOWN = [
     ("", "error", "complex32", "float16 with a complex number is complex32 in torch, a dtype that is missing"),
     ("", "error", r"^no error for TypeError: .*numpy\.(float|int|uint|bool)",
      "operations take NumPy's numbers: derivative rules hand them what reductions of arrays give"),
-    ("", "error", "^no error for OverflowError: .*int too big", "a float tensor takes any int, whose size nothing looks at"),
+    ("", "error", "^no error for OverflowError: .*int too big",
+     "a float tensor takes any int, whose size nothing looks at"),
 ]
 
 
