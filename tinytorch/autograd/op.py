@@ -236,7 +236,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             if isinstance(other, Tensor):
                 if not number_first or not isinstance(input, NUMBERS):
                     raise not_an_operand(o, input, 1)
-                return write_out(out, unlike(o, call, input, other, to_float), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return on_arrays(o, input, other)
         a = input.array
         usual_order = input.view_info is None  # of other layouts NumPy keeps something else than torch
@@ -248,7 +248,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, unlike(o, call, input, other, to_float), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             if other.view_info is None:
                 usual_order = usual_order and a.flags.c_contiguous
             else:
@@ -271,13 +271,13 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             else:
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, unlike(o, call, input, other, to_float), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other)), input, other)
         try:
             result = forward(a, b)
-        except (ValueError, TypeError, OverflowError, MemoryError) as error:
-            return write_out(out, unusual_binary(o, call, input, other, error), input, other)
+        except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
+            return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         if not usual_order and not o.is_product:

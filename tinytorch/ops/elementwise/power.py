@@ -218,7 +218,7 @@ def xlogy(input, other):
     tensor([0., 0.])
     """
     if input.dtype.kind in dt.COMPLEX:
-        raise NotImplementedError("\"xlogy_cpu\" not implemented for complex tensors")
+        raise not_implemented("xlogy_cpu", input)
     product = input * np.log(other, dtype=input.dtype)
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
