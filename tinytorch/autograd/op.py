@@ -226,7 +226,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
     keeps_operands = [kept == (True, True, False) for kept in keeps]
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
-    def call(input, other, *, out=None):
+    def call(input, other, *, out=None, _plain=True):
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and other.__class__ is ndarray:
                 return forward(input, other)   # a derivative rule at work on plain arrays
@@ -240,9 +240,8 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                 return call(input, other, out=out)
             return on_arrays(o, input, other)
         a = input.array
-        in_c_order = a.flags.c_contiguous      # of other layouts NumPy keeps something else than torch
         if input.view_info is not None:
-            in_c_order = False
+            _plain = False                     # of other layouts than C order NumPy makes something else than torch
             if differentiable:
                 refresh(input)
         mask = 1 if input._requires_grad else 0
@@ -251,9 +250,9 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, call(*promoted(input, other)), input, other)
+                return write_out(out, call(*promoted(input, other), _plain=False), input, other)
             if other.view_info is not None:
-                in_c_order = False
+                _plain = False
                 if differentiable:
                     refresh(other)
             if other._requires_grad:
@@ -271,14 +270,14 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
                     mixed(input, other)
                 return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
-            return write_out(out, call(to_default(input), to_default(other)), input, other)
+            return write_out(out, call(to_default(input), to_default(other), _plain=False), input, other)
         try:
             result = forward(a, b)
         except (ValueError, TypeError, OverflowError, MemoryError) as error:
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not in_c_order:
+        if not _plain:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result
