@@ -44,14 +44,42 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         if array.dtype.kind not in dt.INTEGRAL + dt.NATIVE + dt.COMPLEX:
             raise ValueError
     except (ValueError, TypeError, RuntimeError, OverflowError):
-        data, array = _checked(data)
-    if isinstance(leaf, (np.ndarray, np.generic, Tensor)):
-        found = _infer(data)
+        data, array = _checked(data, dtype)
+    if dtype is None:
+        large = array.dtype.kind in _LARGE or array.dtype == float and array.size and np.abs(array).max() >= 1 << 63
+        if large or isinstance(leaf, (np.ndarray, np.generic, Tensor)):
+            dtype = _infer(data)
+            large = large and dtype.category == 1 or dtype is dt.uint64
+        else:
+            dtype = dt.of_scalar(array.dtype.type(0).item())
     else:
-        found = dt.of_scalar(array.dtype.type(0).item())
-    if array.dtype == np.uint64 and found is dt.int64:
-        raise ValueError("Overflow when unpacking long long")
-    return _convert(array, dtype or found)
+        large = array.dtype.kind in _LARGE or dtype is dt.uint64
+    return _one_by_one(data, array, dtype) if large else _convert(array, dtype)
+
+
+#: Kinds of the arrays that NumPy makes of Python ints which int64 does not hold.
+_LARGE = dt.UNSIGNED + "O"
+
+
+def _one_by_one(data, array, target):
+    """The ndarray of Python numbers, some of which may be too large for int64, in the dtype that is told."""
+    def stored(x):
+        if target.category != 1:
+            return bool(x) if target is dt.bool else complex(x) if target.is_complex else float(x)
+        if target is dt.uint64:
+            if not isinstance(x, int):
+                raise TypeError("an integer is required")
+            if x < 0:
+                raise OverflowError("can't convert negative int to unsigned")
+            dt.check_long(x)
+        elif isinstance(x, int) and not -1 << 63 <= x < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
+        return int(x)
+
+    def flat(x):
+        return [stored(x)] if not isinstance(x, (list, tuple, np.ndarray, range)) else [n for y in x for n in flat(y)]
+    wide = np.uint64 if target is dt.uint64 else None
+    return _convert(np.array(flat(data), wide).reshape(array.shape), target)
 
 
 @method("_contents")
@@ -87,19 +115,18 @@ def _convert(array, target):
     if array.dtype == numpy_dtype:
         return array
     if array.dtype.kind == dt.COMPLEX and target.category < 3 and target is not dt.bool:
-        raise TypeError("must be real number, not complex")
+        raise TypeError("must be real number, not complex" if target.category == 2 else
+                        "'complex' object cannot be interpreted as an integer")
     if target.category == 1 and array.size:
         limits = np.iinfo(numpy_dtype)
-        low = -limits.max - 1 if limits.min == 0 else limits.min        # -1 may be stored as the largest unsigned
+        low = -limits.max if limits.min == 0 and array.dtype.kind == dt.SIGNED else limits.min     # -1 as the largest
         endless = array.dtype.kind == dt.NATIVE and not np.isfinite(array).all()
         if endless or array.max() > limits.max or array.min() < low:
             raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
-        if limits.min == 0 and array.dtype.kind == dt.NATIVE:
-            array = array.astype(np.int64)
     return dt.cast(array, numpy_dtype)
 
 
-def _checked(data):
+def _checked(data, dtype):
     """(data with its tensors as numbers, the ndarray) or torch's error for what cannot be one."""
     shape, leaf = [], data
     while not isinstance(leaf, str) and _is_sequence(leaf):
@@ -114,14 +141,8 @@ def _checked(data):
     data = _plain(data, shape, 0)
     if shape and not shape[-1]:
         return data, np.empty(shape, dt.get_default_dtype().numpy)
-    _infer(data)
-    try:
-        array = np.array(data)
-    except OverflowError:
-        raise ValueError("Overflow when unpacking long long") from None
-    if array.dtype == object:
-        raise ValueError("Overflow when unpacking long long")
-    return data, array
+    _infer(data, dtype)
+    return data, np.array(data)
 
 
 def _too_deep(x):
@@ -161,14 +182,15 @@ def check_not_in_itself(x: Sequence) -> None:
         raise TypeError("new(): self-referential lists are incompatible")
 
 
-def _infer(x, depth=0, first=True):
-    """The dtype of nested numbers, NumPy scalars and arrays."""
+def _infer(x, told=None, depth=0, first=True):
+    """The dtype of nested numbers, NumPy scalars and arrays, some of them Tensors. `told`: the one that they are to
+    have; the error for what is no number depends on it."""
     if isinstance(x, Tensor):
         return x.dtype
     if isinstance(x, (np.ndarray, np.generic)):
         return dt.of(np.asarray(x))
     if isinstance(x, (bool, int, float, complex)):
-        return dt.of_scalar(x)
+        return dt.int64 if x.__class__ is int else dt.of_scalar(x)
     if isinstance(x, str):
         if depth and first:
             raise ValueError("too many dimensions 'str'")
@@ -176,9 +198,13 @@ def _infer(x, depth=0, first=True):
     if isinstance(x, bytes):
         raise TypeError("new(): invalid data type 'bytes'")
     if not _is_sequence(x):
+        if told is not None and told is not dt.bool:
+            if told.category == 1:
+                raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
+            raise TypeError(f"must be real number, not {type(x).__name__}")
         raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
     found = None
     for i, item in enumerate(x):
-        d = _infer(item, depth + 1, first and i == 0)
+        d = _infer(item, told, depth + 1, first and i == 0)
         found = d if found is None else dt.promote_types(found, d)
     return dt.get_default_dtype() if found is None else found

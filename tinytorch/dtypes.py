@@ -54,6 +54,10 @@ class dtype:
         return _REAL.get(self, self)
 
     def to_complex(self):
+        """The complex dtype of the same precision. NotImplementedError for float16, whose complex32 is missing."""
+        if self is float16:
+            raise NotImplementedError("complex32, the complex dtype of float16, is not implemented: convert to float32 "
+                                      "or complex64 first")
         return _COMPLEX.get(self, complex64 if self.category < 3 else self)
 
 
@@ -86,6 +90,7 @@ PYTHON_TYPES = {builtins.float: float64, builtins.int: int64, builtins.bool: boo
 ALIASES = {"short": int16, "int": int32, "long": int64, "half": float16, "float": float32,
            "double": float64, "cfloat": complex64, "cdouble": complex128}
 BY_NUMPY = {d.numpy: d for d in ALL}
+_NOT_MIXED = (uint16, uint32, uint64)          # have no common dtype with other integers
 _REAL = {complex64: float32, complex128: float64}
 _COMPLEX = {float32: complex64, float64: complex128}
 
@@ -132,6 +137,24 @@ def set_default_dtype(d: dtype, /) -> None:
     _default = d
 
 
+def check_long(value):
+    """OverflowError for an int that fits neither in int64 nor in uint64."""
+    if value >= 1 << 64:
+        raise OverflowError("int too big to convert")
+    if value < -1 << 63:
+        raise OverflowError("can't convert negative int to unsigned")
+
+
+def number_of(value):
+    """A NumPy scalar as the Python number that torch reads it as: one that is neither an integer nor double precision
+    as a float (of a complex64 the real part). Python's numbers as they are."""
+    if not isinstance(value, np.generic):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    return value.item() if isinstance(value, complex) else builtins.float(value.real)
+
+
 def default_complex():
     return complex128 if _default is float64 else complex64
 
@@ -148,6 +171,9 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     if type1 is type2:
         return type1
     low, high = sorted((type1, type2), key=lambda d: d.category)
+    if high.category < 2 and (type1 in _NOT_MIXED or type2 in _NOT_MIXED):
+        raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+                           f"{type1.type_name} and {type2.type_name}")
     if low.category < high.category:
         if high is complex64 and low is float64:
             return complex128
@@ -155,21 +181,18 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     if bfloat16 in (low, high):
         other = low if high is bfloat16 else high
         return float32 if other is float16 else other
-    joint = np.promote_types(low.numpy, high.numpy)
-    if joint.kind == NATIVE and low.category == 1:
-        raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to "
-                           f"promote {low.name} and {high.name}")
-    return BY_NUMPY[joint]
+    return BY_NUMPY[np.promote_types(low.numpy, high.numpy)]
 
 
 def of_scalar(value):
     """The dtype that a Python number counts as: float and complex follow the default dtype."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return of(value)
     if value is True or value is False:
         return bool
     if isinstance(value, int):
-        return int64
+        if -1 << 63 <= value < 1 << 63:
+            return int64
+        check_long(value)
+        return uint64
     if isinstance(value, float):
         return _default
     return default_complex()

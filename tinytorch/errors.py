@@ -7,10 +7,16 @@ def type_name(x):
     return (x if isinstance(x, dt.dtype) else dt.of(getattr(x, "array", x))).type_name
 
 
+def kind_of(value):
+    """The class of a value as torch's messages spell it: int, numpy.ndarray."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def not_a_tensor(function, argument, position, value):
     """The TypeError for an argument that must be a tensor; `position` counts from 1, None: it is not told."""
     where = "" if position is None else f" (position {position})"
-    return TypeError(f"{function}(): argument '{argument}'{where} must be Tensor, not {type(value).__name__}")
+    return TypeError(f"{function}(): argument '{argument}'{where} must be Tensor, not {kind_of(value)}")
 
 
 def not_implemented(kernel, x):

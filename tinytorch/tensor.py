@@ -263,7 +263,8 @@ class Tensor(_Slots):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
-    __hash__ = object.__hash__                 # by identity, though == compares elements
+    def __hash__(self) -> int:                 # by identity, though == compares elements
+        return id(self)
 
     def __format__(self, spec: str) -> str:
         if self.array.ndim == 0:

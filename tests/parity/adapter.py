@@ -360,8 +360,8 @@ def spread(items, count):
 
 
 def samples(op, dtype, count, requires_grad=False):
-    """A few (input, args, kwargs) of an op_db entry, always the same, none of them large: spread over the first 400 that
-    the entry has, or if three at most are wanted, over the first 24 (most of the time goes into making them)."""
+    """A few (input, args, kwargs) of an op_db entry, always the same, none of them large: spread over the first 400
+    that the entry has, or if three at most are wanted, over the first 24 (most of the time goes into making them)."""
     enough = 400 if count > 3 else 24
     torch.manual_seed(0)
     np.random.seed(0)

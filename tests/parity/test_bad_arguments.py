@@ -31,8 +31,7 @@ DIFFERENT = {
     "torch's Python asks the input for is_cuda first": {
         "F.max_pool3d_with_indices": "argument 0 a list, argument 0 a string, argument 0 None"},
     "torch compares the complex kernel size first": {"F.max_unpool2d": "complex64", "F.max_unpool3d": "complex64"},
-    "None counts as not given": {"torch.where": "argument 1 None", "torch.repeat_interleave": "argument 1 None"},
-    "the function takes what only the method of torch takes": {"torch.reshape": "argument 1 a 7"},
+    "None counts as not given": {"torch.repeat_interleave": "argument 1 None"},
 }
 
 BAD = {"a list": [1., 2.], "a string": "abc", "None": None}

@@ -8,16 +8,15 @@ from .test_op_db import HERE
 #: Operations whose node has another name here, by the reason.
 OTHERWISE_MADE = {
     "made of other operations here, one node in torch": """
-        aminmax block_diag cdist cholesky cholesky_inverse cholesky_solve diagonal_scatter
-        dist ldexp linalg.lstsq linalg.lstsq.grad_oriented linalg.solve_triangular linalg.vecdot mvlgamma.mvlgamma_p_1
-        mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nansum nn.functional.binary_cross_entropy
+        block_diag cholesky cholesky_inverse cholesky_solve diagonal_scatter ldexp linalg.lstsq
+        linalg.lstsq.grad_oriented linalg.solve_triangular linalg.vecdot mvlgamma.mvlgamma_p_1
+        mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nn.functional.binary_cross_entropy
         nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag nn.functional.glu
         nn.functional.huber_loss nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss
-        nn.functional.pad.circular nn.functional.pairwise_distance
-        nn.functional.pdist nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar put quantile renorm
-        select_scatter slice_scatter std_mean std_mean.unbiased var_mean var_mean.unbiased""",
+        nn.functional.pad.circular nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar put quantile
+        select_scatter slice_scatter""",
     "one node here, made of other operations in torch": """
-__rmatmul__ combinations diff einsum linalg.cond linalg.matrix_norm linalg.matrix_power logdet
+__rmatmul__ combinations diff einsum linalg.cond linalg.matrix_power logdet
 matmul nn.functional.batch_norm nn.functional.cross_entropy nn.functional.ctc_loss
 nn.functional.max_unpool1d nn.functional.max_unpool1d.grad
 nn.functional.rms_norm

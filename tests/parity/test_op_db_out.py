@@ -1,5 +1,5 @@
-"""`out=` of every operator of torch's op_db that has it: what is written where, in which dtypes and layouts, and what is
-refused."""
+"""`out=` of every operator of torch's op_db that has it: what is written where, in which dtypes and layouts, and what
+is refused."""
 import pytest
 import torch
 

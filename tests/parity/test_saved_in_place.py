@@ -9,15 +9,12 @@ from .adapter import (
     OPS,
     Different,
     Untranslatable,
-    convert,
     described,
     error_of,
-    same,
     samples,
     tensors,
 )
 from .test_op_db import FOR_GPUS, HERE, both
-from tinytorch import Tensor
 
 MODIFIED = "modified by an inplace operation"
 #: dtype: how many samples

@@ -11,7 +11,7 @@ from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad
-from .promotion import OPERANDS, check_broadcast, result_dtype
+from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .views import assign, check_fits, check_in_place, check_overlap, may_share
 
 _PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
@@ -36,7 +36,7 @@ def _check_first(self, compute, args, kwargs):
 def _check_operand(self, other, common):
     """RuntimeError if `self` and the other operand have a common shape or (with `common`) dtype that `self` cannot
     hold: what torch looks at before it looks for an implementation for that dtype."""
-    if isinstance(other, (Tensor, *OPERANDS)):
+    if isinstance(other, (Tensor, *NUMBERS)):
         shape = np.shape(other)
         check_broadcast(self.array.shape, shape)
         dtype = result_dtype((self, other)) if common else self.dtype
@@ -73,7 +73,11 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
                 _check_operand(self, args[0], common)
             raise
+
+    def as_operator(self, other):
+        return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
     name = function.__name__
+    method.as_operator = as_operator
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."
     return method
@@ -82,7 +86,14 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
 def updates(ufunc: np.ufunc, function: Callable) -> Callable:
     """The in-place form of a function of two operands: `ufunc` straight into the tensor where nothing is recorded."""
     recorded = in_place(function)
+    method = _updating(ufunc, recorded)
+    method.as_operator = _updating(ufunc, recorded.as_operator)
+    method.__name__ = method.__qualname__ = recorded.__name__
+    method.__doc__ = recorded.__doc__
+    return method
 
+
+def _updating(ufunc, recorded):
     def method(self, other, **options):
         if options:
             return recorded(self, other, **options)
@@ -103,7 +114,7 @@ def updates(ufunc: np.ufunc, function: Callable) -> Callable:
                 other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
         else:
             operand = other
-            fits = array.dtype.kind == dt.NATIVE and (other.__class__ is float or other.__class__ is int)
+            fits = array.dtype.char in FLOATS and (other.__class__ is float or other.__class__ is int)
         if not fits or tracked or 0 in array.strides:
             return recorded(self, other)
         try:
@@ -112,6 +123,4 @@ def updates(ufunc: np.ufunc, function: Callable) -> Callable:
             return recorded(self, other)
         self.version[0] += 1
         return self
-    method.__name__ = method.__qualname__ = recorded.__name__
-    method.__doc__ = recorded.__doc__
     return method

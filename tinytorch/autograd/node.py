@@ -45,6 +45,8 @@ class Op:
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes bfloat16 as it is
+    wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
+    of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
@@ -106,6 +108,19 @@ class Op:
             if self.steps:
                 op.run = _by_steps(self.run)
         return self._widened
+
+    def with_wide_scalar(self) -> Op:
+        """The same operation of a tensor in half precision and a number, or a float32 tensor of one: computed in
+        float32, and the result and the gradients rounded."""
+        forward = self.forward
+
+        def compute(input, other):
+            return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
+        op = copy.copy(self)
+        op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
+        op.run = op._all_rules()
+        return op
 
     def _places(self, rule, given):
         """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""
@@ -175,6 +190,20 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+
+def _of_single_number(back, position):
+    """The rule for the argument at a position, rounded to the half precision of g after each operation. The second
+    argument, a single number, is in float32: its gradient is summed before it is converted back."""
+    def rule(g, saved, edge):
+        if isinstance(g, Tensor):
+            d = back(g, saved, edge)
+            return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d
+        return rule(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edge).array
+    return rule
+
+
+_FLOAT32 = np.dtype(np.float32)
 
 
 def _by_steps(run):

@@ -36,18 +36,18 @@ from numpy import ndarray
 
 from .. import dtypes as dt
 from ..kernels.layout import operand_order
-from ..tensor import Tensor, blank, fresh, wrap
+from ..tensor import Tensor, blank, fresh
 from ..types import Number
 from .grad_mode import mode, usual
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
 from .promotion import (
-    OPERANDS,
-    as_operand,
+    FLOATS,
+    NUMBERS,
     not_an_operand,
     on_arrays,
-    promoted,
     to_default,
+    unlike,
     unusual_arguments,
     unusual_binary,
     unusual_unary,
@@ -56,7 +56,8 @@ from .promotion import (
 from .public import Public, enter
 from .views import refresh, track_view
 
-_NUMBERS = dt.NATIVE + dt.INTEGER              # that a Python int needs no look for
+#: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
+_SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
@@ -103,20 +104,23 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
-           kernel: str | None = None, backward_name: str | None = None,
+           kernel: str | None = None, backward_name: str | None = None, wraps: bool = False, wide_scalar: bool = False,
            **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
     `numbers`: where a Python number may stand: "both", "other" or "none".
     `mixed`: a check of operands whose dtypes differ.
+    `wraps`: a Python int is one of the tensor's dtype, wrapped around as in C (in arithmetic the result is wrapped).
+    `wide_scalar`: in half precision a single number for `other` is not rounded before, but taken in float32.
     The rest as for `unary`.
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
         o.steps = True
-        call = finish(_binary, o, to_float, numbers, mixed)
-        call.to_float, call.mixed = to_float, mixed
+        if wide_scalar:
+            o.wide_scalar = finish(_general, o.with_wide_scalar())
+        call = finish(_binary, o, to_float, numbers, mixed, wraps)
         return _entered(call, forward, method, inplace, aliases, ioperator)
     return decorate
 
@@ -127,16 +131,10 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     return call
 
 
-def by_steps(forward: Callable) -> Callable:
-    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
-    def compute(*args):
-        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
-    return compute
-
-
-def operator(function: Callable) -> Callable:
-    """`function`, made by `binary`, as a Python operator: NotImplemented for what is neither tensor nor number."""
-    return finish(_binary, function.op, function.to_float, "both", function.mixed, True)
+def operator(function: Callable, otherwise: Callable = lambda input, other: NotImplemented) -> Callable:
+    """`function`, made by `binary`, as a Python operator: for what is neither tensor nor number `otherwise`."""
+    make, (to_float, _, mixed, wraps) = function.make
+    return finish(make, function.op, to_float, "both", mixed, wraps, otherwise)
 
 
 def finish(make: Callable, o: Op, *flags: Any) -> Callable:
@@ -179,7 +177,8 @@ def _unary(o, forward, to_float, casts):
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         if input.view_info is not None:
-            result = operand_order(result, array)
+            if result.strides != array.strides:
+                result = operand_order(result, array)
             if differentiable:
                 refresh(input)
         tensor = blank(Tensor)
@@ -217,8 +216,9 @@ def _unary(o, forward, to_float, casts):
     return call
 
 
-def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
+def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     number_first, tensors_only = numbers == "both", numbers == "none"
+    whole = FLOATS if wraps else _WHOLE
     differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
@@ -230,14 +230,13 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and other.__class__ is ndarray:
                 return forward(input, other)   # a derivative rule at work on plain arrays
-            if is_operator:
+            if otherwise is not None:
                 raise TypeError(f"descriptor '{o.name}' for 'Tensor' objects doesn't apply to a "
                                 f"'{type(input).__name__}' object")
             if isinstance(other, Tensor):
-                if not number_first and not isinstance(input, (ndarray, np.generic)):
+                if not number_first or not isinstance(input, NUMBERS):
                     raise not_an_operand(o, input, 1)
-                input = as_operand(o, input, other, 1)
-                return call(input, other, out=out)
+                return write_out(out, unlike(o, call, input, other, to_float), input, other)
             return on_arrays(o, input, other)
         a = input.array
         if input.view_info is not None:
@@ -250,7 +249,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, call(*promoted(input, other), _plain=False), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float), input, other)
             if other.view_info is not None:
                 _plain = False
                 if differentiable:
@@ -258,17 +257,20 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             if other._requires_grad:
                 mask += 2
         else:
-            if tensors_only and not isinstance(other, (ndarray, np.generic)):
+            if tensors_only:
                 raise not_an_operand(o, other, 2)
-            kind = a.dtype.kind
-            if other.__class__ is float and kind == dt.NATIVE or other.__class__ is int and kind in _NUMBERS:
+            char = a.dtype.char
+            if other.__class__ is float and char in FLOATS or other.__class__ is int and (
+                    char in whole or char in _SIGNED and -129 < other < 128):
                 b = other
-            elif is_operator and not isinstance(other, OPERANDS):
-                return NotImplemented
+            elif not isinstance(other, NUMBERS):
+                if otherwise is not None:
+                    return otherwise(input, other)
+                raise not_an_operand(o, other, 2)
             else:
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, call(*promoted(input, as_operand(o, other, input, 2))), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other), _plain=False), input, other)
         try:
@@ -277,7 +279,7 @@ def _binary(o, forward, to_float, numbers, mixed, is_operator=False):
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not _plain:
+        if not _plain and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result

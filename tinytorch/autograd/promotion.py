@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..errors import not_a_tensor, not_implemented, sizes_do_not_match, type_name
+from ..errors import kind_of, not_a_tensor, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
 from ..tensor import Tensor, wrap
 from ..types import Number
@@ -20,8 +20,9 @@ from .node import Op
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
 #: What may stand beside a tensor in arithmetic.
-OPERANDS = (bool, int, float, complex, ndarray, np.generic)
-_FOR_RESULT_TYPE = (Tensor, bool, int, float, complex, np.generic)
+NUMBERS = (bool, int, float, complex, np.generic)
+#: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
+FLOATS = "fd"
 
 
 #: A dtype as torch's C++ messages spell it, by the name of its tensor type.
@@ -38,13 +39,26 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     raise not_an_operand(o, operands[0], 1)
 
 
-def as_operand(o: Op, value: Number | np.ndarray, like: Tensor, position: int) -> Tensor | Number:
-    """A Python number, NumPy array or scalar beside tensor `like`, as something the op can take."""
-    if isinstance(value, (bool, int, float, complex)):
-        return wrap(np.asarray(scalar_as(value, result_dtype((like, value)).numpy))) if position == 1 else value
-    if isinstance(value, (ndarray, np.generic)):
-        return wrap(np.asarray(value))
-    raise not_an_operand(o, value, position)
+def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number, to_float: bool) -> Tensor:
+    """An op of two operands, at least one of them a tensor, whose dtypes are not the same: each is converted to their
+    common dtype at once, with `to_float` an integer too."""
+    d = result_dtype((input, other))
+    if to_float and d.category < 2:
+        d = dt.get_default_dtype()
+    if o.of_number is not None and not isinstance(other, Tensor):
+        return o.of_number(_in_dtype(input, d.numpy), dt.number_of(other))
+    if o.wide_scalar is not None and d in _HALVES and _is_wide_scalar(other, d):
+        other = converted(other, _FLOAT32) if isinstance(other, Tensor) else dt.number_of(other)
+        return o.wide_scalar(_in_dtype(input, d.numpy), other)
+    return call(_in_dtype(input, d.numpy), _in_dtype(other, d.numpy), _plain=False)
+
+
+_HALVES = (dt.float16, dt.bfloat16)
+
+
+def _is_wide_scalar(other, d):
+    """Whether it is a single number that is not in the half precision `d` itself."""
+    return not isinstance(other, Tensor) or other.array.size == 1 and dt.of(other.array) is not d
 
 
 def not_an_operand(o: Op, value: Any, position: int) -> TypeError:
@@ -59,30 +73,50 @@ def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
         if isinstance(x, Tensor):
             tier, d = (0 if x.array.ndim else 1), dt.of(x.array)
         else:
-            tier, d = 2, dt.of_scalar(x)
+            tier, d = 2, dt.of_scalar(dt.number_of(x))
         tiers[tier] = d if tiers[tier] is None else dt.promote_types(tiers[tier], d)
     return dt.combine(*tiers)
 
 
-def result_type(tensor: Tensor | Number, other: Tensor | Number) -> dt.dtype:
-    """The dtype that an operation on the two (tensors or Python numbers) computes in.
+#: The calls of result_type: names and whether a tensor is meant.
+_FORMS = ((("tensor", True), ("other", True)), (("scalar", False), ("tensor", True)),
+          (("tensor", True), ("other", False)), (("scalar1", False), ("scalar2", False)))
+
+
+def result_type(*args: Tensor | Number, **kwargs: Tensor | Number) -> dt.dtype:
+    """The dtype that an operation on two operands computes in: result_type(tensor, other), result_type(scalar, tensor)
+    or result_type(scalar1, scalar2), each a tensor or a Python number.
 
     >>> import tinytorch as torch
     >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int), 1.0)
     torch.float32
     """
-    if not (isinstance(tensor, _FOR_RESULT_TYPE) and isinstance(other, _FOR_RESULT_TYPE)):
-        given = f"{type(tensor).__name__}, {type(other).__name__}"
-        raise TypeError(f"result_type() received an invalid combination of arguments - got ({given}), but expected one "
-                        "of:\n * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, "
-                        "Number other)\n * (Number scalar1, Number scalar2)\n")
-    return result_dtype((tensor, other))
+    for form in _FORMS:
+        names = [name for name, _ in form]
+        given = dict(zip(names, args)) | kwargs
+        if len(args) + len(kwargs) == 2 == len(given) and set(names) == set(given):
+            operands = [given[name] for name in names]
+            if all([isinstance(x, Tensor if tensor else NUMBERS) for x, (_, tensor) in zip(operands, form)]):
+                return result_dtype(operands)
+    got = ", ".join([kind_of(x) for x in args] + [f"{name}={kind_of(x)}" for name, x in kwargs.items()])
+    raise TypeError(f"result_type() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+                    " * (Tensor tensor, Tensor other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, Number "
+                    "other)\n * (Number scalar1, Number scalar2)\n")
+
+
+def _in_dtype(x, numpy_dtype):
+    """An operand in the common dtype. What the op saves of it counts the writes to `x`, which torch saves itself."""
+    if not isinstance(x, Tensor):
+        return wrap(scalar_as(dt.number_of(x), numpy_dtype))
+    result = converted(x, numpy_dtype)
+    result.version = x.version
+    return result
 
 
 def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
     """The operands in their common dtype (Python numbers as 0-dim tensors of it)."""
     d = result_dtype(operands).numpy
-    return tuple(converted(x, d) if isinstance(x, Tensor) else wrap(scalar_as(x, d)) for x in operands)
+    return tuple(_in_dtype(x, d) for x in operands)
 
 
 def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
@@ -94,8 +128,8 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     if isinstance(number, complex):
         if kind != dt.COMPLEX and number.imag == 0:
             number = number.real
-    elif isinstance(number, int) and not -1 << 63 <= number < 1 << 64:
-        raise OverflowError("int too big to convert")
+    elif isinstance(number, int):
+        dt.check_long(number)
     if kind in dt.INTEGER:
         signed = kind == dt.SIGNED
         fits = not isinstance(number, complex)
@@ -123,6 +157,11 @@ def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
         return dt.cast(stored_as(value, np.dtype(np.float64)), numpy_dtype)
 
 
+def filled_as(value: Number, numpy_dtype: np.dtype, count: int) -> np.ndarray:
+    """The number that fills a tensor of `count` elements: a single one in half precision may be infinite too."""
+    return (as_scalar_tensor if count == 1 else stored_as)(value, numpy_dtype)
+
+
 def _largest(numpy_dtype):
     return dt.finfo(dt.BY_NUMPY[numpy_dtype]).max
 
@@ -134,15 +173,15 @@ _STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "i
 
 def scalar_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as a 0-dim array of a dtype; integers wrap around as in C."""
-    if numpy_dtype.kind in dt.INTEGER and isinstance(value, int):
-        if not -1 << 63 <= value < 1 << 64:
-            raise OverflowError("int too big to convert")
-        bits = 8 * numpy_dtype.itemsize
-        return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
-    if numpy_dtype == dt.BFLOAT16:
-        return dt.to_bfloat16(np.array(value, np.float32))
+    if isinstance(value, int):
+        dt.check_long(value)
+        if numpy_dtype.kind in dt.INTEGER:
+            bits = 8 * numpy_dtype.itemsize
+            return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
     if isinstance(value, complex) and numpy_dtype.kind != dt.COMPLEX:
         raise RuntimeError(f"value cannot be converted to type {dt.BY_NUMPY[numpy_dtype].name} without overflow")
+    if numpy_dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(np.array(value, np.float32))
     return np.array(value, numpy_dtype)
 
 
@@ -194,6 +233,19 @@ def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Excepti
             [isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 for x in args]):
         raise error
     return in_float32(call, *args)
+
+
+def by_steps(forward: Callable) -> Callable:
+    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
+    def compute(*args):
+        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
+    return compute
+
+
+def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
+    """torch's RuntimeError for operations that take complex tensors but not their gradients."""
+    if mode.grad and any([x is not None and x.array.dtype.kind == dt.COMPLEX and x._requires_grad for x in tensors]):
+        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
 def like_tuple(result: tuple, values: Iterable) -> tuple:

@@ -23,11 +23,11 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..device import device
-from ..errors import not_a_tensor, not_implemented
-from ..memory_format import layout, memory_format
+from ..errors import kind_of, not_a_tensor, not_implemented
+from ..memory_format import check_layout, layout, memory_format
 from ..tensor import Tensor, method
 from .in_place import in_place
-from .promotion import OPERANDS, converted, in_float32, like_tuple, write_out
+from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
 
 __all__ = ["KINDS", "TABLE", "Public", "enter", "method", "public", "reflected", "refuse"]
 
@@ -62,6 +62,10 @@ def _is_sequence(x, fits):
     return isinstance(x, (tuple, list)) and all([fits(item) for item in x])
 
 
+def _is_layout(x):
+    return isinstance(x, layout) and check_layout(x)
+
+
 def _is_tensor(x):
     return isinstance(x, Tensor)
 
@@ -78,7 +82,7 @@ KINDS = {
     "str": ((str,), lambda x: isinstance(x, str), "str"),
     "dt.dtype": ((dt.dtype,), lambda x: isinstance(x, type) and x in dt.PYTHON_TYPES, "torch.dtype"),
     "Device": ((device, str, int, type(None)), lambda x: isinstance(x, str), "torch.device"),
-    "Layout": ((layout,), lambda x: False, "torch.layout"),
+    "Layout": ((type(None),), _is_layout, "torch.layout"),
     "MemoryFormat": ((memory_format,), lambda x: False, "torch.memory_format"),
     "None": ((type(None),), lambda x: False, ""),
 }
@@ -145,11 +149,18 @@ class Public:
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         return classes
 
-    def check(self, args: Sequence[Any], as_method: bool = False) -> None:
-        """TypeError for the first positional argument that is not what the annotation says. `self` of a method does not
-        count."""
-        for i, (value, name) in enumerate(zip(args, self._kinds), 0 if as_method else 1):
-            self._check(value, name, i or 1)
+    def check(self, args: Sequence[Any], as_method: bool = False) -> list:
+        """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
+        annotation says; `self` of a method does not count."""
+        checked = list(args)
+        for i, (value, name) in enumerate(zip(args, self._kinds)):
+            self._check(value, name, i + (not as_method) or 1)
+            checked[i] = self._number(value, name)
+        return checked
+
+    def _number(self, value, name):
+        classes = self._kinds[name][0]
+        return dt.number_of(value) if classes is not _ANY and complex in classes else value
 
     def _check(self, value, name, position=None):
         classes, fits, word = self._kinds[name]
@@ -157,7 +168,7 @@ class Public:
             if word == "Tensor":
                 raise not_a_tensor(self.name, name, position, value)
             where = "" if position is None else f" (position {position})"
-            given = f"not {type(value).__name__}"
+            given = f"not {kind_of(value)}"
             if word == "tuple of ints" and isinstance(value, (tuple, list)) and value:
                 given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
@@ -172,6 +183,7 @@ class Public:
         for name, value in kwargs.items():
             if name in kinds and value.__class__ not in kinds[name][0]:
                 self._check(value, name)
+                kwargs[name] = self._number(value, name)
                 if value.__class__ is type:    # dtype=float
                     kwargs[name] = dt.PYTHON_TYPES.get(value, value)
         if not args:
@@ -244,8 +256,9 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     _set(record, for_tensor, names + aliases.split() * bool(names))
     if inplace:
         changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
-        names = [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"]
-        _set(record, changing, names + ([ioperator] if ioperator else []))
+        _set(record, changing, [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"])
+        if ioperator:
+            _set(record, changing.as_operator, [ioperator])
 
 
 def _set(record, call, names):
@@ -258,7 +271,7 @@ def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
 
     def call(self, other):
-        return function(other, self) if isinstance(other, (Tensor, *OPERANDS)) else NotImplemented
+        return function(other, self) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
     return call
 
 
@@ -282,7 +295,7 @@ def _checked(record, function, as_method=False):
         known = record.classes
         for value, classes in zip(args, record.read() if known is None else known):    # f(*sizes): known, and empty
             if value.__class__ not in classes:
-                record.check(args, as_method)
+                args = record.check(args, as_method)
                 break
         if kwargs:
             args, kwargs = record.keywords(args, kwargs)

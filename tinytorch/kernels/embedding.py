@@ -1,6 +1,9 @@
 """Embedding lookups on ndarrays."""
+import math
+
 import numpy as np
 
+from .. import dtypes as dt
 from .scatter import add_flat
 
 
@@ -60,6 +63,19 @@ def limit_norms(weight, index, max_norm, norm_type):
     rows = np.unique(index)
     if rows.size and (rows[0] < 0 or rows[-1] >= len(weight)):
         raise IndexError("index out of range in self")
-    norms = (np.abs(weight[rows]) ** norm_type).sum(1) ** (1 / norm_type)
+    half, single = weight.itemsize == 2, np.dtype(np.float32)
+    values = dt.cast(weight[rows], single) if half else weight[rows]
+
+    def rounded(x):                            # what torch keeps in the dtype of the rows
+        return dt.cast(dt.cast(x, weight.dtype), single) if half else x.astype(values.real.dtype)
+    norms = rounded(_norms(np.abs(values), norm_type)).astype(np.float64)
     long = norms > max_norm
-    weight[rows[long]] *= (max_norm / (norms[long] + 1e-7))[:, None].astype(weight.dtype)
+    scales = rounded(max_norm / (norms[long] + 1e-7))
+    weight[rows[long]] = dt.cast(values[long] * scales[:, None], weight.dtype)
+
+
+def _norms(sizes, p):
+    """The p-norms of rows of absolute values."""
+    if math.isinf(p):
+        return sizes.max(1) if p > 0 else sizes.min(1)
+    return (sizes != 0).sum(1).astype(sizes.dtype) if p == 0 else (sizes ** p).sum(1) ** (1 / p)

@@ -53,9 +53,8 @@ def is_dense(array):
 
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    if array.flags.forc and (array.ndim < 2 or 1 not in array.shape):
-        return array.copy("K")
-    return ordered_like(array.copy("K"), array)
+    copy = array.copy("K")
+    return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 
 def ordered_like(array, source):

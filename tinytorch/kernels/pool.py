@@ -146,10 +146,16 @@ def _any_nan(array):
 
 
 def max_indices(x, ans, kernel, stride, padding, dilation):
-    """Where in its image the maximum `ans` of each window is: the first of equals, the last NaN."""
+    """Where in its image the maximum `ans` of each window is: the first of equals, the last NaN. Of a window that sees
+    padding alone it is as in torch the first place that is not before the image."""
     size, out = x.shape[1:], ans.shape[1:]
     positions = np.arange(prod(size)).reshape((1,) + size)
-    result = np.zeros(ans.shape, np.int64)
+    first = np.zeros((), np.int64)
+    for n, m, s, p, d in zip(size, out, stride, padding, dilation):
+        start = np.arange(m) * s - p
+        first = first[..., None] * n + np.where(start < 0, start % d, start)
+    result = np.empty(ans.shape, np.int64)
+    result[...] = first
     taps = _taps(size, out, kernel, stride, padding, dilation)
     for to, source in reversed(taps):
         np.copyto(result[to], positions[source], where=x[source] == ans[to])
@@ -196,6 +202,8 @@ def max_pool_pick(x, ans, values, kernel, stride, padding, dilation):
 
 def scatter(indices, g, size):
     """`g` (M, ...) added up at flat positions `indices` of images of `size`."""
+    if indices.size and indices.max() >= prod(size):
+        raise IndexError(f"max index {indices.max()} lies outside of the image: its window saw padding alone")
     result = np.zeros(len(g) * prod(size), g.dtype)
     rows = (np.arange(len(g)) * prod(size)).reshape((-1,) + (1,) * (g.ndim - 1))
     add_flat(result, (rows + indices).reshape(-1), g.reshape(-1))

@@ -13,8 +13,12 @@ class _Stepwise(np.lib.mixins.NDArrayOperatorsMixin):
         self.wide = wide
 
     def __array_ufunc__(self, ufunc, method, *inputs):
-        result = ufunc(*[x.wide if isinstance(x, _Stepwise) else x for x in inputs])
-        return _Stepwise(dt.from_bfloat16(dt.to_bfloat16(result))) if result.dtype == np.float32 else result
+        result = ufunc(*[x.wide if isinstance(x, _Stepwise) else _rounded(np.float32(x)) for x in inputs])
+        return _Stepwise(_rounded(result)) if result.dtype == np.float32 else result
+
+
+def _rounded(x):
+    return dt.from_bfloat16(dt.to_bfloat16(x))
 
 
 def stepwise(array):

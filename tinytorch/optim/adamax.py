@@ -29,4 +29,5 @@ class Adamax(ArrayOptimizer):
 
     def _update(self, group, lr, p, g, state):
         kernels.adamax(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_inf"), count_step(state),
-                       lr, *group["betas"], group["eps"], group["weight_decay"], group["maximize"], group["foreach"])
+                       float(lr) if group["foreach"] else lr, *group["betas"], group["eps"],
+                       group["weight_decay"], group["maximize"], group["foreach"])

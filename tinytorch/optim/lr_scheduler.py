@@ -131,7 +131,7 @@ class LRScheduler:
             rates = self._get_closed_form_lr() if closed else self.get_lr()
         finally:
             self._get_lr_called_within_step = False
-        for group, lr in zip(self.optimizer.param_groups, rates):
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             _set_lr(group, lr)
         self._last_lr = _values(self.optimizer, "lr")
 

@@ -387,7 +387,8 @@ class ParameterDict(Module):
 
     def popitem(self):
         """Remove the last entry and return (key, value)."""
-        key = next(reversed(self._keys))
+        key, _ = self._keys.popitem()          # KeyError if there is none
+        self._keys[key] = None
         return key, self.pop(key)
 
     def get(self, key, default=None):

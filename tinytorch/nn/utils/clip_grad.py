@@ -99,8 +99,11 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     >>> torch.nn.utils.clip_grad_value_(p, 1.0); p.grad
     tensor([ 1., -1.])
     """
-    limit = float(clip_value)
-    for grad in _gradients(_listed(parameters)):
+    limit, grads = float(clip_value), _gradients(_listed(parameters))
+    if not grads:
+        raise RuntimeError("Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error "
+                           "message be improved?  If so, please report an enhancement request to PyTorch.)")
+    for grad in grads:
         if grad.is_complex():
             raise NotImplementedError("clamp is not supported for complex types")
         _write(grad, np.maximum, -limit)

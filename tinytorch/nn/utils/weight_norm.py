@@ -1,6 +1,8 @@
 """The older weight_norm, by a forward pre-hook; parametrizations.weight_norm is the newer."""
 import warnings
 
+from ... import dtypes as dt
+from ...errors import not_implemented
 from ...ops.linalg.distance import norm
 from ..parameter import Parameter, is_lazy
 
@@ -15,6 +17,8 @@ def norm_except_dim(v, pow=2, dim=0):
 
 
 def _weight_norm(v, g, dim=0):
+    if dim in (0, v.dim() - 1) and v.array.dtype.kind not in dt.FLOATING:      # elsewhere torch composes it as here
+        raise not_implemented("weight_norm_kernel", v)
     return v * (g / norm_except_dim(v, 2, dim))
 
 

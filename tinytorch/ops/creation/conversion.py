@@ -5,9 +5,10 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import check_broadcast, stored_as
+from ...autograd.promotion import check_broadcast, filled_as, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
+from ...data import check_array
 from ...device import check_device, device as Device
 from ...errors import not_a_tensor
 from ...kernels.layout import channels_last, dense_copy, ordered_like
@@ -21,7 +22,7 @@ from .options import as_dtype, check_options, wrong
 def _converted_back(g, numpy_dtype, source):
     """The gradient of a conversion: rounded as the output was, then in the dtype of the source."""
     have = g.array.dtype if isinstance(g, Tensor) else g.dtype
-    if numpy_dtype == dt.BFLOAT16 and have != numpy_dtype:
+    if have != numpy_dtype:
         g = _to_copy(g, numpy_dtype, have)
     return _to_copy(g, source, numpy_dtype)
 
@@ -47,8 +48,10 @@ def _cast(array, numpy_dtype):
 
 @single(name="clone", input=lambda g: g)
 def _clone(input, order):
-    """A copy laid out as the input ("K"), in C order ("C"), or with its dimensions in the order given."""
-    if order == "K":
+    """A copy laid out as the input ("K"; a view: "V"), in C order ("C"), or with its dimensions in the order given."""
+    if order == "K" and input.flags.forc:
+        return input.copy("K")
+    if order in ("K", "V"):
         return dense_copy(input)
     if order == "C":
         return input.copy("C")
@@ -164,7 +167,9 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     except AttributeError:
         refuse(clone, input)
         raise
-    return _clone(input, "K" if memory_format is None else _order("clone", memory_format, ndim))
+    if memory_format is None:
+        return _clone(input, "K" if input.view_info is None else "V")
+    return _clone(input, _order("clone", memory_format, ndim))
 
 
 @method()
@@ -190,6 +195,20 @@ def is_contiguous(self, *, memory_format=contiguous_format):
     if self.array.ndim != len(memory_format.order):
         return False
     return laid_out(self.array, memory_format.order)
+
+
+@method()
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of a tensor is a tensor; truth values become uint8.
+
+    >>> import numpy, tinytorch as torch
+    >>> numpy.add(torch.tensor([1, 2]), 1)
+    tensor([2, 3])
+    """
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    check_array(array)
+    return wrap(array)
 
 
 @method()
@@ -324,7 +343,7 @@ def _filled_with(input, value, of_number, of_tensor):
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
                                "dimensions.")
         return of_tensor(input, to(value, input.dtype))
-    return of_number(input, stored_as(value, input.array.dtype))
+    return of_number(input, filled_as(value, input.array.dtype, input.array.size))
 
 
 @public(hot=True, method=True)

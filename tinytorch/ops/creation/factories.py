@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
-from ...autograd.promotion import as_scalar_tensor, refill, scalar_as, stored_as
+from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import method, public
 from ...data import array_of
 from ...errors import not_a_tensor
@@ -155,7 +155,9 @@ def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: La
     tensor(3.)
     """
     dtype = as_dtype(dtype, "scalar_tensor")
-    return finish(as_scalar_tensor(s, (dtype or dt.get_default_dtype()).numpy), device, requires_grad, pin_memory)
+    if dtype is None:
+        dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
+    return finish(as_scalar_tensor(s, dtype.numpy), device, requires_grad, pin_memory)
 
 
 # ------------------------------------------------------------------ of one value
@@ -169,7 +171,7 @@ def empty_in(size, numpy_dtype, order):
 def constant(size, value, numpy_dtype):
     """An array full of a Python number."""
     result = new_memory(size, numpy_dtype)
-    result[...] = stored_as(value, numpy_dtype)
+    result[...] = filled_as(value, numpy_dtype, result.size)
     return result
 
 
@@ -269,7 +271,7 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
     if out is not None or dtype is not None and dtype.__class__ is not dt.dtype:
         dtype = dtype_for(out, dtype, name)
     if dtype is None:
-        dtype = dt.of_scalar(value)
+        dtype = dt.int64 if value.__class__ is int else dt.of_scalar(value)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
         check_options(name, layout, device, requires_grad, pin_memory)
@@ -369,7 +371,7 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
     value = number_of("full_like", "fill_value", 2, fill_value)
 
     def fill(array):
-        array[...] = constant((), value, array.dtype)
+        array[...] = filled_as(value, array.dtype, array.size)
     return _fill_like("full_like", fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 

@@ -1,16 +1,15 @@
 """What functions that make tensors have in common: dtype= layout= device= requires_grad= pin_memory= and numbers."""
-import numpy as np
-
 from ... import dtypes as dt
 from ...autograd.tensor_methods import check_can_require_grad
 from ...device import check_device, device as Device
+from ...errors import kind_of
 from ...memory_format import check_layout, layout as Layout, memory_format as MemoryFormat
 from ...tensor import Tensor, wrap
 
 
 def wrong(name, argument, word, value):
     """The TypeError for a keyword that is not what torch calls `word`."""
-    return TypeError(f"{name}(): argument '{argument}' must be {word}, not {type(value).__name__}")
+    return TypeError(f"{name}(): argument '{argument}' must be {word}, not {kind_of(value)}")
 
 
 def as_dtype(dtype, name):
@@ -84,10 +83,10 @@ def require_grad(result):
 def number_of(name, argument, position, value):
     """An argument as a Python number: it may be a NumPy number or a tensor without dimensions that requires no
     gradient. TypeError for what is none."""
-    number = value
-    if isinstance(value, np.generic) or isinstance(value, Tensor) and not value.array.ndim and not value.requires_grad:
+    number = dt.number_of(value)
+    if isinstance(value, Tensor) and not value.array.ndim and not value.requires_grad:
         number = value.item()
     if not isinstance(number, (int, float, complex)):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not "
-                        f"{type(value).__name__}")
+                        f"{kind_of(value)}")
     return number

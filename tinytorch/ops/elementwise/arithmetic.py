@@ -202,7 +202,7 @@ def positive(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------ products and quotients
 @binary(input=lambda g, other: g * conj(other),
         other=lambda g, input: g * conj(input),
-        inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply")
+        inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", wide_scalar=True)
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -216,7 +216,7 @@ def mul(input, other):
 
 @binary(input=lambda g, other: g / conj(other),
         other=lambda g, input, other: -g * conj(input / other / other),
-        to_float=True, name="div")
+        to_float=True, name="div", wide_scalar=True)
 def _true_divide(input, other):
     return np.true_divide(input, other)
 
@@ -230,13 +230,15 @@ def _check_divisor(name, input, other):
             raise RuntimeError("ZeroDivisionError")
 
 
-@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
+@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
+        wide_scalar=True)
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
     return np.floor_divide(input, other)
 
 
-@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2")
+@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
+        wide_scalar=True)
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
     if input.dtype.kind in dt.NATIVE:
@@ -279,7 +281,7 @@ def true_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = N
 
 
 @binary(input=refused("floor_divide"), other=refused("floor_divide"), backward_name=REFUSED,
-        kernel="div_floor_cpu", ioperator="__ifloordiv__")
+        kernel="div_floor_cpu", ioperator="__ifloordiv__", wide_scalar=True)
 def floor_divide(input, other):
     """input / other rounded down. RuntimeError for an integer division by zero, and in backward.
 
@@ -444,4 +446,4 @@ method("__floordiv__")(operator(floor_divide))
 method("__mod__")(operator(remainder))
 method("__rfloordiv__")(reflected(floor_divide))
 method("__rmod__")(reflected(remainder))
-method("__idiv__")(Tensor.div_)
+method("__idiv__")(Tensor.div_.as_operator)

@@ -127,7 +127,7 @@ def _within(name, input, other):
     return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
 
 
-@binary(name="lshift_cpu", ioperator="__ilshift__")
+@binary(name="lshift_cpu", wraps=True, ioperator="__ilshift__")
 def bitwise_left_shift(input, other):
     """Bits moved up by `other` places. NotImplementedError for floats.
 
@@ -139,7 +139,7 @@ def bitwise_left_shift(input, other):
     return np.where(fits, np.left_shift(input, np.where(fits, other, 0).astype(input.dtype)), 0).astype(input.dtype)
 
 
-@binary(name="rshift_cpu", ioperator="__irshift__")
+@binary(name="rshift_cpu", wraps=True, ioperator="__irshift__")
 def bitwise_right_shift(input, other):
     """Bits moved down by `other` places; the sign stays. NotImplementedError for floats.
 
@@ -148,7 +148,8 @@ def bitwise_right_shift(input, other):
     tensor([ 2, -2])
     """
     fits, bits = _within("rshift_cpu", input, other)
-    return np.right_shift(input, np.where(fits, other, bits - 1).astype(input.dtype))
+    moved = np.right_shift(input, np.where(fits, other, bits - 1).astype(input.dtype))
+    return np.where(fits, moved, 0).astype(input.dtype) if input.dtype.kind == dt.UNSIGNED else moved
 
 
 @binary(numbers="none", name="gcd_cpu")

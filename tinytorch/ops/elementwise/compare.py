@@ -10,6 +10,7 @@ from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, operator, unary
 from ...autograd.promotion import EXACT, promoted, result_dtype
 from ...autograd.public import method, public
+from ...data import check_array
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -31,7 +32,7 @@ def _in_place(function):
     return in_place(compared, common=False)
 
 
-@binary(numbers="other", inplace=_in_place)
+@binary(numbers="other", wraps=True, inplace=_in_place)
 def eq(input, other):
     """Whether the elements are equal.
 
@@ -42,7 +43,7 @@ def eq(input, other):
     return np.equal(input, other)
 
 
-@binary(numbers="other", inplace=_in_place, aliases="not_equal")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="not_equal")
 def ne(input, other):
     """Whether the elements differ.
 
@@ -58,7 +59,7 @@ def _ordered(name, array):
         raise not_implemented(f"{name}_cpu", array)
 
 
-@binary(numbers="other", inplace=_in_place, aliases="less")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="less")
 def lt(input, other):
     """Whether input < other. NotImplementedError for complex numbers.
 
@@ -70,7 +71,7 @@ def lt(input, other):
     return np.less(input, other)
 
 
-@binary(numbers="other", inplace=_in_place, aliases="less_equal")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="less_equal")
 def le(input, other):
     """Whether input <= other. NotImplementedError for complex numbers.
 
@@ -82,7 +83,7 @@ def le(input, other):
     return np.less_equal(input, other)
 
 
-@binary(numbers="other", inplace=_in_place, aliases="greater")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater")
 def gt(input, other):
     """Whether input > other. NotImplementedError for complex numbers.
 
@@ -94,7 +95,7 @@ def gt(input, other):
     return np.greater(input, other)
 
 
-@binary(numbers="other", inplace=_in_place, aliases="greater_equal")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater_equal")
 def ge(input, other):
     """Whether input >= other. NotImplementedError for complex numbers.
 
@@ -336,7 +337,17 @@ def is_neg(input: Tensor) -> bool:
 
 
 not_equal, greater, greater_equal, less, less_equal = ne, gt, ge, lt, le
-method("__eq__")(operator(eq))
+
+
+def _equals_array(input, other):
+    """`==` takes an ndarray too; the other operators leave it to NumPy, as they do in torch."""
+    if not isinstance(other, np.ndarray) or other.dtype not in dt.BY_NUMPY:
+        return NotImplemented
+    check_array(other)
+    return eq(input, wrap(other))
+
+
+method("__eq__")(operator(eq, _equals_array))
 method("__ne__")(operator(ne))
 method("__lt__")(operator(lt))
 method("__le__")(operator(le))

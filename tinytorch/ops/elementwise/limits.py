@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, renamed
-from ...autograd.promotion import in_float32, promoted, result_dtype, scalar_as, write_out
+from ...autograd.promotion import FLOATS, converted, in_float32, result_dtype, stored_as, write_out
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor
@@ -73,8 +73,7 @@ def _limited(primitives, input, min, max, out):
     of_numbers, of_tensors = primitives
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    kind = input.array.dtype.kind
-    if kind in dt.NATIVE and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
+    if input.array.dtype.char in FLOATS and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
         return write_out(out, of_numbers(input, min, max), input, exact=FOUND)
     given = [x for x in (min, max) if x is not None]
     if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
@@ -88,10 +87,11 @@ def _limited(primitives, input, min, max, out):
         low, high = (None if x is None else next(rest) for x in (min, max))
         return write_out(out, ternary(of_tensors, input, low, high), input)
     d = result_dtype((input, *given)).numpy
-    if input.array.dtype != d:
-        input, = promoted(input, d.type(0).item())[:1]
-    if d.kind in dt.INTEGER:
-        min, max = (None if x is None else scalar_as(x, d) for x in (min, max))
+    if d.kind in dt.BOOL:
+        side = "_min" if max is None else "_max" if min is None else ""
+        raise not_implemented(f"clamp{side}_scalar_cpu", dt.bool)
+    input = converted(input, d)
+    min, max = (None if x is None else stored_as(x, d) for x in (min, max))
     return write_out(out, ternary(of_numbers, input, min, max), input, exact=FOUND)
 
 

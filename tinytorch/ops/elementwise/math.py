@@ -7,8 +7,10 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, unary
-from ...autograd.public import method, reflected
-from .arithmetic import conj, is_complex, mul, rounded_once
+from ...autograd.promotion import NUMBERS
+from ...autograd.public import method
+from ...tensor import Tensor
+from .arithmetic import conj, is_complex, rounded_once
 from .where import pick
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
@@ -338,6 +340,9 @@ def sinc(input):
 
 
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-# As torch does it, to the last digit: number / tensor is a product.
-method("__rtruediv__")(reflected(lambda other, self: mul(reciprocal(self), other)))
-method("__rdiv__")(lambda self, other: self.reciprocal() * other)
+
+
+@method("__rtruediv__", "__rdiv__")
+def _divides(self, other):
+    """other / self: as torch does it, to the last digit, a product."""
+    return reciprocal(self) * other if isinstance(other, (Tensor, np.ndarray, *NUMBERS)) else NotImplemented

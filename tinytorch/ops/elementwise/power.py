@@ -6,8 +6,8 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import binary, by_steps, op, operator
-from ...autograd.promotion import OPERANDS, converted, result_dtype
+from ...autograd.op import binary, op, operator
+from ...autograd.promotion import NUMBERS, by_steps, converted, result_dtype, stored_as
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, type_name
@@ -41,16 +41,21 @@ def _exponent_slope(g, ans, input, other):
 
 @binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
 def _pow(input, other):
-    if input.dtype.kind not in dt.INTEGRAL:
+    kind = input.dtype.kind
+    if kind == dt.NATIVE:
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
-    if input.dtype.kind in dt.BOOL:
-        raise not_implemented("pow", dt.bool)
+    if kind not in dt.INTEGRAL:
+        return _complex_power(input, other)
     if isinstance(other, int):
+        if other == 0 or other == 1:
+            return input.copy() if other else np.ones_like(input)
         if other < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return input ** other
+        other = stored_as(other, input.dtype)
+    if kind in dt.BOOL:
+        raise not_implemented("pow", dt.bool)
     negative = other < 0
     if not np.any(negative):
         return input ** other
@@ -59,6 +64,34 @@ def _pow(input, other):
     return np.where(negative, np.where(np.abs(power) == 1, power, 0), power)
 
 
+def _complex_power(input, other):
+    """exp(other * log(input)), as C has it and NumPy not: 0 ** 0 is nan. A few numbers have short cuts."""
+    if not isinstance(other, np.ndarray):
+        if other == 0 or other == 1:
+            return input.copy() if other else np.ones_like(input)
+        if other == 0.5 or other == -0.5:
+            root = np.sqrt(input)
+            return root if other == 0.5 else reciprocal(root)
+        if other == -1:
+            return reciprocal(input)
+        if other == 2 or other == 3 or other == -2:
+            square = input * input
+            return square * input if other == 3 else square if other == 2 else reciprocal(square)
+    return np.exp(other * np.log(input))
+
+
+_to_number = op(name="pow", steps=True, input=_power_slope)(_pow.op.forward)
+
+
+def _pow_number(input, number):
+    """`_pow` to a number that half precision does not hold as it is, or in another dtype."""
+    dtype = input.array.dtype
+    if dtype.kind in dt.FLOATING:
+        number = dt.cast(stored_as(number, dtype), np.dtype(float)).item()
+    return _to_number(input, number)
+
+
+_pow.op.of_number = _pow_number
 _pow.op.number_counts = False
 
 
@@ -85,7 +118,7 @@ def _double(input, exponent):
 def _float_power_in_place(function):
     def float_power_(self, exponent):
         """In-place form of `float_power`: RuntimeError unless the tensor is in double precision."""
-        if not isinstance(exponent, (Tensor, *OPERANDS)):
+        if not isinstance(exponent, (Tensor, *NUMBERS)):
             raise not_a_tensor("float_power_", "exponent", 1, exponent)
         d = _double(self, exponent)
         if self.dtype is not d:
@@ -251,4 +284,4 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
 arctan2 = atan2
 method("__pow__")(operator(_pow))
 method("__rpow__")(reflected(_pow))
-method("__ipow__")(Tensor.pow_)
+method("__ipow__")(Tensor.pow_.as_operator)

@@ -3,9 +3,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, promoted, write_out
+from ...autograd.promotion import (
+    NUMBERS,
+    check_broadcast,
+    converted,
+    filled_as,
+    promoted,
+    result_dtype,
+    write_out,
+)
 from ...autograd.public import method, public, refuse
 from ...errors import type_name
 from ...tensor import Tensor, wrap
@@ -13,7 +20,7 @@ from ...types import Number
 
 __all__ = ["where"]
 
-_OPERANDS = (Tensor, int, float, complex)
+_OPERANDS = (Tensor, *NUMBERS)
 
 
 @op(name="where", elementwise=True, input=lambda g, condition: pick(condition, g, 0.0),
@@ -32,7 +39,7 @@ def pick(condition, input, other):
 
 
 @public(hot=True)
-def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Number = None, *,
+def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Number = ..., *,
           out: Tensor | None = None) -> Tensor | tuple[Tensor, ...]:
     """`input` where `condition` is true, else `other`; all three broadcast, numbers are allowed for both.
 
@@ -48,7 +55,7 @@ def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Numb
     """
     if not isinstance(condition, Tensor):
         refuse(where, condition)
-    if input is None and other is None:
+    if input is ... and other is ...:
         return condition.nonzero(as_tuple=True)
     mask = condition.array
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
@@ -71,10 +78,9 @@ def where(condition: Tensor, input: Tensor | Number = None, other: Tensor | Numb
 
 
 def _operands(input, other):
-    """The two as tensors of their common dtype."""
-    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-        input = wrap(np.asarray(input, dt.of_scalar(input).numpy))
-    return promoted(input, other)
+    """The two as tensors of their common dtype, which must hold what is a number."""
+    d = result_dtype((input, other)).numpy
+    return [converted(x, d) if isinstance(x, Tensor) else wrap(filled_as(x, d, 1)) for x in (input, other)]
 
 
 @method("where")

@@ -187,7 +187,7 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT, level=4)
 
 
-def _indices(name, row, col, offset, outside, dtype, device, requires_grad):
+def _indices(name, row, col, offset, outside, dtype, device, requires_grad, pin_memory):
     """Where the lower triangle of a row x col matrix is, or (`outside`) all but that."""
     if row < 0 or col < 0:
         raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
@@ -195,7 +195,7 @@ def _indices(name, row, col, offset, outside, dtype, device, requires_grad):
     if dtype not in (dt.int64, dt.int32):
         raise not_implemented(name, dtype)
     found = empty((row, col), np.dtype(bool), lambda size, dtype: np.nonzero(np.tri(*size, offset, dtype) ^ outside))
-    return finish(np.array(found).astype(dtype.numpy), device, requires_grad)
+    return finish(np.array(found).astype(dtype.numpy), device, requires_grad, pin_memory)
 
 
 @public()
@@ -209,7 +209,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dt.dtype | type 
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _indices("tril_indices", row, col, offset, False, dtype, device, requires_grad)
+    return _indices("tril_indices", row, col, offset, False, dtype, device, requires_grad, pin_memory)
 
 
 @public()
@@ -223,4 +223,4 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dt.dtype | type 
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _indices("triu_indices", row, col, offset - 1, True, dtype, device, requires_grad)
+    return _indices("triu_indices", row, col, offset - 1, True, dtype, device, requires_grad, pin_memory)

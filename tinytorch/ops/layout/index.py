@@ -26,7 +26,7 @@ from ...autograd.views import (
     warn_expanded,
 )
 from ...data import array_of, check_not_in_itself
-from ...errors import type_name
+from ...errors import kind_of, type_name
 from ...kernels.layout import picked_like, with_new_dims
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
@@ -43,11 +43,11 @@ _INDICES = (np.int64, np.int32, np.uint8, np.bool_)
 
 
 # ------------------------------------------------------------------ primitives
-def _basic(name, view=lambda array, index: array[index]):
+def _basic(name, view=None):
     """A primitive f(input, index) for an index of numbers, slices and None that ends in Ellipsis: a view."""
     @single(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
     def primitive(input, index):
-        result = view(input, index)
+        result = view(input, index) if view else input[index]
         return result if result.size else sliced_to_nothing(input, index, result)
     return primitive
 
@@ -256,9 +256,8 @@ def _plain(item):
     try:
         return as_int(item)
     except TypeError:
-        name = "numpy.bool" if isinstance(item, np.bool_) else type(item).__name__
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-                         f"indices (got {name})") from None
+                         f"indices (got {kind_of(item)})") from None
 
 
 def _plain_array(array):
@@ -347,7 +346,7 @@ def setitem(self, index, value):
                       or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
         if advanced is not None:
-            value = value if isinstance(value, Tensor) else wrap(stored_as(value, self.array.dtype))
+            value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype))
             _put_in_place(target, advanced, value, False)
         elif isinstance(value, Tensor) and value.array.ndim:
             target.copy_(_spread(value, target.array.shape))

@@ -1,20 +1,20 @@
-"""Copies with elements repeated or moved: repeat tile repeat_interleave roll flip rot90."""
+"""Copies with elements repeated or moved: repeat tile repeat_interleave roll flip rot90; and reshape as a function."""
 from __future__ import annotations
 
 import numpy as np
 
 from ...arguments import ints_of
 from ...autograd.op import op
-from ...autograd.public import method, public
+from ...autograd.public import method, public, refuse
 from ...errors import not_implemented
 from ...kernels.layout import ordered_like
 from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
-from .shape import reshape
+from .shape import reshape as reshaped
 from .sizes import distinct_dims, sizes
 
-__all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90", "tile"]
+__all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "reshape", "roll", "rot90", "tile"]
 
 
 def _sum_repeats(g, shape, repeats):
@@ -45,6 +45,20 @@ def _rot90(input, k, dims):
     if k in (0, 2):
         return np.flip(input, dims).copy("K") if k else input.copy()
     return np.flip(input, b if k == 1 else a).copy("K").swapaxes(a, b)
+
+
+@public(hot=True)
+def reshape(input: Tensor, shape: Ints) -> Tensor:
+    """The same elements in another shape: a view where the strides allow it, else a copy.
+
+    >>> import tinytorch as torch
+    >>> torch.reshape(torch.arange(4), (2, -1))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    if not isinstance(shape, (tuple, list)):   # the method alone takes sizes one by one
+        refuse(reshape, input, shape)
+    return reshaped(input, shape)
 
 
 @method()
@@ -102,7 +116,7 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
     if isinstance(repeats, Tensor):
         _check_counts(repeats.array)           # before the dimension
     if dim is None:
-        input, dim = reshape(input, -1), 0
+        input, dim = reshaped(input, -1), 0
     elif not input.array.ndim and isinstance(repeats, Tensor):
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, input.array.ndim)

@@ -18,7 +18,7 @@ from ...types import Ints
 from .sizes import distinct_dims, inverse, resolve_size, sizes
 
 __all__ = ["adjoint", "flatten", "moveaxis", "movedim", "numel", "permute",
-           "ravel", "reshape", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
+           "ravel", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
 
 
 # ------------------------------------------------------------------ primitives

@@ -4,13 +4,14 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, in_float32, promoted
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
-from ..reduction.reductions import masked, raw
+from ..reduction.reductions import like, masked, raw
 from .norms import matrix_norm, norm_grad, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
@@ -52,7 +53,8 @@ def _negative(g):
     return g if g is None else -g
 
 
-@op(name="dist", input=_dist_grad, other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)))
+@op(name="dist", steps=True, input=_dist_grad,
+    other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)))
 def _dist(input, other, p):
     difference = dt.widened(dt.narrowed(dt.widened(input) - dt.widened(other))) if input.dtype == dt.BFLOAT16 else (
         input - other)
@@ -120,13 +122,25 @@ def _row_differences(x1, x2):
 _none = underivable("_cdist_backward")
 
 
-@op(name="cdist_backward", g=_none, x1=_none, x2=_none, ans=_none)
-def _cdist_backward(g, x1, x2, p, ans):
-    return distances_grad(g[..., None], _row_differences(x1, x2), p, ans[..., None]).sum(-2)
+@op(name="cdist_backward", g=_none, x1=_none, x2=_none, found=_none)
+def _cdist_backward(g, x1, x2, p, found):
+    return distances_grad(g[..., None], _row_differences(x1, x2), p, found[..., None]).sum(-2)
 
 
-@op(name="cdist", x1=lambda g, x1, x2, p, ans: _cdist_backward(g, x1, x2, p, ans),
-    x2=lambda g, x1, x2, p, ans: _cdist_backward(g.mT, x2, x1, p, ans.mT))
+def _cdist_tangent(g, x1, x2, p, found):
+    slopes = distances_grad(np.ones(1, raw(x1).dtype), _row_differences(raw(x1), raw(x2)), p, raw(found)[..., None])
+    return (like(g, slopes) * g[..., None, :]).sum(-1)
+
+
+#: For tangents, which torch does not have.
+_cdist_slopes = op(name="cdist_backward", g=_cdist_tangent)(_cdist_backward.op.forward)
+
+
+def _cdist_grad(g, x1, x2, p, ans):
+    return (_cdist_slopes if mode.computing_jvp else _cdist_backward)(g, x1, x2, p, ans)
+
+
+@op(name="cdist", x1=_cdist_grad, x2=lambda g, x1, x2, p, ans: _cdist_grad(g.mT, x2, x1, p, ans.mT))
 def _cdist(x1, x2, p):
     if not x1.shape[-1] or not x1.shape[-2] * x2.shape[-2]:
         batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
@@ -139,7 +153,7 @@ def _euclidean_grad(g, x1, x2, ans):
     return x1 * ratio.sum(-1, keepdims=True) - ratio @ x2
 
 
-@op(name="euclidean_dist", x1=_euclidean_grad,
+@op(name="euclidean_dist", steps=True, x1=_euclidean_grad,
     x2=lambda g, x1, x2, ans: _euclidean_grad(g.mT, x2, x1, ans.mT))
 def _euclidean_dist(x1, x2):
     """By one product of matrices: |x1|^2 - 2 x1 x2 + |x2|^2."""
@@ -216,7 +230,7 @@ def _renorm_grad(g, input, p, dim, maxnorm):
     return masked(changed, large) + masked(g, ~large)
 
 
-@op(name="renorm", input=_renorm_grad)
+@op(name="renorm", steps=True, input=_renorm_grad)
 def _renorm(input, p, dim, maxnorm):
     wide = dt.cast(input, np.dtype(np.float32)) if input.itemsize == 2 else input
     size = vector_norm_over(wide, p, _other_axes(input.shape, dim), True)

@@ -13,7 +13,7 @@ from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.rounding import sgn
-from ..reduction.reductions import _add, axes, in_c_order, kept_shape, like, masked, raw
+from ..reduction.reductions import _add, axes, counted, in_c_order, kept_shape, like, masked, raw
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
@@ -37,7 +37,7 @@ def norm_grad(g, input, p, ans, dim):
     if p in (float("inf"), -float("inf")):
         x = raw(size)
         hits = (x == raw(ans)) | np.isnan(x)
-        share = g / like(g, np.add.reduce(hits, axis=dim, keepdims=True))
+        share = g / like(g, counted(hits, dim, raw(g)))
         return sgn(input) * (share * like(g, hits))
     if p < 1:
         return sgn(input) * masked(size ** (p - 1), raw(input) != 0) * g * ans ** (1 - p)
@@ -45,7 +45,7 @@ def norm_grad(g, input, p, ans, dim):
     return (sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)) * slope
 
 
-@op(name="linalg_vector_norm", input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
+@op(name="linalg_vector_norm", steps=True, input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
 def vector_norm_over(input, p, dim, keepdim):
     if input.dtype == np.float16:
         return vector_norm_over(input.astype(np.float32), p, dim, keepdim).astype(np.float16)

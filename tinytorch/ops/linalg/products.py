@@ -10,7 +10,7 @@ from ...autograd.public import method, public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor
 from ..reduction.reductions import raw
 
 __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
@@ -376,7 +376,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
         refuse(linear, input, weight, bias)
-        if bias is not None and x.ndim == 2:
+        if bias is not None and (x.ndim == 2 or w.ndim == bias.array.ndim == 1):
             raise RuntimeError(f"mat2 must be a matrix, got {w.ndim}-D tensor")
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
@@ -428,6 +428,4 @@ def __matmul__(self, other):
 
 @method()
 def __rmatmul__(self, other):
-    if isinstance(other, np.ndarray):
-        other = wrap(other)
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented

@@ -1,8 +1,10 @@
 """The bilinear form of two inputs."""
 from __future__ import annotations
 
+from ... import dtypes as dt
+from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import public
-from ...errors import type_name
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 
 __all__ = ["bilinear"]
@@ -20,6 +22,9 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     tensor([9.])
     """
     _check(input1, input2, weight, bias)
+    if input1.array.dtype.kind in dt.BOOL:
+        raise not_implemented("bmm", input1)
+    refuse_complex_gradient("_trilinear", input1, input2, weight)
     out, in1, in2 = weight.shape
     left, right = input1.reshape(-1, in1), input2.reshape(-1, in2)
     # First input1 with all weight[k] in one product: (N, in1) @ (in1, out * in2).

@@ -82,6 +82,8 @@ def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weigh
     grad=lambda g, shape, last, stride, padding, dilation, groups, input:
         _conv(last, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
 def _conv_weight_grad(last, kernel, stride, padding, dilation, groups, columns, input, grad):
+    if isinstance(columns, Tensor):            # what was saved, in a derivative that is recorded
+        columns = columns.array
     result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups, columns)
     if last[2]:
         result = in_channels_last(result)

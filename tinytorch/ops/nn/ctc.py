@@ -82,13 +82,14 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {values.min()}")
     if frames.size and frames.max() > steps:
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {frames.max()} "
-                           "(while checking arguments for ctc_loss_cpu)")
+                           "(while checking arguments for ctc_loss_allocate_outputs)")
     labels = targets.array.astype(np.int64)
     width = int(lengths.max()) if lengths.size else 0
-    if labels.ndim == 1 and not single:
+    if labels.ndim == 1:
         if labels.size != lengths.sum():
             raise RuntimeError(f"Expected tensor to have size {lengths.sum()} at dimension 0, but got size "
-                               f"{labels.size} for argument #2 'targets' (while checking arguments for ctc_loss_cpu)")
+                               f"{labels.size} for argument #2 'targets' (while checking arguments for "
+                               "ctc_loss_allocate_outputs)")
         padded = np.full((batch, width), blank)
         padded[np.arange(width) < lengths[:, None]] = labels
     else:
@@ -96,7 +97,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
         if labels.shape[1] < width:
             raise RuntimeError(f"Expected tensor to have size at least {width} at dimension 1, but got size "
                                f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
-                               "ctc_loss_cpu)")
+                               "ctc_loss_allocate_outputs)")
         padded = np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)
     loss = _ctc_loss(log_probs, padded, frames, lengths, blank, zero_infinity)
     if reduction == "mean":

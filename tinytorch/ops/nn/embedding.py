@@ -7,8 +7,9 @@ from ... import dtypes as dt
 from ...arguments import int_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
+from ...autograd.promotion import converted, refuse_complex_gradient
 from ...autograd.public import public, refuse
-from ...errors import not_a_tensor, not_implemented
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
 from ...tensor import Tensor, wrap
@@ -53,6 +54,9 @@ def _check_lookup(input, weight, sparse):
 
 
 def _renorm(weight, input, max_norm, norm_type):
+    if weight.array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{type_name(weight)} instead.")
     kernels.limit_norms(weight.array, input.array, max_norm, norm_type)
     weight.version[0] += 1
 
@@ -73,6 +77,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     padding = _padding_row(padding_idx, weight)
     try:
         _check_lookup(input, weight, sparse)
+        if weight.array.dtype.kind == dt.COMPLEX:
+            refuse_complex_gradient("embedding", weight)
         if max_norm is not None:
             _renorm(weight, input, max_norm, norm_type)
     except (AttributeError, RuntimeError, TypeError):
@@ -125,22 +131,26 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
                            "checking arguments for embedding_bag)")
     flat = input.reshape(-1)
     padding = _padding_row(padding_idx, weight)
+    dtype = weight.array.dtype
     rows = _embedding(weight, flat, padding, scale_grad_by_freq)
+    if dtype.itemsize == 2:                    # rounded once: the result
+        rows = rows.float()
+        per_sample_weights = per_sample_weights if per_sample_weights is None else per_sample_weights.float()
     bag_of = np.searchsorted(starts, np.arange(flat.array.size), side="right") - 1
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
     if padding >= 0:
         kept = np.flatnonzero(flat.array != padding)
         rows, bag_of = rows[wrap(kept)], bag_of[kept]
-    result = wrap(np.zeros((bags, weight.array.shape[1]), weight.array.dtype))
+    result = wrap(np.zeros((bags, weight.array.shape[1]), rows.array.dtype))
     if mode == "max":
         places = wrap(np.broadcast_to(bag_of[:, None], rows.array.shape).copy())
-        return result.scatter_reduce(0, places, rows, "amax", include_self=False)
+        return converted(result.scatter_reduce(0, places, rows, "amax", include_self=False), dtype)
     result = result.index_add(0, wrap(bag_of), rows)
     if mode == "mean":
-        counts = np.maximum(np.bincount(bag_of, minlength=bags), 1).astype(weight.array.dtype)
+        counts = np.maximum(np.bincount(bag_of, minlength=bags), 1).astype(rows.array.dtype)
         result = result / wrap(counts[:, None])
-    return result
+    return converted(result, dtype)
 
 
 def _bags(input, offsets, include_last):
@@ -151,7 +161,9 @@ def _bags(input, offsets, include_last):
                              "fixed length sequences. However, found offsets of type <class 'torch.Tensor'>")
         if input.dtype.kind in dt.BOOL + dt.COMPLEX:   # in torch the places of the bags have the dtype of the input
             raise not_implemented("arange_cpu", input)
-        return np.arange(0, input.size, input.shape[1] or 1), len(input)
+        if not input.shape[1]:
+            raise RuntimeError("step must be nonzero")
+        return np.arange(0, input.size, input.shape[1]), len(input)
     if input.ndim != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
     if offsets is None or offsets.array.ndim != 1:

@@ -12,7 +12,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, in_float32, promoted
+from ...autograd.promotion import check_broadcast, in_float32, promoted, scalar_as
 from ...autograd.public import public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.stepwise import plain, stepwise
@@ -115,15 +115,17 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
 @op(name="huber_loss", elementwise=True,
     difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
 def _huber_of(difference, delta):
-    size = np.abs(difference)
-    return np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    size = np.abs(stepwise(difference))
+    return np.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
 
 
 def _huber(kernel, input, target, delta, divisor=None):
-    if input.array.dtype.kind in dt.WIDENED:
+    if input.array.dtype.kind in dt.WIDENED and divisor is not None:           # torch computes it in float32
         return in_float32(lambda a, b: _huber(kernel, a, b, delta, divisor), input, target)
-    if input.array.dtype.kind not in dt.NATIVE:
+    if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented(kernel, input)
+    if input.array.itemsize == 2 and divisor is None:
+        delta = dt.cast(scalar_as(delta, input.array.dtype), np.dtype(np.float32)).item()
     loss = _huber_of(input - target, delta)
     return loss if divisor is None else loss / divisor
 

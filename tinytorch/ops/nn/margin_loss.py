@@ -8,8 +8,9 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, converted
+from ...autograd.promotion import check_broadcast, converted, refuse_complex_gradient, result_dtype
 from ...autograd.public import public, refuse
+from ...autograd.views import check_fits
 from ...errors import not_implemented, type_name
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor
@@ -122,8 +123,9 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     if mode.grad and target._requires_grad:
         raise RuntimeError("The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. "
                            "This input cannot have requires_grad True.")
-    if input.array.shape != target.array.shape:
-        check_broadcast(input.array.shape, target.array.shape)
+    refuse_complex_gradient("soft_margin_loss", input)
+    check_broadcast(input.array.shape, target.array.shape)
+    check_fits(input.array, np.broadcast_shapes(input.array.shape, target.array.shape), result_dtype((input, target)))
     return reduced(_soft_margin(input, converted(target, input.array.dtype)), reduction)
 
 

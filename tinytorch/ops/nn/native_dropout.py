@@ -1,6 +1,7 @@
 """torch.dropout(input, p, train) and its kind: without defaults, and each with an in-place form."""
 from __future__ import annotations
 
+from ...autograd.promotion import refuse_complex_gradient, scalar_as
 from ...autograd.public import public
 from ...kernels.random import samplers
 from ...random import stream_of
@@ -92,6 +93,10 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     if train is not None and not train:
         kept[...] = True
         return input.clone(), wrap(kept)
+    refuse_complex_gradient("native_dropout", input)
     with stream_of(None) as stream:
         mask = wrap(samplers.bernoulli(kept, 1 - p, stream))
-    return input * mask * (1.0 / (1 - p) if p < 1 else 0.0), mask
+    scale = 1.0 / (1 - p) if p < 1 else 0.0
+    if input.array.itemsize == 2:
+        scale = wrap(scalar_as(scale, input.array.dtype))      # rounded
+    return input * mask * scale, mask

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, converted
+from ...autograd.promotion import check_broadcast, converted, refuse_complex_gradient, stored_as
 from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor, wrap
@@ -64,6 +64,7 @@ def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> 
     if n[0] > steps:
         raise RuntimeError(f"Expected all lengths to be at most {steps}, the steps of the padded input, but got {n[0]}")
     sizes = np.searchsorted(-n, -np.arange(n[0]))      # how many lengths exceed each step's number
+    refuse_complex_gradient("_pack_padded_sequence", input)
     return _pack(input, places(sizes, batch_first)), wrap(sizes)
 
 
@@ -78,7 +79,8 @@ def _pad_packed_sequence(data: Tensor, batch_sizes: Tensor, batch_first: bool, p
     elif total_length < len(sizes):
         raise RuntimeError("Expected total_length to be at least the length of the longest sequence in input, but got "
                            f"total_length={total_length} and max sequence length being {len(sizes)}")
-    padded = _unpack(data, (total_length, int(sizes[0])) + data.array.shape[1:], places(sizes, False), padding_value)
+    padded = _unpack(data, (total_length, int(sizes[0])) + data.array.shape[1:], places(sizes, False),
+                     stored_as(padding_value, data.array.dtype))
     return padded.transpose(0, 1) if batch_first else padded, wrap(lengths)
 
 
@@ -116,4 +118,4 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     steps = np.concatenate([np.arange(n) + (longest - n if padding_side == "left" else 0) for n in lengths])
     members = np.repeat(np.arange(len(same)), lengths)
     front, at = ((len(same), longest), (members, steps)) if batch_first else ((longest, len(same)), (steps, members))
-    return _unpack(cat(same), front + rest, at, padding_value)
+    return _unpack(cat(same), front + rest, at, stored_as(padding_value, dtype))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ...autograd.op import single
 from ...autograd.public import public
+from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor
 
 __all__ = ["pixel_shuffle", "pixel_unshuffle"]
@@ -14,7 +15,7 @@ def _shuffle(input, factor):
     pixels = input.reshape(*batch, c // factor ** 2, factor, factor, h, w)
     n = len(batch)
     order = *range(n + 1), n + 3, n + 1, n + 4, n + 2
-    return pixels.transpose(order).reshape(*batch, c // factor ** 2, h * factor, w * factor)
+    return _laid_out(pixels.transpose(order).reshape(*batch, c // factor ** 2, h * factor, w * factor), input)
 
 
 @single(name="pixel_unshuffle", input=lambda g, factor: _shuffle(g, factor))
@@ -23,7 +24,14 @@ def _unshuffle(input, factor):
     blocks = input.reshape(*batch, c, h // factor, factor, w // factor, factor)
     n = len(batch)
     order = *range(n + 1), n + 2, n + 4, n + 1, n + 3
-    return blocks.transpose(order).reshape(*batch, c * factor ** 2, h // factor, w // factor)
+    return _laid_out(blocks.transpose(order).reshape(*batch, c * factor ** 2, h // factor, w // factor), input)
+
+
+def _laid_out(result, like):
+    """`result` with channels last in memory if array `like` of images has them there: they are copied."""
+    if like.ndim != 4 or like.strides[1] > like.strides[-1] or not channels_last(like):
+        return result
+    return in_channels_last(result)
 
 
 def _check(name, input, argument, factor):

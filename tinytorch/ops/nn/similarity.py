@@ -4,15 +4,15 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import no_grad
+from ...autograd.grad_mode import mode, no_grad
 from ...autograd.op import op
 from ...autograd.promotion import in_float32, promoted, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ..linalg.distance import distances, distances_grad, underivable
 from ..linalg.norms import norm_over, vector_norm
-from ..reduction.reductions import axes
+from ..reduction.reductions import axes, like, raw
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
@@ -59,17 +59,29 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 _none = underivable("_pdist_backward")
 
 
-@op(name="pdist_backward", g=_none, input=_none, ans=_none)
-def _pdist_backward(g, input, p, ans):
+@op(name="pdist_backward", g=_none, input=_none, found=_none)
+def _pdist_backward(g, input, p, found):
     i, j = np.triu_indices(len(input), 1)
-    parts = distances_grad(g[:, None], input[i] - input[j], p, ans[:, None])
+    parts = distances_grad(g[:, None], input[i] - input[j], p, found[:, None])
     result = np.zeros_like(input)
     np.add.at(result, i, parts)
     np.subtract.at(result, j, parts)
     return result
 
 
-@op(name="pdist", input=lambda g, ans, input, p: _pdist_backward(g, input, p, ans))
+def _pdist_tangent(g, input, p, found):
+    x = raw(input)
+    i, j = np.triu_indices(len(x), 1)
+    slopes = distances_grad(np.ones(1, x.dtype), x[i] - x[j], p, raw(found)[:, None])
+    return (like(g, slopes) * (g[wrap(i)] - g[wrap(j)])).sum(-1)
+
+
+#: For tangents, which torch does not have.
+_pdist_slopes = op(name="pdist_backward", g=_pdist_tangent)(_pdist_backward.op.forward)
+
+
+@op(name="pdist", input=lambda g, ans, input, p: (_pdist_slopes if mode.computing_jvp else _pdist_backward)(
+    g, input, p, ans))
 def _pdist(input, p):
     i, j = np.triu_indices(len(input), 1)
     return distances(input[i] - input[j], p)

@@ -23,7 +23,7 @@ from ...memory_format import layout as Layout, memory_format as MemoryFormat
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 from ...types import Ints
-from ..creation.options import as_dtype, check_pinned
+from ..creation.options import as_dtype, check_options, check_pinned
 from ..elementwise.arithmetic import zeros_like
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse
 
@@ -78,6 +78,8 @@ def rand(*sizes: int, size: Ints = None, generator: Generator | None = None, out
     >>> torch.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
+    if layout is not None:
+        check_options("rand", layout)
     return _new(fill_uniform, (0.0, 1.0), _shape("rand", sizes, size), generator, out, dtype, None, device,
                 requires_grad, pin_memory)
 
@@ -93,6 +95,8 @@ def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, ou
     >>> torch.randn(3)
     tensor([ 1.5410, -0.2934, -2.1788])
     """
+    if layout is not None:
+        check_options("randn", layout)
     return _new(fill_normal, (0.0, 1.0), _shape("randn", sizes, size), generator, out, dtype, None, device,
                 requires_grad, pin_memory)
 
@@ -118,6 +122,8 @@ def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generat
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     bounds = as_integer("randint", "low", low), as_integer("randint", "high", high)
+    if layout is not None:
+        check_options("randint", layout)
     return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device,
                 requires_grad, pin_memory)
 

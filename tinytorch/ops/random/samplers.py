@@ -17,7 +17,7 @@ from ...autograd.views import check_in_place, check_written, rebase
 from ...errors import not_implemented
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
-from ...tensor import Tensor, wrap
+from ...tensor import Tensor
 from ..elementwise.arithmetic import zeros_like
 
 _C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", dt.int16: "short int",

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt, return_types
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, in_float32
 from ...autograd.public import public
@@ -68,11 +69,10 @@ def _chain(g, factor):
     return h
 
 
-def _chain_recorded(g, factor):
-    """`_chain` in ordinary ops."""
+def _chain_recorded(g, a):
+    """`_chain` in ordinary ops; `a`: of each but the last, the factor of the h behind it."""
     from ..layout.join import cat  # this alone needs it
-    a, step = factor[1:], 1                    # of each but the last, the factor of the h behind it
-    h = g
+    h, step = g, 1
     while step < h.shape[0]:
         h = cat([h[:-step] + a * h[step:], h[-step:]])
         a, step = a[:-step] * a[step:] if a.shape[0] > step else a[:0], step * 2
@@ -91,7 +91,7 @@ def _cumprod_grad(g, input, ans, dim):
     x, g = input.swapaxes(0, dim).conj(), g.swapaxes(0, dim)
     if isinstance(g, Tensor):
         one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x.array.dtype))
-        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x)).swapaxes(0, dim)
+        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x[1:])).swapaxes(0, dim)
     before = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
     return (before * _chain(g, x)).swapaxes(0, dim)
@@ -105,7 +105,7 @@ def _of_complex(array):
     return array
 
 
-@op(name="cumprod", input=_cumprod_grad)
+@op(name="cumprod", steps=True, input=_cumprod_grad)
 def _cumprod(input, dim):
     if not input.ndim:
         return input.copy()
@@ -126,6 +126,10 @@ def _logcumsumexp_grad(g, input, ans, dim):
     array = raw(g)
     if not array.ndim or not array.size:
         return g
+    if mode.computing_jvp:                     # which takes what is linear in g
+        x, total, g = (v.swapaxes(0, dim) for v in (input, ans, g))
+        running = exp(total[:-1] - total[1:]).masked_fill(total[1:].isinf(), 0)
+        return (_chain_recorded(g, running.conj()) * exp(x - total).conj()).swapaxes(0, dim)
     if array.dtype.kind in dt.COMPLEX:
         return exp(_from_behind(log(g.conj()) - ans, dim) + input).conj()
     size = log(abs(g))
@@ -135,7 +139,7 @@ def _logcumsumexp_grad(g, input, ans, dim):
     return raising - lowering
 
 
-@op(name="logcumsumexp", input=_logcumsumexp_grad)
+@op(name="logcumsumexp", steps=True, input=_logcumsumexp_grad)
 def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()

@@ -10,7 +10,7 @@ from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
-from .reductions import axes, check_nonempty, in_c_order, kept_shape, like, masked, raw, spread, to_outs
+from .reductions import axes, check_nonempty, counted, in_c_order, kept_shape, like, masked, raw, spread, to_outs
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
 
@@ -20,7 +20,7 @@ _LONG = np.dtype(np.int64)
 def _shared(g, input, extreme, dim):
     """`g` split evenly among the elements that are the extreme over `dim`. NaN for all where that is NaN."""
     hits = raw(input) == raw(extreme).reshape(kept_shape(input.shape, dim))
-    return spread(g, input.shape, dim) * like(g, hits) / like(g, np.add.reduce(hits, axis=dim, keepdims=True))
+    return spread(g, input.shape, dim) * like(g, hits) / like(g, counted(hits, dim, raw(g)))
 
 
 def shared_evenly(g, ans, input):
@@ -30,12 +30,12 @@ def shared_evenly(g, ans, input):
     return masked(spread(g / np.count_nonzero(hits), input.shape, range(input.ndim)), hits)
 
 
-@op(name="amax", input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
+@op(name="amax", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amax(input, dim, keepdim):
     return in_c_order(np.maximum.reduce(input, axis=dim, keepdims=keepdim))
 
 
-@op(name="amin", input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
+@op(name="amin", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amin(input, dim, keepdim):
     return in_c_order(np.minimum.reduce(input, axis=dim, keepdims=keepdim))
 
@@ -55,7 +55,7 @@ def _aminmax_grad(g, wanted, input, ans, dim):
     return (found[0] if len(found) == 1 else found[0] + found[1]),
 
 
-@op(name="aminmax", multi=True, inputs=1, joint=_aminmax_grad)
+@op(name="aminmax", multi=True, steps=True, inputs=1, joint=_aminmax_grad)
 def _aminmax(input, dim, keepdim):
     return tuple([in_c_order(np.asarray(extreme.reduce(input, axis=dim, keepdims=keepdim)))
                   for extreme in (np.minimum, np.maximum)])
@@ -95,7 +95,7 @@ def _dense_strides(array):
 
 
 def laid_out_as(array, values):
-    """`values`, in C order, with the strides of `array`, of the same shape: made dense in their order if they are not."""
+    """`values`, in C order, with the strides of `array`, of the same shape, or dense ones in their order."""
     if array.flags.c_contiguous or array.ndim < 2 or not array.size:
         return values
     strides = [step * values.itemsize for step in _dense_strides(array)]

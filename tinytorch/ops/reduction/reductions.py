@@ -60,6 +60,11 @@ def like(g, array):
     return wrap(dt.narrowed(array) if g.array.dtype.kind in dt.WIDENED else array)
 
 
+def counted(hits, dim, array):
+    """How many of `hits` are true over axes `dim` (kept), in the dtype of `array`."""
+    return np.add.reduce(hits, axis=dim, dtype=np.int64, keepdims=True).astype(array.real.dtype)
+
+
 @op(name="masked_fill", input=lambda g, mask: masked(g, mask))
 def masked(input, mask):
     """`input` where the array `mask` is true, else 0 (even where `input` is NaN or infinite)."""
@@ -240,7 +245,7 @@ def _prod_grad(g, input, ans, dim):
     return g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
 
 
-@op(name="prod", input=_prod_grad)
+@op(name="prod", steps=True, input=_prod_grad)
 def _prod(input, dim, keepdim):
     """Over axis `dim`, or all (None)."""
     over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim

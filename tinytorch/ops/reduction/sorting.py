@@ -216,8 +216,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     starts = np.flatnonzero(fresh)
     inverse = (np.cumsum(fresh) - 1).reshape(array.shape if dim is None else -1)
     counts = np.diff(np.append(starts, n))
-    runs = row.take(starts, 0) if dim is None else np.moveaxis(np.ascontiguousarray(moved[starts]), 0, axis)
-    return _some(_restored(runs, input.array), inverse, return_inverse, counts, return_counts)
+    values = np.moveaxis(moved.take(starts, 0), 0, axis)
+    return _some(_restored(values, input.array), inverse, return_inverse, counts, return_counts)
 
 
 # ------------------------------------------------------------------ search

@@ -15,8 +15,7 @@ from ...tensor import Tensor, wrap
 from ...types import Ints, Number
 from ..elementwise.math import exp
 from ..layout.shape import sizes
-from .reductions import (_add, _mean, _number_of, axes, check_recorded_dtype, divided, like, masked, raw, scaled, spread,
-                         sum)
+from .reductions import _add, _mean, _number_of, axes, check_recorded_dtype, divided, masked, raw, scaled, spread, sum
 
 __all__ = ["bincount", "histc", "logsumexp", "nanmean", "nansum", "std", "std_mean", "var", "var_mean"]
 
@@ -27,7 +26,7 @@ def _moments(array, dim, freedom, keepdim):
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     n = _number_of(array, dim)
-    mean = _add(array, dim, True) / (n or 1)
+    mean = _add(array, dim, True) / (n or np.nan)
     d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
@@ -49,8 +48,8 @@ def _var_grad(g, input, dim, freedom, whole):
     """`whole`: no dimensions were given, for which torch has another answer without degrees of freedom."""
     mean = _mean(input, dim, True, _number_of(input, dim))
     if whole and freedom <= 0:
-        whole = spread(g, input.shape, dim)
-        return masked(whole * float("inf"), raw(input) != raw(mean)) + masked(whole * float("nan"), raw(input) == raw(mean))
+        g, same = spread(g, input.shape, dim), raw(input) == raw(mean)
+        return masked(g * float("inf"), ~same) + masked(g * float("nan"), same)
     return spread(scaled(g, 2 / freedom if freedom else float("inf")), input.shape, dim) * (input - mean)
 
 
@@ -58,12 +57,13 @@ def _std_grad(g, deviation, input, dim, freedom, whole):
     return _var_grad(masked(g / (deviation * 2), raw(deviation) != 0), input, dim, freedom, whole)
 
 
-@op(name="var", input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
+@op(name="var", steps=True, input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
 def _var(input, dim, freedom, keepdim, whole):
     return _variance(input, dim, freedom, keepdim)
 
 
-@op(name="std", input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
+@op(name="std", steps=True,
+    input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
 def _std(input, dim, freedom, keepdim, whole):
     return _deviance(input, dim, freedom, keepdim)
 
@@ -94,14 +94,14 @@ def _std_mean_grad(g, wanted, input, ans, dim, freedom, whole):
     return _and_average(None if g[0] is None else _std_grad(g[0], ans[0], input, dim, freedom, whole), g[1], input, dim)
 
 
-@op(name="var_mean", multi=True, inputs=1, joint=_var_mean_grad)
+@op(name="var_mean", multi=True, steps=True, inputs=1, joint=_var_mean_grad)
 def _var_mean(input, dim, freedom, keepdim, whole):
     variance, mean = _moments(input, dim, freedom, keepdim)
     variance = variance.astype(input.real.dtype, copy=False)
     return variance, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(variance.shape)
 
 
-@op(name="std_mean", multi=True, inputs=1, joint=_std_mean_grad)
+@op(name="std_mean", multi=True, steps=True, inputs=1, joint=_std_mean_grad)
 def _std_mean(input, dim, freedom, keepdim, whole):
     variance, mean = _moments(input, dim, freedom, keepdim)
     deviation = np.sqrt(variance).astype(input.real.dtype, copy=False)
@@ -183,7 +183,7 @@ def _rounding(array):
     return (lambda step: dt.widened(dt.narrowed(np.asarray(step)))) if array.dtype == dt.BFLOAT16 else lambda step: step
 
 
-@op(name="logsumexp",
+@op(name="logsumexp", steps=True,
     input=lambda g, ans, input, dim: spread(g, input.shape, dim) * exp(input - spread(ans, input.shape, dim)).conj())
 def _logsumexp(input, dim, keepdim):
     step, input, own = _rounding(input), dt.widened(input), input

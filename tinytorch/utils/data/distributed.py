@@ -39,7 +39,8 @@ class DistributedSampler(Sampler):
             indices = randperm(n, generator=Generator().manual_seed(self.seed + self.epoch)).tolist()
         else:
             indices = list(range(n))
-        indices = (indices * -(-self.total_size // n))[:self.total_size]     # the first ones again, if some are missing
+        repeats = -(-self.total_size // max(n, 1))
+        indices = (indices * repeats)[:self.total_size]        # the first ones again, if some are missing
         return iter(indices[self.rank::self.num_replicas])
 
     def __len__(self):
