@@ -8,12 +8,12 @@ from .test_op_db import HERE
 #: Operations whose node has another name here, by the reason.
 OTHERWISE_MADE = {
     "made of other operations here, one node in torch": """
-        block_diag cholesky cholesky_inverse cholesky_solve diagonal_scatter ldexp linalg.lstsq
+        cholesky cholesky_inverse cholesky_solve diagonal_scatter ldexp linalg.lstsq
         linalg.lstsq.grad_oriented linalg.solve_triangular linalg.vecdot mvlgamma.mvlgamma_p_1
         mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5 nanquantile nn.functional.binary_cross_entropy
         nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag nn.functional.glu
         nn.functional.huber_loss nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss
-        nn.functional.pad.circular nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar put quantile
+        nn.functional.pad.circular nn.functional.smooth_l1_loss nn.functional.soft_margin_loss polar quantile
         select_scatter slice_scatter""",
     "one node here, made of other operations in torch": """
 __rmatmul__ combinations diff einsum linalg.cond linalg.matrix_power logdet

@@ -53,7 +53,7 @@ def is_dense(array):
 
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    copy = array.copy("K")
+    copy = np.array(array, order="K")          # of a NumPy scalar too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 
