@@ -239,10 +239,9 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float), input, other)
             return on_arrays(o, input, other)
         a = input.array
-        if input.view_info is not None:
-            _plain = False                     # of other layouts than C order NumPy makes something else than torch
-            if differentiable:
-                refresh(input)
+        usual_order = input.view_info is None  # of other layouts NumPy keeps something else than torch
+        if differentiable and not usual_order:
+            refresh(input)
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
             b = other.array
@@ -250,8 +249,10 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float), input, other)
-            if other.view_info is not None:
-                _plain = False
+            if other.view_info is None:
+                usual_order = usual_order and a.flags.c_contiguous
+            else:
+                usual_order = False
                 if differentiable:
                     refresh(other)
             if other._requires_grad:
@@ -279,7 +280,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not _plain and result.strides != a.strides:
+        if not (usual_order and _plain) and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result

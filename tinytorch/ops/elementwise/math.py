@@ -232,12 +232,16 @@ def cosh(input):
         grad=lambda g, output: _tanh_backward(g, conj(output)),
         output=lambda g, grad, output: conj(g) * (-2 * conj(output) * grad))
 def _tanh_backward(grad, output):
+    return _tanh_slope(grad, output)
+
+
+def _tanh_slope(grad, output):
     if output.dtype.char == "e":
-        return rounded_once(_tanh_backward, grad, output)
+        return rounded_once(_tanh_slope, grad, output)
     return grad * conj(1 - output * output)
 
 
-@unary(lambda g, ans: _tanh_backward(g, ans), to_float=True)
+@unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True)
 def tanh(input):
     """Hyperbolic tangent.
 
