@@ -178,7 +178,8 @@ def _unary(o, forward, to_float, casts):
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         if input.view_info is not None:
-            result = operand_order(result, array)
+            if result.strides != array.strides:
+                result = operand_order(result, array)
             if differentiable:
                 refresh(input)
         tensor = blank(Tensor)
@@ -226,7 +227,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_operands = [kept == (True, True, False) for kept in keeps]
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
-    def call(input, other, *, out=None):
+    def call(input, other, *, out=None, _plain=True):
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and other.__class__ is ndarray:
                 return forward(input, other)   # a derivative rule at work on plain arrays
@@ -273,14 +274,14 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
-            return write_out(out, call(to_default(input), to_default(other)), input, other)
+            return write_out(out, call(to_default(input), to_default(other), _plain=False), input, other)
         try:
             result = forward(a, b)
         except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
             return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not usual_order and not o.is_product:
+        if not (usual_order and _plain) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result

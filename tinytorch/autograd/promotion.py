@@ -53,7 +53,7 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
         return o.wide_scalar(_in_dtype(input, d.numpy), other)
     input, other = _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
     try:
-        return call(input, other)
+        return call(input, other, _plain=False)
     except NotImplementedError:
         if isinstance(out, Tensor):            # torch looks for the kernel last
             check_castable(input, out)

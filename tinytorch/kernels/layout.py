@@ -54,7 +54,8 @@ def is_dense(array):
 
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    return ordered_like(array.copy("K"), array)
+    copy = np.array(array, order="K")          # of a NumPy scalar too
+    return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 
 def ordered_like(array, source):

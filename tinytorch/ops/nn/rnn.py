@@ -290,6 +290,7 @@ LAYERS = {
     "LSTM": lambda *args: _lstm(*args, None) if len(args) == 10 else _lstm(*args),
     "GRU": _gru}
 
+
 def _half_lstm(sizes, batch_first, reverse, *tensors):
     """torch computes this layer in float32 by oneDNN, but with projections step by step."""
     if len(tensors) == 8 and tensors[7] is not None:
