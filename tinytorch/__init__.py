@@ -46,6 +46,7 @@ from .ops.elementwise.limits import *
 from .ops.linalg.products import *
 from .ops.linalg.added import *
 from .ops.linalg.spectra import *
+from .ops.linalg.triangular import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
