@@ -57,8 +57,9 @@ def _memory(array):
     root = root_of(array)
     if not root.flags.forc:
         count = 1 + sum((n - 1) * s for n, s in zip(root.shape, root.strides)) // root.itemsize if root.size else 0
-        return np.lib.stride_tricks.as_strided(root, (count,), (root.itemsize,))
-    flat = root.reshape(-1, order="A")
+        flat = np.lib.stride_tricks.as_strided(root, (count,), (root.itemsize,))
+    else:
+        flat = root.reshape(-1, order="A")
     return flat if flat.dtype == array.dtype else flat.view(array.dtype)
 
 
