@@ -66,9 +66,9 @@ def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool =
        **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand
-    for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order of that
-    of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
+    stand for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order
+    of that of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
         o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
@@ -279,7 +279,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not usual_order:
+        if not usual_order and not o.own_order:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result

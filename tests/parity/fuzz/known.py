@@ -3,6 +3,9 @@ import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
 KNOWN = [
+    ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
+    ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
+     "tensor whose shape was changed in place in its old shape"),
 ]
 
 
