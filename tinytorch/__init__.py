@@ -31,6 +31,7 @@ from .ops.elementwise.bitwise import *
 from .ops.layout.broadcast import *
 from .ops.elementwise.compare import *
 from .ops.elementwise.complex import *
+from .ops.elementwise.complex import _conj, _neg_view
 from .ops.nn.conv import *
 from .ops.creation.factories import *
 from .ops.creation.buffers import *
@@ -45,6 +46,7 @@ from .ops.elementwise.limits import *
 from .ops.linalg.products import *
 from .ops.linalg.added import *
 from .ops.linalg.spectra import *
+from .ops.linalg.triangular import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *

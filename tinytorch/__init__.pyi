@@ -20,6 +20,7 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import func as func
 from . import jit as jit
+from . import lazy as lazy
 from . import linalg as linalg
 from . import mps as mps
 from . import multiprocessing as multiprocessing
@@ -508,14 +509,14 @@ def diff(
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor: ...
 def div(
-    input: Tensor,
+    input: Tensor | Number,
     other: Tensor | Number,
     *,
     rounding_mode: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor: ...
 def divide(
-    input: Tensor,
+    input: Tensor | Number,
     other: Tensor | Number,
     *,
     rounding_mode: str | None = None,
@@ -1470,7 +1471,7 @@ def triu_indices(
     requires_grad: _bool | None = False,
     pin_memory: _bool | None = False,
 ) -> Tensor: ...
-def true_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def trunc_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def typename(obj: object, /) -> str: ...

@@ -19,12 +19,12 @@ from .ops.linalg.functions import (
                                         multi_dot,
                                         norm,
                                         pinv,
-                                        solve_triangular,
                                         vecdot,
 )
 from .ops.linalg.norms import matrix_norm, vector_norm
 from .ops.linalg.products import matmul
 from .ops.linalg.spectra import eig, eigh, eigvals, eigvalsh, linalg_svd as svd, svdvals
+from .ops.linalg.triangular import solve_triangular
 
 __all__ = ["LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
            "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",

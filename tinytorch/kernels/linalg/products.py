@@ -26,7 +26,7 @@ def dot(a, b):
 def matmul(a, b):
     """The products of two arrays of matrices of one dtype; np.matmul, the first axis shared."""
     if a.size * b.shape[-1] < HEAVY or a.ndim < 3 or a.shape[:-2] != b.shape[:-2] or number() < 2:
-        return np.matmul(a, b)
+        return np.matmul(a, b, order="C")      # whatever the order of the operands' dimensions in memory
     result = np.empty(a.shape[:-1] + b.shape[-1:], a.dtype)
     split(len(a), lambda first, last: np.matmul(a[first:last], b[first:last], out=result[first:last]))
     return result

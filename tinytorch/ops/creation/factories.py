@@ -155,9 +155,7 @@ def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: La
     tensor(3.)
     """
     dtype = as_dtype(dtype, "scalar_tensor")
-    if dtype is None:
-        dtype = dt.default_complex() if isinstance(s, complex) else dt.get_default_dtype()
-    return finish(as_scalar_tensor(s, dtype.numpy), device, requires_grad, pin_memory)
+    return finish(as_scalar_tensor(s, (dtype or dt.get_default_dtype()).numpy), device, requires_grad, pin_memory)
 
 
 # ------------------------------------------------------------------ of one value

@@ -76,7 +76,6 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     if len(args) == 1 and not isinstance(end, (int, float, complex)):
         raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
     _check_numbers("arange", start, end, step)
-    _check_real(start, end, step)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
         check_options("arange", layout, device, requires_grad, pin_memory)
@@ -86,11 +85,12 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         dtype = (dt.int64 if all([isinstance(v, int) for v in (start, end, step)]) else
                  _floating(given) if any([isinstance(v, Tensor) for v in given]) else dt.get_default_dtype())
     _check_implemented("arange_cpu", dtype)
+    _check_real(start, end, step)
+    _check_range(start, end, step)
     if dtype is dt.int64:
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
         start, end, step = _whole(start), _whole(end), _whole(step)
-    _check_range(start, end, step)
     count = _counted(math.ceil((end - start) / step))
     if out is not None and out.array.size not in (0, count):
         warnings.warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
@@ -266,7 +266,7 @@ def _steps_of(steps):
     return steps
 
 
-def _spaced_dtype(name, start, end, dtype, out):
+def _spaced_dtype(name, start, end, steps, dtype, out):
     dtype = dtype_for(out, dtype, name)
     complex_ends = isinstance(start, complex) or isinstance(end, complex)
     if dtype is None:
@@ -274,7 +274,8 @@ def _spaced_dtype(name, start, end, dtype, out):
     elif complex_ends and not dtype.is_complex:
         raise RuntimeError(f"torch.{name}(): inferred dtype {C_NAMES[dt.default_complex().type_name]} can't be safely "
                            f"cast to passed dtype {dtype.type_name}")
-    _check_implemented(f"{name}_cpu", dtype)
+    if steps > 1:                              # fewer need no routine
+        _check_implemented(f"{name}_cpu", dtype)
     return dtype
 
 
@@ -289,7 +290,7 @@ def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: T
     tensor([0.0000, 0.5000, 1.0000])
     """
     start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of(steps)
-    d = _spaced_dtype("linspace", start, end, dtype, out)
+    d = _spaced_dtype("linspace", start, end, steps, dtype, out)
     array = _spaced(_halves, start, end, steps, d)
     return refill(out, finish(array, device, requires_grad, pin_memory), by_count=True)
 
@@ -305,7 +306,7 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
     tensor([  1.,  10., 100.])
     """
     start, end, steps = _end("logspace", "start", start), _end("logspace", "end", end), _steps_of(steps)
-    d = _spaced_dtype("logspace", start, end, dtype, out)
+    d = _spaced_dtype("logspace", start, end, steps, dtype, out)
     base = _number(base)
     if steps == 1:                             # not rounded before
         array = dt.cast(np.asarray([base ** start if d.is_complex else _power(base, start)]), d.numpy)

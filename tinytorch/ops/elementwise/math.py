@@ -349,4 +349,7 @@ arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, aco
 @method("__rtruediv__", "__rdiv__")
 def _divides(self, other):
     """other / self: as torch does it, to the last digit, a product."""
-    return reciprocal(self) * other if isinstance(other, (Tensor, np.ndarray, *NUMBERS)) else NotImplemented
+    return self.reciprocal() * other if isinstance(other, _DIVIDED) else NotImplemented
+
+
+_DIVIDED = (*NUMBERS, Tensor, np.ndarray)

@@ -55,71 +55,116 @@ def _wide(x):
     return dt.cast(x, _FLOAT32)
 
 
+def _half(function, *args):
+    """In float16; bfloat16 is the business of the op for it, which has the same function."""
+    if args[-1].dtype.kind in dt.WIDENED:
+        raise TypeError("bfloat16 is added up in float32")
+    return function(*args)
+
+
 def _of_input(g, beta):
     return _scaled(g, beta.conjugate())
 
 
-@op(name="addmm", first=2, input=_of_input,
+@op(name="addmm", first=2, steps=True, input=_of_input,
     mat1=lambda g, mat2, alpha: _scaled(_mm(g, mT(mat2)), alpha.conjugate()),
     mat2=lambda g, mat1, alpha: _scaled(_mm(mT(mat1), g), alpha.conjugate()))
 def _addmm(beta, alpha, input, mat1, mat2):
-    if mat1.dtype.char in HALF:                # added up in float32, and rounded once
-        return dt.cast(_plus(_wide(input), np.dot(_wide(mat1), _wide(mat2)), beta, alpha), mat1.dtype)
+    if mat1.dtype.char in HALF:
+        return _half(_half_addmm, beta, alpha, input, mat1, mat2)
     return _plus(input, full_dot(mat1, mat2), beta, alpha)
 
 
-@op(name="baddbmm", first=2, input=_of_input,
+def _half_addmm(beta, alpha, input, mat1, mat2):
+    """Added up in float32, and rounded once."""
+    return dt.cast(_plus(_wide(input), np.matmul(_wide(mat1), _wide(mat2)), beta, alpha), mat1.dtype)
+
+
+_addmm.op.in_bfloat16 = _half_addmm
+
+
+@op(name="baddbmm", first=2, steps=True, input=_of_input,
     batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
     batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()))
 def _baddbmm(beta, alpha, input, batch1, batch2):
     if batch1.dtype.char in HALF:
-        product = np.matmul(_wide(batch1), _wide(batch2))
-        return dt.cast(_plus(_wide(input), product, beta, alpha), batch1.dtype)
+        return _half(_half_addmm, beta, alpha, input, batch1, batch2)
     return _plus(input, products.matmul(batch1, batch2), beta, alpha)
 
 
-@op(name="addbmm", first=2, input=_of_input,
+_baddbmm.op.in_bfloat16 = _half_addmm
+
+
+@op(name="addbmm", first=2, steps=True, input=_of_input,
     batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
     batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()))
 def _addbmm(beta, alpha, input, batch1, batch2):
     count, n, k = batch1.shape
-    if batch1.dtype.char in HALF:              # one product after the other, and the sum is rounded every time
-        result = np.broadcast_to(input, (n, batch2.shape[2]))
-        for a, b in zip(batch1, batch2):
-            result, beta = _addmm(beta, alpha, result, a, b), 1
-        return result.copy() if count else dt.cast(_wide(result) * beta, batch1.dtype)
+    if batch1.dtype.char in HALF:
+        return _half(_half_addbmm, beta, alpha, input, batch1, batch2)
     one, two = batch1.transpose(1, 0, 2).reshape(n, count * k), batch2.reshape(count * k, batch2.shape[2])
     return _plus(input, full_dot(one, two), beta, alpha)
 
 
-@op(name="addmv", first=2, input=_of_input,
+def _half_addbmm(beta, alpha, input, batch1, batch2):
+    """One product after the other, and the sum is rounded every time."""
+    result = np.broadcast_to(input, (batch1.shape[1], batch2.shape[2]))
+    for a, b in zip(batch1, batch2):
+        result, beta = _half_addmm(beta, alpha, result, a, b), 1
+    return result if len(batch1) else dt.cast(_wide(result) * beta, batch1.dtype)
+
+
+_addbmm.op.in_bfloat16 = _half_addbmm
+
+
+@op(name="addmv", first=2, steps=True, input=_of_input,
     mat=lambda g, vec, alpha: _scaled(every_product(g, vec.conjugate()), alpha.conjugate()),
     vec=lambda g, mat, alpha: _scaled(_mv(mT(mat), g), alpha.conjugate()))
 def _addmv(beta, alpha, input, mat, vec):
-    if not mat.size:                           # nothing to add: `input` in its own shape
-        if beta == 0:
-            return np.zeros(mat.shape[:1], mat.dtype)
-        return input * beta if mat.dtype != dt.BFLOAT16 else dt.cast(_wide(input) * beta, mat.dtype)
     if mat.dtype.char in HALF:
-        product = np.dot(_wide(mat), _wide(vec))
-        own = input if beta == 1 else dt.cast(_wide(input) * beta, mat.dtype)
-        return dt.cast(_plus(_wide(own), product, beta and 1, alpha), mat.dtype)
+        return _half(_half_addmv, beta, alpha, input, mat, vec)
+    if not mat.size:                           # nothing to add: `input` in its own shape
+        return input * beta if beta != 0 else np.zeros(mat.shape[:1], mat.dtype)
     return _plus(input, full_dot(mat, vec), beta, alpha)
 
 
-@op(name="addr", first=2, input=_of_input,
+def _half_addmv(beta, alpha, input, mat, vec):
+    """Rounded as by torch, whose routines for matrices of columns and of rows, and for alpha 1, differ."""
+    if not mat.size:
+        return dt.cast(_wide(input) * beta if beta != 0 else np.zeros(mat.shape[:1]), mat.dtype)
+    product, own, columns = np.dot(_wide(mat), _wide(vec)), _wide(input), mat.strides[0] == mat.itemsize
+    if columns:
+        product = _wide(dt.cast(product * _FLOAT32.type(alpha), mat.dtype))
+        alpha = 1
+    if beta not in (0, 1) and (columns or alpha != 1 or mat.dtype == dt.BFLOAT16):
+        own = _wide(dt.cast(own * _FLOAT32.type(beta), mat.dtype))
+        beta = 1
+    return dt.cast(_plus(own, product, beta, alpha), mat.dtype)
+
+
+_addmv.op.in_bfloat16 = _half_addmv
+
+
+@op(name="addr", first=2, steps=True, input=_of_input,
     vec1=lambda g, vec2, alpha: _scaled(_mv(g, vec2.conjugate()), alpha.conjugate()),
     vec2=lambda g, vec1, alpha: _scaled(_mv(g.T, vec1.conjugate()), alpha.conjugate()))
 def _addr(beta, alpha, input, vec1, vec2):
     if vec1.dtype.kind in dt.BOOL:
         return input & bool(beta) | vec1[:, None] & vec2 & bool(alpha)
-    if vec1.dtype.char not in HALF:
-        return _plus(input, (vec1 if alpha == 1 else vec1 * alpha)[:, None] * vec2, beta, 1)
+    if vec1.dtype.char in HALF:
+        return _half(_half_addr, beta, alpha, input, vec1, vec2)
+    return _plus(input, (vec1 if alpha == 1 else vec1 * alpha)[:, None] * vec2, beta, 1)
 
+
+def _half_addr(beta, alpha, input, vec1, vec2):
+    """Rounded after every operation."""
     def rounded(x):
         return _wide(dt.cast(x, vec1.dtype))
     product = rounded(rounded(_wide(vec1) * alpha)[:, None] * _wide(vec2))
     return dt.cast(product if beta == 0 else rounded(_wide(input) * beta) + product, vec1.dtype)
+
+
+_addr.op.in_bfloat16 = _half_addr
 
 
 # ------------------------------------------------------------------ the factors
@@ -167,8 +212,9 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
         name, x = ("self", input) if own.dtype != b.dtype else ("mat1", mat1)
         raise RuntimeError(f"{name} and mat2 must have the same dtype, but got {type_name(x)} and {type_name(mat2)}")
     check_matrices(a, b)
-    refuse_bools(a)
     check_expand(own.shape, (a.shape[0], b.shape[1]))
+    if a.size and b.size:
+        refuse_bools(a)
     _check_empty_sum(beta, input, mat1)
     beta, alpha = _factor(beta, a.dtype), _factor(alpha, a.dtype)
     return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)
@@ -192,7 +238,8 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: N
     if not own.dtype == a.dtype == b.dtype:
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {type_name(input)}, "
                            f"{type_name(mat)}, and {type_name(vec)}")
-    refuse_bools(a, "addmv_impl_cpu")
+    if a.size:
+        refuse_bools(a, "addmv_impl_cpu")
     return _addmv(_stored(beta, a.dtype), _stored(alpha, a.dtype), input, mat, vec)
 
 
@@ -239,8 +286,8 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     if not dtype == batch1.array.dtype == batch2.array.dtype:
         names = [C_NAMES[type_name(x)] for x in (input, batch1, batch2)]
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
-    check_batches(batch1, batch2, "baddbmm")
     check_expand(input.array.shape, batch1.array.shape[:2] + batch2.array.shape[2:])
+    check_batches(batch1, batch2, "baddbmm")
     _check_empty_sum(beta, input, batch1)
     return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, batch2)
 
@@ -255,9 +302,9 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     tensor([[7.]])
     """
     dtype = _of_batches(input, batch1, batch2)
-    check_batches(batch1, batch2, "addmm_impl_cpu_")
     shape = batch1.array.shape[1:2] + batch2.array.shape[2:]
     check_expand(input.array.shape, shape)
+    check_batches(batch1, batch2, "addmm_impl_cpu_")
     if dtype != batch2.array.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and "
                            f"{type_name(batch2)}")

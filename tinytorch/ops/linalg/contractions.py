@@ -10,7 +10,7 @@ from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints
-from ..reduction.reductions import like, raw
+from ..reduction.reductions import masked
 from .products import count_of, matmul, unsafe_view
 
 __all__ = ["cross", "inner", "kron", "tensordot", "trace"]
@@ -18,17 +18,17 @@ __all__ = ["cross", "inner", "kron", "tensordot", "trace"]
 _OUT_DTYPE = "tensordot: Expected the output tensor to have dtype {Want}, but got an output tensor with dtype {Have}"
 
 
-@op(name="trace", input=lambda g, shape: g * like(g, np.eye(*shape, dtype=raw(g).dtype)))
+@op(name="trace", input=lambda g, shape: masked(g, np.eye(*shape, dtype=bool)))
 def _trace(input):
     return np.trace(input)
 
 
-@op(name="linalg_cross", first=1, input=lambda g, other, dim: _cross(dim, other.conjugate(), g),
+@op(name="linalg_cross", first=1, steps=True, input=lambda g, other, dim: _cross(dim, other.conjugate(), g),
     other=lambda g, input, dim: _cross(dim, g, input.conjugate()))
 def _cross(dim, input, other):
     shape = np.broadcast_shapes(input.shape, other.shape)
     if input.dtype == dt.BFLOAT16:
-        return _cross_rounded(dim, *[np.broadcast_to(x, shape) for x in (input, other)])
+        raise TypeError("bfloat16 is rounded after each product")
     result = np.empty(shape, input.dtype)
     np.moveaxis(result, dim, -1)[...] = np.cross(input, other, axisa=dim, axisb=dim)
     return result
@@ -36,15 +36,18 @@ def _cross(dim, input, other):
 
 def _cross_rounded(dim, input, other):
     """The cross product with every product rounded, as the routine for scalars has it."""
-    a, b = (dt.from_bfloat16(np.moveaxis(x, dim, 0)) for x in (input, other))
+    shape = np.broadcast_shapes(input.shape, other.shape)
+    a, b = (dt.from_bfloat16(np.moveaxis(np.broadcast_to(x, shape), dim, 0)) for x in (input, other))
 
     def product(i, j):
         return dt.from_bfloat16(dt.to_bfloat16(a[i] * b[j]))
     rows = [dt.to_bfloat16(product(i, j) - product(j, i)) for i, j in ((1, 2), (2, 0), (0, 1))]
-    result = np.empty(input.shape, dt.BFLOAT16)
-    for row, to in zip(rows, np.moveaxis(result, dim, 0)):
-        to[...] = row
+    result = np.empty(shape, dt.BFLOAT16)
+    np.moveaxis(result, dim, 0)[...] = np.stack(rows)
     return result
+
+
+_cross.op.in_bfloat16 = _cross_rounded
 
 
 @public(out=_OUT_DTYPE, apart=None, method=True)
@@ -120,6 +123,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     free_b = [j for j in range(b.array.ndim) if j not in second]
     shape = [a.array.shape[i] for i in free_a] + [b.array.shape[j] for j in free_b]
     count = count_of([a.array.shape[i] for i in first])
+    if not shape and first:
+        left, right = a.permute(first).reshape(count), b.permute(second).reshape(count)
+        return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)
     left = a.permute(free_a + first).reshape(count_of(shape[:len(free_a)]), count)
     right = b.permute(second + free_b).reshape(count, count_of(shape[len(free_a):]))
     return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)

@@ -5,26 +5,34 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
-from ...autograd.op import op
+from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
+from ...kernels.linalg import triangles
+from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
+from ..elementwise.where import where
 from ..reduction.reductions import like, raw
 from .products import _matmul, mT
 
 __all__ = ["cholesky", "det", "inverse", "logdet", "qr", "slogdet"]
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """What torch.linalg raises for a matrix that an operation is not defined for."""
 
 
+LinAlgError = _LinAlgError                     # as it is called there
+
+
 # ------------------------------------------------------------------ checks
-def _check(name, A, square=True, argument="A", kernel=None, by_kernel=dt.FLOATING, narrow=False):
+def _check(name, A, square=True, argument="A", kernel=None, by_kernel=dt.FLOATING, narrow=False, refusal=None,
+           empty=True):
     """RuntimeError in torch's words unless A is floating point matrices (square ones). `kernel`: the routine that
-    refuses the kinds `by_kernel` with NotImplementedError. `narrow`: float16 will do."""
+    refuses the kinds `by_kernel` with NotImplementedError, but (with `empty`) takes matrices without elements.
+    `narrow`: float16 will do. `refusal`: the words where there are no others."""
     array = A.array
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
@@ -34,10 +42,34 @@ def _check(name, A, square=True, argument="A", kernel=None, by_kernel=dt.FLOATIN
     if array.dtype.char in "fdFD" or narrow and array.dtype.char == "e":
         return
     if kernel and array.dtype.kind in by_kernel:
-        raise not_implemented(kernel, A)
+        if array.size or not empty:
+            raise not_implemented(kernel, A)
+        return
+    if refusal is not None:
+        raise RuntimeError(refusal)
     if array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {type_name(A)}")
     raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {type_name(A)}")
+
+
+def computed(function, *arrays):
+    """function(*arrays), an array or several, with every column of matrices in one piece. Of a dtype that LAPACK lacks
+    there are matrices without elements alone, whose results have its dtype."""
+    dtype = arrays[0].dtype
+    known = dtype.char in "fdFD"
+    result = function(*arrays) if known else function(*[np.zeros(x.shape, np.float32) for x in arrays])
+    several = isinstance(result, tuple)
+    results = [x if known else dt.cast(np.asarray(x), dtype) for x in (result if several else [result])]
+    results = [columns(x) if x.ndim >= arrays[0].ndim else x for x in results]
+    return tuple(results) if several else results[0]
+
+
+def singular(name, failed, zeros):
+    """The LinAlgError for an inverse, by which matrices failed and which diagonal elements are zero."""
+    which = int(np.flatnonzero(failed.reshape(-1))[0])
+    k = int(np.flatnonzero(zeros.reshape(-1, zeros.shape[-1])[which])[0]) + 1
+    return LinAlgError(f"{name}: {_where(failed)}The diagonal element {k} is zero, the inversion could not be "
+                       "completed because the input matrix is singular.")
 
 
 def _where(failed):
@@ -67,9 +99,12 @@ def _eye(g, n):
 @op(name="linalg_inv_ex", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)))
 def _inv(input):
     try:
-        return np.linalg.inv(input)
+        return columns(np.linalg.inv(input))
     except np.linalg.LinAlgError:
-        failed = np.linalg.matrix_rank(input) < input.shape[-1]
+        finite = np.isfinite(input).all((-1, -2))
+        failed = finite & (np.linalg.matrix_rank(np.where(_scalars(finite), input, 1)) < input.shape[-1])
+        if not failed.any() and not finite.all():
+            return columns(triangles.inverses(input))
         raise LinAlgError(f"linalg.inv: {_where(failed)}The diagonal element {_zero_pivot(input, failed)} is zero, the "
                           "inversion could not be completed because the input matrix is singular.") from None
 
@@ -115,6 +150,10 @@ def _cofactors(array):
 
 
 def _det_grad(g, ans, input):
+    if not raw(input).size:
+        return like(input, np.zeros(input.shape, raw(input).dtype))
+    if input.shape[-1] == 1:
+        return _scalars(g)
     if isinstance(g, Tensor):                  # differentiable again, where the matrix is not singular
         return _scalars(g * ans.conjugate()) * mT(_inv(input))
     return g[..., None, None] * _cofactors(input)
@@ -122,7 +161,7 @@ def _det_grad(g, ans, input):
 
 @op(name="linalg_det", input=lambda g, ans, input: _det_grad(g, ans, input))
 def _det(input):
-    return np.linalg.det(input)
+    return computed(np.linalg.det, input)
 
 
 @public(out=EXACT, apart=None)
@@ -150,19 +189,26 @@ def det(input: Tensor) -> Tensor:
 
 def _slogdet_grad(g, wanted, input, ans):
     sign, size = g
-    total = input * 0
-    if size is not None:
-        total = _scalars(size) * mT(_inv(input))
+    try:
+        inverse = mT(_inv(input))
+    except LinAlgError:                        # infinite where its factors have it so
+        inverse = like(input, triangles.inverses(mT(raw(input))))
+    total = input * 0 if size is None else _scalars(size) * inverse
     if sign is not None and raw(input).dtype.kind in dt.COMPLEX:
         s = ans[0]
         turned = (sign.conjugate() * s).imag   # only the angle of the determinant moves its sign
-        total = total + _scalars(turned * -1j) * mT(_inv(input))
+        total = total + _scalars(turned * -1j) * inverse
     return total,
 
 
 @op(name="linalg_slogdet", multi=True, joint=_slogdet_grad)
 def _slogdet(input):
-    return tuple(np.linalg.slogdet(input))
+    sign, size = map(np.asarray, np.linalg.slogdet(input))
+    if input.size and not sign.all():
+        sign, size = sign.copy(), size.copy()
+        by_rows = input.flags.c_contiguous and input.dtype.kind not in dt.COMPLEX      # as torch factors it
+        triangles.log_determinants(input.swapaxes(-1, -2) if by_rows else input, sign, size)
+    return sign, size
 
 
 @public(out=EXACT, apart=None)
@@ -202,30 +248,30 @@ def logdet(input: Tensor) -> Tensor:
     sign, size = _slogdet(input)
     if input.array.dtype.kind in dt.COMPLEX:
         return size + sign.log()
-    return size + wrap(np.where(sign.array < 0, np.nan, 0).astype(size.array.dtype))
+    return where(wrap(sign.array == -1), np.nan, size)
 
 
-def _solve_other(A, g, X, vectors):
-    """The gradient of A, given that of B."""
-    if vectors:
-        return -(_column(g) * X[..., None, :].conjugate())
-    return -_matmul(g, mT(X))
-
-
-@op(name="linalg_solve_ex", first=1, joint=lambda g, wanted, A, ans, vectors: _solve_grad(g, wanted, A, ans, vectors))
-def _solve(vectors, A, B):
+@op(name="linalg_solve_ex", first=2, joint=lambda g, wanted, vectors, left, A, ans: _solve_grad(
+    g, wanted, vectors, left, A, ans))
+def _solve(vectors, left, A, B):
+    if not left:
+        return _solve(False, True, A.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
     try:
-        X = np.linalg.solve(A, B[..., None] if vectors else B)
+        X = computed(np.linalg.solve, A, B[..., None] if vectors else B)
     except np.linalg.LinAlgError:
         failed = np.linalg.matrix_rank(A) < A.shape[-1]
         raise LinAlgError(f"torch.linalg.solve: {_where(failed)}The solver failed because the input matrix is "
                           "singular.") from None
-    return X[..., 0] if vectors else X
+    return columns(X[..., 0]) if vectors else X
 
 
-def _solve_grad(g, wanted, A, X, vectors):
-    back = _solve(vectors, mT(A), g)
-    return _solve_other(A, back, X, vectors) if wanted[0] else None, back
+def _solve_grad(g, wanted, vectors, left, A, X):
+    back = _solve(vectors, left, mT(A), g)
+    if not wanted[0]:
+        return None, back
+    if vectors:
+        return -(_column(back) * X[..., None, :].conjugate()), back
+    return -(_matmul(back, mT(X)) if left else _matmul(mT(X), back)), back
 
 
 @public("linalg_solve", out=EXACT, apart=None)
@@ -244,12 +290,12 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
                            f"{type_name(A)} and B of type {type_name(B)} instead")
     a, b = A.array.shape, B.array.shape
     vectors = len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
-    if not left:
-        return solve(A.transpose(-1, -2), B if vectors else B.transpose(-1, -2)).transpose(-1, -2)
-    if b[-1 if vectors else -2] != a[-1]:
-        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B "
-                           f"({a[-2]}x{a[-1]} and {b[-2] if len(b) > 1 else b[-1]}x{b[-1] if len(b) > 1 else 1})")
-    return _solve(vectors, A, B)
+    rows, count = (b[-1], 1) if vectors else b[-2:]
+    if (rows if left else count) != a[-1]:
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation {equation} "
+                           f"({a[-2]}x{a[-1]} and {rows}x{count})")
+    return _solve(vectors, left or vectors, A, B)
 
 
 # ------------------------------------------------------------------ cholesky, qr
@@ -267,22 +313,33 @@ def _cholesky_grad(g, L):
     return _matmul(_matmul(mT(inner), middle), inner)
 
 
-@op(name="linalg_cholesky_ex", input=lambda g, ans: _cholesky_grad(g, ans))
-def _cholesky(input):
+@op(name="linalg_cholesky_ex", input=lambda g, ans, upper: _cholesky_grad(*(map(mT, (g, ans)) if upper else (g, ans))))
+def _cholesky(input, upper):
     try:
-        return np.linalg.cholesky(input)
+        L = computed(np.linalg.cholesky, input)
     except np.linalg.LinAlgError:
-        k = _bad_minor(input)
-        raise LinAlgError("linalg.cholesky: The factorization could not be completed because the input is not "
-                          f"positive-definite (the leading minor of order {k} is not positive-definite).") from None
+        raise _not_positive(input) from None
+    if input.size and np.isnan(L.diagonal(0, -2, -1).real).any():
+        raise _not_positive(input)
+    return columns(mT(L)) if upper else L
 
 
-def _bad_minor(matrices):
-    for matrix in matrices.reshape(-1, *matrices.shape[-2:]):
-        for k in range(1, matrix.shape[-1] + 1):
-            if np.linalg.eigvalsh(matrix[:k, :k])[0] <= 0:
-                return k
-    return matrices.shape[-1]
+_older_cholesky = renamed(_cholesky, "cholesky")
+
+
+def _not_positive(matrices):
+    """The LinAlgError for the first of the matrices that is not positive-definite."""
+    minors = [_bad_minor(matrix) for matrix in matrices.reshape(-1, *matrices.shape[-2:])]
+    failed = np.array(minors).reshape(matrices.shape[:-2]) > 0
+    where = _where(failed) if failed.any() else ""
+    k = next((k for k in minors if k), matrices.shape[-1])
+    return LinAlgError(f"linalg.cholesky: {where}The factorization could not be completed because the input is not "
+                       f"positive-definite (the leading minor of order {k} is not positive-definite).")
+
+
+def _bad_minor(matrix):
+    """The order of the first leading minor that is not positive-definite, 0 if all are."""
+    return next((k for k in range(1, matrix.shape[-1] + 1) if not np.linalg.eigvalsh(matrix[:k, :k])[0] > 0), 0)
 
 
 @public(out=EXACT, apart=None)
@@ -295,8 +352,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = 
             [0., 3.]])
     """
     _check("linalg.cholesky", input, kernel="cholesky_cpu")
-    L = _cholesky(input)
-    return mT(L) if upper else L
+    return _cholesky(input, upper)
 
 
 @public(out="", apart=None, method=True)
@@ -309,12 +365,18 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -
             [0., 3.]])
     """
     _check("linalg.cholesky", input, kernel="cholesky_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
-    return linalg_cholesky(input, upper=upper)
+    try:
+        return _older_cholesky(input, upper)
+    except LinAlgError as error:
+        raise LinAlgError(str(error).removeprefix("linalg.")) from None
 
 
-def _qr_grad(g, wanted, input, ans):
+def _qr_grad(g, wanted, input, ans, mode):
     Q, R = ans
     gQ, gR = g
+    if mode == "r":
+        raise RuntimeError("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+                           "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.")
     rows, columns = input.shape[-2:]
     if Q.shape[-1] != min(rows, columns):
         raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
@@ -362,7 +424,9 @@ def _square_qr_grad(gQ, gR, Q, R):
 
 @op(name="linalg_qr", multi=True, inputs=1, joint=_qr_grad)
 def _qr(input, mode):
-    return tuple(np.linalg.qr(input, mode))
+    if mode == "r":
+        return np.empty(0, input.dtype), columns(np.linalg.qr(input, mode))
+    return tuple(map(columns, np.linalg.qr(input, mode)))
 
 
 @public(out=EXACT, apart=None)
@@ -374,13 +438,10 @@ def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -
     tensor([[1., 0.],
             [0., 1.]])
     """
-    _check("linalg.qr", A, square=False, kernel="geqrf_cpu")
+    _check("linalg.qr", A, square=False, kernel="geqrf_cpu", empty=False)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
                            "'complete'")
-    if mode == "r":
-        R = _qr(A.detach(), "reduced")[1]
-        return return_types.linalg_qr(wrap(np.empty(0, A.array.dtype)), R)
     return return_types.linalg_qr(*_qr(A, mode))
 
 

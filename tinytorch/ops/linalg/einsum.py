@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor
-from .products import _matmul, _mm, count_of, refuse_bools
+from .products import _matmul, _mm, count_of, refuse_bools, unsafe_view
 
 __all__ = ["einsum"]
 
@@ -50,7 +50,11 @@ def einsum(*args) -> Tensor:
     result = terms[0]
     for x, pair in zip(terms[1:], pairs):
         result = _pair(result, x, *pair)
-    return _laid_out(result, *last)
+    order, shape, is_view = last
+    result = _laid_out(result, order, None)
+    if shape is None:
+        return result
+    return result.view(shape) if is_view else unsafe_view(result, shape)
 
 
 def _from_lists(args):
@@ -182,8 +186,9 @@ def _plan(equation, shapes):
         names, pair = _plan_of_pair(names, named[i], wanted, order, sizes)
         pairs.append(pair)
     present = [name for name in output if name in names]
-    shape = [sizes[name] for name in output] if len(present) < len(output) else None       # size 1 everywhere
-    return terms, pairs, (_permutation(names, present), shape)
+    contracted = len(order) > len(output)      # then torch's result is a view, without the dimensions summed
+    shape = tuple([sizes[name] for name in output]) if contracted or len(present) < len(output) else None
+    return terms, pairs, (_permutation(names, present), shape, contracted)
 
 
 def _permutation(names, order):
@@ -192,16 +197,14 @@ def _permutation(names, order):
 
 def _plan_of_pair(a, b, wanted, order, sizes):
     """The labels of the product of terms with labels `a` and `b`, and the arguments of `_pair`."""
-    summed = [[i for i, name in enumerate(one) if name not in other and name not in wanted]
-              for one, other in ((a, b), (b, a))]
-    a, b = ([name for i, name in enumerate(names) if i not in gone] for names, gone in zip((a, b), summed))
+    (a, sum_a), (b, sum_b) = (_before(one, other, wanted, order) for one, other in ((a, b), (b, a)))
     inner = [name for name in order if name in a and name in b and name not in wanted]
     if not inner:                              # nothing to add up: element by element
         names = [name for name in order if name in a or name in b]
         layouts = [(_permutation(one, [name for name in names if name in one]),
                     None if len(one) == len(names) else [sizes[name] if name in one else 1 for name in names])
                    for one in (a, b)]
-        return names, (*summed, False, False, *layouts, None)
+        return names, (sum_a, sum_b, False, False, *layouts, None)
     batch = [name for name in order if name in a and name in b and name in wanted]
     rows, columns = ([name for name in order if name in one and name not in other] for one, other in ((a, b), (b, a)))
     # torch multiplies in the order in which the result comes out as the output has it, if that is clear
@@ -215,7 +218,17 @@ def _plan_of_pair(a, b, wanted, order, sizes):
     layouts = (_grouped(a, batch + rows + inner, lead + [r, k], sizes), _grouped(b, batch + inner + columns,
                                                                                  lead + [k, c], sizes))
     shape = [sizes[name] for name in names]
-    return names, (*summed, True, swapped, *layouts, None if shape == lead + [r, c] else shape)
+    return names, (sum_a, sum_b, True, swapped, *layouts, None if shape == lead + [r, c] else shape)
+
+
+def _before(names, theirs, wanted, order):
+    """The labels of a term after the sum over what it alone has, and that: an order of dimensions and which of them."""
+    gone = [name for name in names if name not in theirs and name not in wanted]
+    if not gone:
+        return names, None
+    aligned = [name for name in order if name in names]
+    return [name for name in aligned if name not in gone], (_permutation(names, aligned),
+                                                            [aligned.index(name) for name in gone])
 
 
 def _grouped(names, order, shape, sizes):
@@ -238,17 +251,17 @@ def _laid_out(x, order, shape):
 
 def _pair(a, b, sum_a, sum_b, contracted, swapped, layout_a, layout_b, shape):
     """The product of two terms, each summed before over what it alone has."""
-    if sum_a:
-        a = a.sum(sum_a)
-    if sum_b:
-        b = b.sum(sum_b)
+    if sum_a is not None:
+        a = _laid_out(a, sum_a[0], None).sum(sum_a[1])
+    if sum_b is not None:
+        b = _laid_out(b, sum_b[0], None).sum(sum_b[1])
     if swapped:
         a, b = b, a
     a, b = _laid_out(a, *layout_a), _laid_out(b, *layout_b)
     if not contracted:
         return a * b
     if a.array.dtype is not b.array.dtype or a.array.dtype.kind in dt.BOOL:
+        refuse_bools(a.array, "bmm")
         if a.array.dtype != b.array.dtype:
             raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
-        refuse_bools(a.array, "bmm")
     return _laid_out(_mm(a, b) if a.array.ndim == 2 else _matmul(a, b), None, shape)

@@ -7,17 +7,21 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import C_NAMES, EXACT, write_out
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import type_name
 from ...tensor import Tensor, wrap
 from ...types import Ints, Number, Tensors
+from ..elementwise.limits import nan_to_num
 from ..reduction.reductions import masked, raw
 from .contractions import cross as cross_of
-from .decompositions import LinAlgError, _check, inv, solve
+from .decompositions import LinAlgError, _check, inv
 from .norms import matrix_norm, vector_norm
-from .products import _matmul, matmul, mT
-from .spectra import eigvalsh, svdvals
+from .products import _matmul, matmul, mT, vdot
+from .spectra import eigvalsh, svd_of, svdvals
 
-__all__ = ["chain_matmul", "cholesky_inverse", "cholesky_solve", "matrix_exp", "matrix_power", "pinverse"]
+__all__ = ["chain_matmul", "matrix_exp", "matrix_power", "pinverse"]
+
+
+_NEITHER = "This function doesn't handle types other than float and double"
 
 
 # ------------------------------------------------------------------ norms, rank, condition
@@ -57,7 +61,7 @@ def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = Fal
     >>> torch.linalg.matrix_rank(torch.ones(2, 2))
     tensor(1)
     """
-    _check("linalg.matrix_rank", input, square=hermitian)
+    _check("linalg.matrix_rank", input, square=hermitian, refusal=_NEITHER)
     s = abs(eigvalsh(input).array) if hermitian else svdvals(input.detach()).array
     limit = _limit(input.array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)
     return wrap(np.asarray((s > limit).sum(-1, dtype=np.int64)))
@@ -80,18 +84,38 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = N
     >>> torch.linalg.cond(torch.tensor([[2., 0.], [0., 1.]]))
     tensor(2.)
     """
-    _check("linalg.cond" if p is None else f"linalg.cond(ord={p})", input, square=p not in (None, 2, -2),
-           kernel="linalg_svd_cpu" if p in (None, 2, -2, "nuc") else None)
-    if p in (None, 2, -2):
+    two = p in (None, 2, -2)
+    array = input.array
+    if array.ndim > 1 and not array.size:      # of any dtype
+        return wrap(dt.cast(np.zeros(array.shape[:-2]), array.real.dtype if array.dtype.kind in dt.COMPLEX
+                            else array.dtype))
+    if not two and array.ndim > 1 and array.shape[-1] != array.shape[-2]:
+        raise RuntimeError(f"linalg.cond(ord={p}): A must be batches of square matrices, but they are "
+                           f"{array.shape[-2]} by {array.shape[-1]} matrices")
+    if two:
         s = svdvals(input)
-        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+        one, other = s[..., :1], s[..., -1:]
+        return (one / other if p != -2 else other / one).squeeze(-1)
+    if p not in (1, -1, np.inf, -np.inf, "fro", "nuc"):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if p == "nuc":
+        _check("linalg.svd", input, kernel="linalg_svd_cpu")
     try:
-        return matrix_norm(input, p) * matrix_norm(inv(input), p)
+        inverse = inv(input)
     except LinAlgError:
-        singular = np.linalg.matrix_rank(input.array) < input.array.shape[-1]
-        if singular.ndim:
-            raise NotImplementedError("linalg.cond of a batch with singular matrices is not supported") from None
-        return wrap(np.asarray(np.inf, input.array.real.dtype))
+        inverse = wrap(_inverses_or_infinity(array))
+    return nan_to_num(matrix_norm(input, p) * matrix_norm(inverse, p), np.inf, np.inf, -np.inf)
+
+
+def _inverses_or_infinity(array):
+    """The inverses of matrices, and of singular ones infinity everywhere."""
+    result = np.full_like(array, np.inf)
+    for matrix, inverse in zip(array.reshape(-1, *array.shape[-2:]), result.reshape(-1, *array.shape[-2:])):
+        try:
+            inverse[...] = np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:
+            pass
+    return result
 
 
 # ------------------------------------------------------------------ powers and products
@@ -204,8 +228,9 @@ def _matrix_exp(input):
     """Scaling and squaring of a Taylor series, in double precision."""
     n = input.shape[-1]
     x = input.astype(np.result_type(input.dtype, np.float64))
-    size = np.abs(x).sum(-2).max(initial=0)
-    squarings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 and np.isfinite(size) else 0
+    sizes = np.abs(x).sum(-2)
+    size = sizes.max(initial=0, where=np.isfinite(sizes))
+    squarings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 else 0
     x = x / 2.0 ** squarings
     term = np.broadcast_to(np.eye(n, dtype=x.dtype), x.shape)
     result = term.copy()
@@ -282,7 +307,7 @@ def _pinv(input, atol, rtol, hermitian):
         s, u = np.linalg.eigh(input)
         vh = mT(u)
     else:
-        u, s, vh = np.linalg.svd(input, full_matrices=False)
+        u, s, vh = svd_of(input, False)
     large = np.abs(s) > _limit(input, np.abs(s), atol, rtol)
     inverse = np.where(large, 1 / np.where(large, s, 1), 0).astype(s.dtype)
     return np.matmul(mT(vh) * inverse[..., None, :], mT(u))
@@ -297,7 +322,9 @@ def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *
     >>> torch.linalg.pinv(torch.tensor([[2.], [0.]]))
     tensor([[0.5000, 0.0000]])
     """
-    _check("linalg.pinv", input, square=hermitian)
+    _check("linalg.pinv", input, square=hermitian, refusal=(
+        f"linalg.pinv({type_name(input)}{{{list(input.array.shape)}}}): expected a tensor with 2 or more dimensions of "
+        "float, double, cfloat or cdouble types"))
     atol, rtol = (t.array[..., None] if isinstance(t, Tensor) else t for t in (atol, rcond if rtol is None else rtol))
     return _pinv(input, atol, rtol, hermitian)
 
@@ -322,7 +349,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
     residuals are the squared norms (for the drivers gels, gelsd and gelss; full rank; more rows than columns);
     singular_values are given for the drivers gelsd and gelss.
     """
-    _check("torch.linalg.lstsq", input, square=False, argument="input")
+    _check("torch.linalg.lstsq", input, square=False, argument="input", refusal=_NEITHER)
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     if input.array.dtype != b.array.dtype:
@@ -342,78 +369,6 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
     return return_types.linalg_lstsq(
         X.squeeze(-1) if vectors else X, residuals, wrap(rank) if driver != "gels" else wrap(np.empty(0, np.int64)),
         wrap(s) if driver in ("gelsd", "gelss") else nothing)
-
-
-@public("linalg_solve_triangular", out="expected scalar type {Want} but found {Have}", apart=None)
-def solve_triangular(input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False,
-                     out: Tensor | None = None) -> Tensor:
-    """X with A @ X = B (X @ A = B if not `left`) for A = `input`, triangular, of which the other triangle is not read.
-
-    >>> import tinytorch as torch
-    >>> torch.linalg.solve_triangular(torch.tensor([[2., 9.], [0., 4.]]), torch.ones(2, 1), upper=False)
-    tensor([[0.5000],
-            [0.2500]])
-    """
-    _check("linalg.solve_triangular", input, kernel="triangular_solve_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
-    array = input.array
-    triangle = (np.triu if upper else np.tril)(np.ones(array.shape[-2:]), (1 if upper else -1) * unitriangular)
-    A = input * wrap(triangle.astype(array.real.dtype))
-    if unitriangular:
-        A = A + wrap(np.eye(array.shape[-1], dtype=array.dtype))
-    if B.array.ndim < 2:
-        raise RuntimeError("linalg.solve_triangular: The input tensor B must have at least 2 dimensions.")
-    wide = np.broadcast_shapes(array.shape[:-2], B.array.shape[:-2])
-    return solve(A, B.expand(wide + B.array.shape[-2:]), left=left)
-
-
-@op(name="gram", input=lambda g, input: _matmul(g + mT(g), input))
-def _gram(input):
-    L = np.tril(input)                         # the other triangle is not read, yet torch gives it a gradient
-    return np.matmul(L, mT(L))
-
-
-def _refuse(name, input):
-    """NotImplementedError for what no triangular system is solved in."""
-    if input.array.dtype.char not in "fdFD":
-        raise not_implemented(name, input)
-
-
-@public(out="", apart=None, method=True)
-def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """X with (L @ L^H) @ X = input for L = input2; with `upper`, that is the other factor, U in U^H @ U.
-
-    >>> import tinytorch as torch
-    >>> torch.cholesky_solve(torch.tensor([[4.], [8.]]), torch.tensor([[2., 0.], [0., 2.]]))
-    tensor([[1.],
-            [2.]])
-    """
-    for name, x in (("b", input), ("u", input2)):
-        if x.array.ndim < 2:
-            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.array.ndim} dimensions instead")
-    rows, columns = input2.array.shape[-2:]
-    if rows != columns:
-        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
-    _refuse("cholesky_solve_cpu", input)
-    return solve(_gram(mT(input2) if upper else input2), input)
-
-
-@public(out="", apart=None, method=True)
-def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of L @ L^H for L = input (of U^H @ U with `upper`).
-
-    >>> import tinytorch as torch
-    >>> torch.cholesky_inverse(torch.tensor([[2., 0.], [0., 4.]]))
-    tensor([[0.2500, 0.0000],
-            [0.0000, 0.0625]])
-    """
-    shape = input.array.shape
-    if len(shape) < 2:
-        raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
-    if shape[-1] != shape[-2]:
-        raise RuntimeError("cholesky_inverse: A must be batches of square matrices, but they are "
-                           f"{shape[-2]} by {shape[-1]} matrices")
-    _refuse("cholesky_inverse_out_cpu", input)
-    return cholesky_solve(wrap(np.eye(shape[-1], dtype=input.array.dtype)), input, upper)
 
 
 @public("linalg_cross", out=EXACT, apart=True)
@@ -440,4 +395,4 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     if x.array.dtype != y.array.dtype:
         raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
                            f"{type_name(x)} and y of type {type_name(y)} instead")
-    return (x.conjugate() * y).sum(dim)
+    return vdot(x, y) if x.array.ndim == y.array.ndim == 1 else (x.conjugate() * y).sum(dim)

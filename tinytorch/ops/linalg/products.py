@@ -10,8 +10,8 @@ from ...autograd.public import method, public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
+from ...lazy import toggled
 from ...tensor import Tensor
-from ..reduction.reductions import raw
 
 __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
 
@@ -74,7 +74,8 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         raise not_implemented(kernel, dt.of(array))
 
 
-@binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
+@binary(name="mm", is_product=True, method=False, inplace=False, mixed=_same_dtype,
+        input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
 def _mm(input, mat2):
     char = input.dtype.char
@@ -85,14 +86,15 @@ def _mm(input, mat2):
             return products.dot(input, mat2)
         if char in _REFUSED:
             check_matrices(rows(input), mat2)
-            refuse_bools(input)
+            if input.size and mat2.size:
+                refuse_bools(input)
         return _dot(rows(input), mat2).reshape(input.shape[:-1] + mat2.shape[1:])
     except ValueError:
         check_matrices(rows(input), mat2)
         raise
 
 
-@binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
+@binary(name="bmm", is_product=True, method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
@@ -125,9 +127,9 @@ def _outer(input, vec2):
 def every_product(input, vec2):
     """The products of the elements of two vectors. In half precision their gradients are sums of products that were
     rounded, not products of matrices."""
-    if raw(input).dtype.char in HALF:
-        return (input.reshape(-1, 1) if isinstance(input, Tensor) else input[:, None]) * vec2
-    return _outer(input, vec2)
+    if not isinstance(input, Tensor):
+        return input[:, None] * vec2
+    return input.unsqueeze(1) * vec2 if input.array.dtype.char in HALF else _outer(input, vec2)
 
 
 @binary(name="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),
@@ -139,7 +141,7 @@ def _inner(input, tensor):
 @binary(name="vdot", method=False, inplace=False, input=lambda g, other: g.conjugate() * other,
         other=lambda g, input: g * input)
 def _conjugated_inner(input, other):
-    return _dot(input.conjugate(), other)
+    return _dot(toggled(input, conj=True), other)
 
 
 @op(name="linear", input=lambda g, weight: _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:]),
@@ -211,7 +213,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         raise
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
-    if (a.dtype is not b.dtype or a.dtype.kind in _UNUSUAL) and b.ndim > 1:
+    if a.dtype is not b.dtype and b.ndim > 1:
         _same_dtype(input, other)
     if b.ndim == 2 and a.ndim > 2:
         return write_out(out, _mm_of_rows(input, other), exact=EXACT)
@@ -234,6 +236,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         n = max(count_of(a.shape[:-2]), count_of(b.shape[:-2]))
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] "
                            f"but got: [{n}, {b.shape[-2]}].")
+    if a.size and b.size:
+        refuse_bools(a, "bmm")
     if a.ndim == 2 and a.dtype.char in HALF:
         return write_out(out, _folded(input, other), exact=EXACT)
     return write_out(out, _matmul_of_batches(input, other), exact=EXACT)

@@ -8,10 +8,11 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
+from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from ..reduction.reductions import like, raw
-from .decompositions import LinAlgError, _check, _column, _eye, _inv, _rowwise, _where
+from .decompositions import LinAlgError, _check, _column, _eye, _inv, _rowwise, _where, computed
 from .products import _matmul, mT
 
 __all__ = ["svd"]
@@ -68,10 +69,15 @@ def _svd_grad(g, wanted, input, ans):
 
 @op(name="linalg_svd", multi=True, inputs=1, joint=_svd_grad)
 def _svd(input, full):
+    return computed(lambda x: svd_of(x, full), input)
+
+
+def svd_of(array, full):
+    """U, S and Vh. LinAlgError where they are not found."""
     try:
-        return tuple(np.linalg.svd(input, full_matrices=full))
+        return tuple(np.linalg.svd(array, full_matrices=full))
     except np.linalg.LinAlgError:
-        raise LinAlgError(_no_convergence("linalg.svd", input)) from None
+        raise LinAlgError(_no_convergence("linalg.svd", array)) from None
 
 
 def _no_convergence(name, array):
@@ -147,7 +153,7 @@ def _eigh_grad(g, wanted, ans):
 @op(name="linalg_eigh", multi=True, inputs=1, joint=_eigh_grad)
 def _eigh(input, UPLO):
     try:
-        return tuple(np.linalg.eigh(input, UPLO))
+        return computed(lambda x: tuple(np.linalg.eigh(x, UPLO)), input)
     except np.linalg.LinAlgError:
         raise LinAlgError(_no_convergence("linalg.eigh", input)) from None
 
@@ -192,8 +198,10 @@ def _eig_grad(g, wanted, ans):
 
 @op(name="linalg_eig", multi=True, inputs=1, joint=_eig_grad)
 def _eig(input, real):
+    if not np.isfinite(input).all():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     L, V = np.linalg.eig(input.real if real else input)
-    return L.astype(input.dtype), V.astype(input.dtype)
+    return L.astype(input.dtype), columns(V.astype(input.dtype))
 
 
 @public("linalg_eig", out="", apart=None)
@@ -204,7 +212,7 @@ def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig
     >>> torch.linalg.eig(torch.tensor([[0., 1.], [-1., 0.]])).eigenvalues
     tensor([0.+1.j, 0.-1.j])
     """
-    _check("linalg.eig", input, kernel="linalg_eig_out_cpu")
+    _check("linalg.eig", input, kernel="linalg_eig_out_cpu", empty=False)
     real = input.array.dtype.kind in dt.NATIVE
     complex_type = np.result_type(input.array.dtype, np.complex64)
     return return_types.linalg_eig(*_eig(converted(input, complex_type), real))
