@@ -78,6 +78,8 @@ def test_module(name, training, dtype):
 @pytest.mark.parametrize("name", [name for name in HERE if MODULES[name].supports_gradgrad])
 def test_second_gradients(name, dtype):
     """Of the inputs and parameters of a module's first samples."""
+    if name == "nn.PReLU" and dtype in HALVES:
+        pytest.xfail("of an input without dimensions it comes in float32")
     info, cls = MODULES[name], _ours(name)
     for case in _inputs(name, dtype, True)[:3]:
         args, kwargs = case.constructor_input.args, case.constructor_input.kwargs
