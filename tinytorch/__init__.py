@@ -31,6 +31,7 @@ from .ops.elementwise.bitwise import *
 from .ops.layout.broadcast import *
 from .ops.elementwise.compare import *
 from .ops.elementwise.complex import *
+from .ops.elementwise.complex import _conj, _neg_view
 from .ops.nn.conv import *
 from .ops.creation.factories import *
 from .ops.creation.buffers import *

@@ -20,6 +20,7 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import func as func
 from . import jit as jit
+from . import lazy as lazy
 from . import linalg as linalg
 from . import mps as mps
 from . import multiprocessing as multiprocessing

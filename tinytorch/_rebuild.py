@@ -12,6 +12,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .device import device
+from .lazy import seen
 from .nn.parameter import Parameter
 from .tensor import Size, Tensor, own_attributes, wrap
 
@@ -31,29 +32,10 @@ UNTYPED = StorageType("UntypedStorage", dt.uint8)
 
 
 class Storage:
-    """A piece of memory: `data` its bytes as a uint8 array, `type` what they are in the pickle, `grow(nbytes)` is told
-    of copies (see `Archive.grow`)."""
+    """A piece of memory: `data` its bytes as a uint8 array, `type` what they are in the pickle."""
 
-    def __init__(self, data, type, grow=None):
-        self.data, self.type, self.grow = data, type, grow
-        self.changed = {}                      # (dtype, conjugated, negated) -> this storage so
-
-    def change(self, d, conj, neg):
-        """The storage with its numbers of dtype `d` conjugated, negated, or both: torch leaves that to the reader."""
-        if conj and not d.is_complex:
-            raise RuntimeError(f"a tensor of dtype {d!r} cannot be conjugated")
-        if neg and d is dt.bool:
-            raise RuntimeError(f"a tensor of dtype {d!r} cannot be negated")
-        if (d, conj, neg) not in self.changed:
-            self.grow(self.data.nbytes)
-            whole = self.data.nbytes // d.itemsize * d.itemsize
-            numbers = self.data[:whole].view(np.uint16 if d is dt.bfloat16 else d.numpy)
-            if conj:
-                numbers = numbers.conjugate()
-            if neg:
-                numbers = numbers ^ np.uint16(0x8000) if d is dt.bfloat16 else -numbers
-            self.changed[d, conj, neg] = Storage(numbers.view(np.uint8), self.type)
-        return self.changed[d, conj, neg]
+    def __init__(self, data, type):
+        self.data, self.type = data, type
 
 
 def _check(good, name, expected, value):
@@ -114,9 +96,12 @@ def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtyp
         _check(isinstance(metadata, dict), "metadata", "a dict", metadata)
         for key, value in metadata.items():
             _check(type(key) is str and isinstance(value, int), "metadata", "a dict of names and bools", value)
-        marks = "conj" in metadata, "neg" in metadata          # they say so by being there, as for torch
-        if any(marks):
-            array = _view(storage.change(dtype, *marks), dtype, offset, size, stride)
+        conj, neg = "conj" in metadata, "neg" in metadata      # they say so by being there, as for torch
+        if conj and not dtype.is_complex:
+            raise RuntimeError(f"a tensor of dtype {dtype!r} cannot be conjugated")
+        if neg and dtype is dt.bool:
+            raise RuntimeError(f"a tensor of dtype {dtype!r} cannot be negated")
+        array = seen(array, conj, neg)
     tensor = wrap(array)
     tensor._requires_grad = requires_grad
     return tensor

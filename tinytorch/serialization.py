@@ -29,8 +29,9 @@ from ._rebuild import (
     guard,
 )
 from .device import check_device, device
+from .lazy import address_of, bits_of, root_of
 from .nn.parameter import Parameter
-from .tensor import Tensor, root_of, wrap
+from .tensor import Tensor, wrap
 
 __all__ = ["load", "save"]
 
@@ -124,11 +125,14 @@ def _reduce_tensor(tensor):
         memory = _memory_of(array)
     d = dt.of(array)
     n = array.itemsize
-    offset = (array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]) // n if array.size else 0
+    offset = (address_of(array) - address_of(memory)) // n if array.size else 0
     untyped = d in _NO_STORAGE
     storage = Storage(memory, UNTYPED if untyped else STORAGES[d])
     args = storage, offset, array.shape, tuple(s // n for s in array.strides), tensor.requires_grad, OrderedDict()
-    return (_rebuild_tensor_v3, args + (d,)) if untyped else (_rebuild_tensor_v2, args)
+    if untyped:
+        args += (d,)
+    marks = {name: True for name, bit in zip(("conj", "neg"), bits_of(array)) if bit}
+    return _rebuild_tensor_v3 if untyped else _rebuild_tensor_v2, args + (marks,) if marks else args
 
 
 def _memory_of(array):
@@ -309,8 +313,8 @@ def _storage_reader(archive, map_location):
             if swapped:
                 data.view(d.numpy).byteswap(inplace=True)
             if not size:                       # what has no memory may be of several types
-                return Storage(data, storage_type, archive.grow)
-            found[record] = Storage(data, storage_type, archive.grow)
+                return Storage(data, storage_type)
+            found[record] = Storage(data, storage_type)
         elif found[record].type.dtype is not d:
             raise archive.error(f"reading file {record}: it is said to hold both {found[record].type.dtype.name} and "
                                 f"{d.name}")

@@ -21,6 +21,7 @@ from .device import CPU
 from .errors import not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
+from .lazy import address_of, bits_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
 from .tensor import Tensor, wrap
 from .types import Ints
@@ -313,7 +314,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         raise not_a_tensor("is_set_to", "tensor", 1, tensor)
     a, b = self.array, tensor.array
-    return (a.__array_interface__["data"] == b.__array_interface__["data"] and a.shape == b.shape
+    return (not is_lazy(a) and not is_lazy(b) and address_of(a) == address_of(b) and a.shape == b.shape
             and a.strides == b.strides)
 
 
@@ -352,7 +353,8 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {_c_name(source.dtype)} to a tensor of type "
                            f"{_c_name(self.dtype)}")
-    array = source.array if size is None else _part(source, storage_offset, size, stride)
+    array = raw(source.array) if size is None else _part(source, storage_offset, size, stride)
+    array = seen(array, *bits_of(self.array))
     recorded = _set(self, source, array) if mode.grad and (self.requires_grad or source.requires_grad) else None
     self.array = array
     self.version[0] += 1

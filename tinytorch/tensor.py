@@ -12,6 +12,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .device import CPU, device as Device
+from .lazy import address_of, bits_of, resolved, root_of
 from .memory_format import strided
 
 
@@ -155,12 +156,11 @@ class Tensor(_Slots):
 
     def storage_offset(self) -> int:
         """How many elements into the underlying memory the first one lies."""
-        root = root_of(self.array)
-        return (self.array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // self.array.itemsize
+        return (address_of(self.array) - address_of(root_of(self.array))) // self.array.itemsize
 
     def data_ptr(self) -> int:
         """Address of the first element (0 for an empty tensor)."""
-        return self.array.__array_interface__["data"][0] if self.array.size else 0
+        return address_of(self.array) if self.array.size else 0
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating one."""
@@ -211,13 +211,18 @@ class Tensor(_Slots):
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The ndarray that holds the numbers: shared, not copied.
 
-        RuntimeError if the tensor requires grad, unless `force`; TypeError for bfloat16.
+        RuntimeError if the tensor requires grad, or shows its memory conjugated or negated, unless `force`; TypeError
+        for bfloat16.
         """
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if type(self.array) is not np.ndarray and not force:
+            bit, name = ("conjugate", "conj") if bits_of(self.array)[0] else ("negative", "neg")
+            raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use "
+                               f"tensor.resolve_{name}().numpy() instead.")
         if self.array.dtype == dt.BFLOAT16:
             raise TypeError("Got unsupported ScalarType BFloat16")
-        return self.array
+        return self.array if type(self.array) is np.ndarray else resolved(self.array)
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
@@ -292,14 +297,16 @@ class Tensor(_Slots):
     def _copied_array(self, memo):
         # Views that are copied together share memory again: `memo` keeps the copy of what they are views of.
         owner = self.array if self.view_info is None else self.view_info.base.array
-        start = owner.__array_interface__["data"][0]
+        if True in bits_of(owner) + bits_of(self.array):
+            return self.array.copy(order="K")
+        start = address_of(owner)
         key = "memory", start, owner.nbytes
         if key not in memo:
             memo[key] = owner.copy(order="K")
         whole = memo[key]
         if self.array is owner:
             return whole
-        offset = self.array.__array_interface__["data"][0] - start
+        offset = address_of(self.array) - start
         if whole.strides != owner.strides or root_of(owner) is not root_of(self.array) or not whole.flags.forc:
             return self.array.copy(order="K")
         try:
@@ -375,17 +382,6 @@ def wrap(array: np.ndarray) -> Tensor:
     tensor.version = [0] if fresh.cell is None else fresh.cell()
     tensor.view_info = None
     return tensor
-
-
-def root_of(array: np.ndarray) -> np.ndarray:
-    """The array that owns the memory of `array`."""
-    while True:
-        base = array.base
-        if not isinstance(base, np.ndarray):
-            base = getattr(base, "base", None)     # NumPy's as_strided puts an object of its own between the two
-        if not isinstance(base, np.ndarray):
-            return array
-        array = base
 
 
 def check_dim(dim: int, ndim: int) -> int:

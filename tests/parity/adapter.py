@@ -70,6 +70,13 @@ def convert(x, memo=None):
 def _tensor(x, memo):
     if x.layout != torch.strided or x.device.type != "cpu" or x.is_quantized:
         raise Untranslatable(str(x.layout))
+    conj, neg = x.is_conj(), x.is_neg()
+    if conj or neg:
+        memory = x.detach().conj() if conj else x.detach()
+        result = _tensor(torch._neg_view(memory) if neg else memory, memo)
+        result = result.conj() if conj else result
+        result = (tinytorch._neg_view(result) if neg else result).detach()
+        return result.requires_grad_() if x.requires_grad else result
     plain = _plain(x)
     wide = plain.float() if x.dtype == torch.bfloat16 else plain
     try:
@@ -155,7 +162,7 @@ def array_of(t):
     if isinstance(t, torch.Tensor):
         t = _plain(t)
         return (t.float() if t.dtype == torch.bfloat16 else t).numpy()
-    t = t.detach()
+    t = t.detach().resolve_conj().resolve_neg()
     return (t.float() if t.dtype == tinytorch.bfloat16 else t).numpy()
 
 
@@ -170,8 +177,9 @@ def same(ours, theirs, where="result", **how):
     """Raise Different unless the trees have the same structure, types, shapes, dtypes and values.
 
     `how` may say values=False: the numbers in tensors and Python's floats are left out; history=False: requires_grad is
-    left out; tolerance: absolute and relative, one for all dtypes or by torch's dtype instead of TOLERANCE (0: to the
-    last bit, the signs of zeros too); scale: what that is multiplied by. What is of no known kind is different.
+    left out; bits=False: so are is_conj and is_neg; tolerance: absolute and relative, one for all dtypes or by torch's
+    dtype instead of TOLERANCE (0: to the last bit, the signs of zeros too); scale: what that is multiplied by. What is
+    of no known kind is different.
     """
     if isinstance(ours, tinytorch.autograd.graph.Node) and isinstance(theirs, torch.autograd.graph.Node):
         ours, theirs = ours.name(), theirs.name()
@@ -201,11 +209,11 @@ def same(ours, theirs, where="result", **how):
         _same_leaf(ours, theirs, where, **how)
 
 
-def _same_tensor(ours, theirs, where, values=True, history=True, tolerance=TOLERANCE, scale=1.0):
+def _same_tensor(ours, theirs, where, values=True, history=True, bits=True, tolerance=TOLERANCE, scale=1.0):
     Comparisons.values += 1
     empty = isinstance(theirs, torch.nn.parameter.UninitializedTensorMixin)
     a, b = (f"{() if empty else tuple(t.shape)} {t.dtype}{', requires_grad' * (history and t.requires_grad)}"
-            for t in (ours, theirs))
+            f"{', conjugate' * (bits and t.is_conj())}{', negative' * (bits and t.is_neg())}" for t in (ours, theirs))
     if a != b:
         raise Different(f"{where}: {a} for {b}")
     if values and not empty:
@@ -213,7 +221,7 @@ def _same_tensor(ours, theirs, where, values=True, history=True, tolerance=TOLER
         _close(array_of(ours), array_of(theirs), tolerance.get(theirs.dtype, 0) * scale, where)
 
 
-def _same_leaf(ours, theirs, where, values=True, history=True, tolerance=None, scale=1.0):
+def _same_leaf(ours, theirs, where, values=True, tolerance=None, **how):
     Comparisons.values += 1
     if isinstance(theirs, (float, complex, np.ndarray, np.generic)):
         _same_numbers(np.asarray(ours), np.asarray(theirs), where, values, tolerance)

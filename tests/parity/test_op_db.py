@@ -174,7 +174,7 @@ def _compare_gradients(our_arguments, their_arguments, ours, theirs, process, la
                                                                 materialize_grads=True))
         if refused(our_error, error, f"{label}: gradient {order}"):
             return
-        same(list(a), list(b), f"{label}: gradient {order}", scale=10.0 ** order, history=False)
+        same(list(a), list(b), f"{label}: gradient {order}", scale=10.0 ** order, history=False, bits=False)
         kept = [(x, y) for x, y in zip(a, b) if y.requires_grad]
         ours, theirs = [x for x, _ in kept], [y for _, y in kept]
 

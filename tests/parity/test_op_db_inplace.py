@@ -94,7 +94,7 @@ def _compare_gradients(ours, theirs, our_arguments, their_arguments, label):
     if isinstance(error, NotImplementedError):     # asinh_ and its like: here derived as asinh is
         assert our_error is None
     elif not refused(our_error, error, f"{label}: gradient"):
-        same(list(a), list(b), f"{label}: gradient", scale=10, history=False)
+        same(list(a), list(b), f"{label}: gradient", scale=10, history=False, bits=False)
 
 
 #: Pairs of dtypes that promote to the first, to the second, and to neither; of all kinds.

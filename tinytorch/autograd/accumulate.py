@@ -8,6 +8,7 @@ from threading import RLock
 import numpy as np
 
 from .. import dtypes as dt
+from ..lazy import bits_of, seen
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
 from .hooks import Gradient, through_node_hooks
@@ -49,7 +50,7 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
     leaf.grad is to have, None for that of `g`."""
     if not leaf._requires_grad:
         return                                 # taken out of the graph since
-    array = g.array if isinstance(g, Tensor) else np.asarray(g)
+    array = g.array if isinstance(g, Tensor) else g if g.__class__ is np.ndarray else np.asarray(g)
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
         g = array = dt.cast(array, dtype)
@@ -62,6 +63,8 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         if array is not g or array.base is not None or getrefcount(array) > _alone \
                 or array.strides != leaf.array.strides and mode.enforce_grad_layout:
             fresh = np.empty_like(leaf.array, dtype)
+            if array.strides == fresh.strides:
+                fresh = seen(fresh, *bits_of(array))           # a lazy conjugate stays one
             fresh[...] = array
             array = fresh
         leaf._grad = wrap(array)

@@ -6,6 +6,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ..lazy import address_of, bits_of
 from ..tensor import Tensor
 from .grad_mode import mode
 from .hooks import RemovableHandle
@@ -141,7 +142,8 @@ class _SavedCopies:
 
     def pack(self, tensor):
         cell = tensor.version
-        key = id(cell), tensor._version, tensor.array.__array_interface__["data"][0], tensor.shape, tensor.stride()
+        array = tensor.array
+        key = id(cell), tensor._version, address_of(array), bits_of(array), tensor.shape, tensor.stride()
         if key not in self.copies:             # the cell stays with its copy, so that its id is not given away
             self.copies[key] = tensor.detach().clone(), cell
         return key

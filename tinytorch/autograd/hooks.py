@@ -43,7 +43,7 @@ def add_hook(hooks: dict[int, Callable], hook: Callable) -> RemovableHandle:
 
 def as_tensor(g: Gradient | None) -> Tensor | None:
     """A gradient (ndarray, Tensor or None) as a Tensor or None."""
-    return g if g is None or isinstance(g, Tensor) else wrap(np.asarray(g))
+    return g if g is None or isinstance(g, Tensor) else wrap(g if g.__class__ is np.ndarray else np.asarray(g))
 
 
 def checked_gradient(g: Gradient, shape: tuple[int, ...], source: str, i: int = 0) -> Gradient:

@@ -11,7 +11,9 @@ from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad
+from .node import ANS
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
+from .saved import PACKED
 from .views import assign, check_fits, check_in_place, check_overlap, may_share
 
 _PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
@@ -62,7 +64,10 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
                 check_overlap(self, x)
         write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
-        return assign(self, compute(self, *args, **kwargs), write)
+        result = compute(self, *args, **kwargs)
+        if result.node is not None and result.node.op.over is not None:
+            _by_output(result)
+        return assign(self, result, write)
 
     def compute(self, *args, **kwargs):
         try:
@@ -81,6 +86,16 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."
     return method
+
+
+def _by_output(result):
+    """Let the node of `result`, about to overwrite the op's input, save that result instead."""
+    node = result.node
+    if node.versions is not PACKED:
+        over = node.op.over
+        node.op = over.widened() if result.array.dtype == dt.BFLOAT16 else over
+        node.saved = (None, *node.saved[1:ANS], result.array, None)
+        node.versions = (*node.versions[2:], result.version, result.version[0])
 
 
 def updates(ufunc: np.ufunc, function: Callable) -> Callable:

@@ -26,6 +26,10 @@ ANS, AUX = -2, -1
 _SHAPE, _ARGS = object(), object()
 
 
+#: The views that show the same memory in another way: whether they conjugate and negate.
+BITS = {"conj": (True, False), "neg_view": (False, True)}
+
+
 class Op:
     """Name, forward function and derivative rules of one operation.
 
@@ -45,11 +49,12 @@ class Op:
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes bfloat16 as it is
+    over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
+    own_order = False          # its result has a memory order of its own, whatever that of its operands is
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
-    is_product = False         # made by `binary`, but not element by element
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None

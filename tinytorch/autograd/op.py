@@ -66,9 +66,9 @@ def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool =
        **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they stand
-    for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order of that
-    of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
+    stand for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order
+    of that of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
         o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
@@ -105,7 +105,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
            kernel: str | None = None, backward_name: str | None = None, wraps: bool = False, wide_scalar: bool = False,
-           is_product: bool = False, **rules: Callable) -> Callable[[Callable], Callable]:
+           **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
@@ -113,12 +113,11 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     `mixed`: a check of operands whose dtypes differ.
     `wraps`: a Python int is one of the tensor's dtype, wrapped around as in C (in arithmetic the result is wrapped).
     `wide_scalar`: in half precision a single number for `other` is not rounded before, but taken in float32.
-    `is_product`: not computed element by element, and its memory is not in the order of that of the tensors.
     The rest as for `unary`.
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
-        o.steps, o.is_product = True, is_product
+        o.steps = True
         if wide_scalar:
             o.wide_scalar = finish(_general, o.with_wide_scalar())
         call = finish(_binary, o, to_float, numbers, mixed, wraps)
@@ -219,7 +218,7 @@ def _unary(o, forward, to_float, casts):
 def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     number_first, tensors_only = numbers == "both", numbers == "none"
     whole = FLOATS if wraps else _WHOLE
-    differentiable, in_order = o.differentiable, not o.is_product
+    differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
     keeps_nothing = not any(keeps[3])
@@ -280,7 +279,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             return write_out(out, unusual_binary(o, call, input, other, error), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not usual_order and in_order:
+        if not usual_order and not o.own_order:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result

@@ -14,7 +14,7 @@ UNWATCHED = ([0], 0)                           # of a node that saves no tensor 
 def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recording):
     """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
     own, which hands its gradient to the op's node."""
-    outputs = tuple(wrap(np.asarray(r)) for r in results)
+    outputs = tuple([wrap(r if r.__class__ is np.ndarray else np.asarray(r)) for r in results])
     if o.view:
         for output in outputs:
             track_view(output, args[o.first], MULTI)

@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, unwatch, watch
-from .node import ANS, AUX, FREED, SELECT, Node, function_of, new_node
+from .node import ANS, AUX, BITS, FREED, SELECT, Node, function_of, new_node
 
 FREED_ERROR = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -60,13 +60,17 @@ def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> 
     where = cell[2] if len(cell) > 2 else ""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{dt.of(array).tensor_type} {list(array.shape)}]{made} is at version {cell[0]}; "
+        f"[{_type_text(dt.of(array))} {list(array.shape)}]{made} is at version {cell[0]}; "
         f"expected version {version} instead. Hint: {hint}{where}")
 
 
+def _type_text(d):
+    return f"torch.{d.tensor_type}" if d.numpy.kind not in dt.WIDENED + dt.COMPLEX else f"CPU{d.type_name}Type"
+
+
 def short_name(name: str) -> str:
-    """The name of the operation that a node belongs to."""
-    return re.sub(r"Backward\d*$", "", name)
+    """The name of the operation that a node belongs to, with the number of an overload other than the first."""
+    return re.sub(r"Backward0?(\d*)$", r"\1", name)
 
 
 def _watched(node, number):
@@ -83,6 +87,8 @@ def _what_and_who(node, number):
     place, array = _watched(node, number)
     k = place - node.op.first
     maker = node if place == len(node.saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
+    if isinstance(maker, Node) and maker is not node and (maker.op.view or maker.op.name == "as_strided"):
+        return array, maker.name() if maker.op.name in BITS else "AsStridedBackward0"      # what the view has now
     if maker is not node and len(node.versions[2 * number]) > 1:
         return array, node.versions[2 * number][1]         # who wrote to it last
     if not isinstance(maker, Node):

@@ -15,12 +15,13 @@ import numpy as np
 from .. import dtypes as dt
 from ..kernels import layout
 from ..kernels.memory import empty
-from ..tensor import Tensor, root_of
+from ..lazy import address_of, bits_of, is_lazy, raw, root_of, seen
+from ..tensor import Tensor
 from . import above
 from .anomaly_mode import note_write
 from .grad_mode import INFERENCE_WRITE, mode
 from .hooks import Gradient, checked_gradient
-from .node import ANS, NOWHERE, SELECT, Node, Op, new_node
+from .node import ANS, BITS, NOWHERE, SELECT, Node, Op, new_node
 from .saved import PACKED, Packed, short_name
 
 #: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
@@ -139,7 +140,7 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
         return
     _check_view(tensor, "its base or another view of its base has been")
     if base._requires_grad or base.array.dtype == tensor.array.dtype:
-        fresh = _view_node(base, *layouts(tensor.array, base.array))
+        fresh = _view_node(base, *layouts(tensor.array, base.array), node)
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
         tensor.node, tensor._requires_grad = fresh, True
@@ -148,8 +149,15 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     view.seen = tensor.version[0]
 
 
-def _view_node(base, part, whole):
+def _view_node(base, part, whole, before=None):
+    """A history anew for the view with the layout `part`, which had the node `before`."""
     edge = (base.node or base) if base._requires_grad else None
+    change = None if before is None else BITS.get(before.op.name)
+    if change is not None:                     # no stride tells of it: that step is kept
+        inner = (*part[:4], tuple([bit != changes for bit, changes in zip(part[4], change)]))
+        if inner != whole:
+            edge = new_node(AS_STRIDED, (edge,), (None, inner, whole, None, None), (), part[0])
+        return new_node(before.op, (edge,), (None, None, None), (), part[0])
     return new_node(AS_STRIDED, (edge,), (None, part, whole, None, None), (), part[0])
 
 
@@ -157,15 +165,12 @@ def _view_node(base, part, whole):
 def layouts(array: np.ndarray, base: np.ndarray) -> tuple[tuple, tuple]:
     """The layouts (see kernels/layout.py) of an array and of that which it is a view of."""
     root, own = root_of(base), root_of(array)
-    start = _address(root)
-    where = 0 if base is root or not base.size else _address(base) - start
+    start = address_of(root)
+    where = 0 if base is root or not base.size else address_of(base) - start
     # They lie in the same memory, unless the base has been given another since (`set_`, `.data =`).
-    place = _address(array) - (start if own is root else _address(own)) if array.size else 0
-    return (array.shape, array.strides, place, array.dtype), (base.shape, base.strides, where, base.dtype)
-
-
-def _address(array):
-    return array.__array_interface__["data"][0]
+    place = address_of(array) - (start if own is root else address_of(own)) if array.size else 0
+    return ((array.shape, array.strides, place, array.dtype, bits_of(array)),
+            (base.shape, base.strides, where, base.dtype, bits_of(base)))
 
 
 def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
@@ -260,9 +265,12 @@ def may_share(a: np.ndarray, b: np.ndarray) -> bool:
     return (a is b or a.base is not None or b.base is not None) and np.may_share_memory(a, b)
 
 
-def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False) -> None:
-    """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`."""
+def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying: bool = False) -> None:
+    """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`. Lazy
+    conjugates and negatives may share it, but for copies (`copying`): their numbers are computed first."""
     a, b = out.array, input.array
+    if not copying and (is_lazy(a) or is_lazy(b)):
+        return
     refresh(input)                             # what is wrong with its history comes first
     if out is not input:
         if not (layout.is_dense(a) and layout.is_dense(b)):
@@ -279,9 +287,12 @@ def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False) -> None
 def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The memory of `array`, from its first element on, in the shape of `like`, and in its order if that is dense.
     New memory, with the elements there were and undefined ones, if that is too small."""
+    if True in bits_of(array):
+        return seen(resized(raw(array), like), *bits_of(array))
     root, count = root_of(array), like.size
-    if root.flags.c_contiguous and root.dtype == array.dtype:
-        memory = root.reshape(-1)[(_address(array) - _address(root)) // array.itemsize:]
+    if root.flags.c_contiguous:
+        memory = root.reshape(-1).view(np.uint8)[address_of(array) - address_of(root):]
+        memory = memory[:memory.size // array.itemsize * array.itemsize].view(array.dtype)
     else:
         memory = array.reshape(-1)
     if memory.size < count:

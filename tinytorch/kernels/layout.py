@@ -1,28 +1,29 @@
 """Where the elements of an array lie in memory, and values carried over from one array to another by place.
 
-A layout is (shape, strides, offset, dtype), strides and offset in bytes, the offset from the beginning of the
-memory. With that of a view and that of its base, the view's elements are found in anything laid out as the base
-is: in the base's gradient.
+A layout is (shape, strides, offset, dtype, bits), strides and offset in bytes, the offset from the beginning of the
+memory, `bits` whether the memory is seen conjugated and negated. With that of a view and that of its base, the view's
+elements are found in anything laid out as the base is: in the base's gradient.
 """
 import numpy as np
 
 from .. import dtypes as dt
+from ..lazy import raw, resolved, restrided, seen, toggled
 from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
 
 def end_of(layout):
     """Where the memory that a layout needs ends, in bytes."""
-    shape, strides, offset, dtype = layout
+    shape, strides, offset, dtype, _ = layout
     return offset if 0 in shape else offset + dtype.itemsize + sum([(n - 1) * s for n, s in zip(shape, strides)])
 
 
 def at(memory, layout, start=0):
     """`memory`, a contiguous array that stands for memory from byte `start` on, seen through a layout."""
-    shape, strides, offset, dtype = layout
+    shape, strides, offset, dtype, bits = layout
     if 0 in shape:
         return np.empty(shape, dtype)
-    return np.ndarray(shape, dtype, memory, offset - start, strides)
+    return seen(np.ndarray(shape, dtype, memory, offset - start, strides), *bits)
 
 
 def strided(memory, size, stride, offset=0):
@@ -160,7 +161,7 @@ def _with_strides(array, strides, order):
     different = [n != 1 and a != b for a, b, n in zip(array.strides, strides, array.shape)]
     if any(different):
         array = in_order(array, order)
-    return array if array.strides == strides else np.lib.stride_tricks.as_strided(array, strides=strides)
+    return array if array.strides == strides else restrided(array, array.shape, strides)
 
 
 def joined_order(array, parts, new=None):
@@ -186,7 +187,7 @@ def with_new_dims(array, size, new):
             step = size[d] * steps[-1]
         else:
             steps.append(step if steps and len(old) < array.ndim else array.itemsize)
-    return np.lib.stride_tricks.as_strided(array, size, steps[::-1])
+    return restrided(array, size, steps[::-1])
 
 
 def picked_like(found, array, index):
@@ -213,7 +214,7 @@ def picked_like(found, array, index):
 
 def overlaps(layout):
     """Whether several elements may lie at the same place."""
-    shape, strides, _, dtype = layout
+    shape, strides, _, dtype, _ = layout
     reach = dtype.itemsize
     for stride, n in sorted([(s, n) for s, n in zip(strides, shape) if n > 1]):
         if stride < reach:
@@ -230,10 +231,10 @@ def relaid(g, source, target):
     if g.dtype != source[3]:
         g = dt.cast(g, source[3])
     if overlaps(source):
-        add_flat(memory.view(source[3]), _places(source, low), g)
+        add_flat(memory.view(source[3]), _places(source, low), resolved(toggled(g, *source[4])))
     else:
         at(memory, source, low)[...] = g
-    return at(memory, target, low)
+    return resolved(at(memory, target, low))
 
 
 def split_off(g, part, whole):
@@ -244,8 +245,8 @@ def split_off(g, part, whole):
     rest[...] = g if g.dtype == rest.dtype else dt.cast(g, rest.dtype)
     view = at(memory, part, whole[2])
     taken = view.copy("K")
-    view[...] = np.zeros((), view.dtype)
-    return rest, taken
+    raw(view)[...] = np.zeros((), view.dtype)
+    return resolved(rest), taken
 
 
 def span(size, stride, offset, itemsize):
@@ -276,7 +277,7 @@ def check_bounds(size, stride, offset, count, itemsize):
 
 def _places(layout, start):
     """Which element of the memory each element of a layout is."""
-    shape, strides, offset, dtype = layout
+    shape, strides, offset, dtype, _ = layout
     places = np.full(shape, (offset - start) // dtype.itemsize)
     for i, (n, s) in enumerate(zip(shape, strides)):
         places += (np.arange(n) * (s // dtype.itemsize)).reshape((-1,) + (1,) * (len(shape) - 1 - i))

@@ -12,6 +12,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import enable_grad
 from ..autograd.hooks import RemovableHandle
 from ..autograd.promotion import check_broadcast
+from ..lazy import UNRESOLVED, bits_of
 from ..tensor import Tensor, wrap
 from .bundle import bundled
 
@@ -392,7 +393,11 @@ def _refuse_sum(a, b):
 
 def real(array):
     """A complex array as pairs of reals, sharing memory; a real one as it is."""
-    return array if array.dtype.kind != dt.COMPLEX else array[..., None].view(array.real.dtype)
+    if array.dtype.kind != dt.COMPLEX:
+        return array
+    if bits_of(array)[0]:
+        raise RuntimeError(UNRESOLVED)
+    return array[..., None].view(array.real.dtype)
 
 
 def count_step(state):

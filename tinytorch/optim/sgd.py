@@ -1,6 +1,8 @@
 """SGD."""
+from ..dtypes import COMPLEX
 from ..kernels import optim as kernels
-from .optimizer import ArrayOptimizer, array_of, real, zeros_like
+from ..lazy import bits_of
+from .optimizer import ArrayOptimizer, real, zeros_like
 
 
 class SGD(ArrayOptimizer):
@@ -35,7 +37,14 @@ class SGD(ArrayOptimizer):
             fresh = state.get("momentum_buffer") is None
             if fresh:
                 state["momentum_buffer"] = zeros_like(g)
-            buffer = array_of(state, "momentum_buffer")
-        kernels.sgd(real(p), real(g), buffer, fresh, float(lr), momentum, group["dampening"],
-                    float(group["weight_decay"]), group["nesterov"], group["maximize"], group["foreach"],
-                    group["fused"])
+            buffer = state["momentum_buffer"].array
+        numbers = real
+        if p.dtype.kind == COMPLEX and (bits_of(p)[0] or bits_of(g)[0]):
+            numbers = _whole                   # conjugates cannot be seen as pairs of reals
+        kernels.sgd(numbers(p), numbers(g), buffer if buffer is None else numbers(buffer), fresh, float(lr), momentum,
+                    group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"],
+                    group["foreach"], group["fused"])
+
+
+def _whole(array):
+    return array

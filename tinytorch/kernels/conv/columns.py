@@ -31,7 +31,7 @@ def output_size(size, kernel, stride, padding, dilation):
 def pad(x, padding):
     """`x` contiguous with zeros around its spatial axes."""
     if not any([lo or hi for lo, hi in padding]):
-        return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+        return x if x.flags.c_contiguous and type(x) is ndarray else np.ascontiguousarray(x)
     result = np.zeros(_around(x.shape, padding), x.dtype)
     result[_inside(x.shape[2:], padding)] = x
     return result

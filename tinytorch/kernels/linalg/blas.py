@@ -53,11 +53,12 @@ def _call(which, y, x):
     """(axpy or axpby, place of y, place of x), or None for few elements and where BLAS cannot do it.
 
     BLAS gets no address but from here. It can where `y`, to be written to, and `x` are each one run (carray:
-    contiguous, aligned, and may be written to) of as many numbers of a dtype that it knows, and lie apart or are the
-    same.
+    contiguous, aligned, and may be written to) of as many numbers of a dtype that it knows, plain arrays (see lazy.py),
+    and lie apart or are the same.
     """
     functions = _sums().get(y.dtype) if y.size >= _MANY else None
-    if functions is None or x.dtype != y.dtype or x.shape != y.shape or not (y.flags.carray and x.flags.carray):
+    if functions is None or type(x) is not np.ndarray or type(y) is not np.ndarray or (
+            x.dtype != y.dtype or x.shape != y.shape or not (y.flags.carray and x.flags.carray)):
         return None
     to, source = _place_of(y), _place_of(x)
     distance = _address_of(to) - _address_of(source)

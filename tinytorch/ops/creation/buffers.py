@@ -9,7 +9,8 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.public import public
 from ...data import check_array
-from ...tensor import Tensor, root_of, wrap
+from ...lazy import root_of
+from ...tensor import Tensor, wrap
 from .options import as_dtype, finish, wrong
 
 __all__ = ["from_numpy", "frombuffer"]

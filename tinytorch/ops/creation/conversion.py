@@ -271,7 +271,7 @@ def copy_values(self, other, non_blocking=False):
         raise wrong("copy_", "non_blocking", "bool", non_blocking)
     check_in_place(self, other)
     if other is not self and may_share(self.array, other.array):
-        check_overlap(self, other)
+        check_overlap(self, other, copying=True)
     return assign(self, _copy(self, to(other, self.dtype)), np.copyto if other is self else None)
 
 

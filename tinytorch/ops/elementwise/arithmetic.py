@@ -33,7 +33,7 @@ def is_complex(x):
     return (x.array if isinstance(x, Tensor) else x).dtype.kind in dt.COMPLEX
 
 
-@unary(lambda g: conj(g), name="conj")
+@unary(lambda g: conj(g), name="conj_physical")
 def _conj(input):
     return np.conjugate(input)
 
@@ -50,11 +50,10 @@ def zeros_like(g):
     return wrap(np.zeros_like(g.array)) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
-def rounded_once(primitive, *args):
-    """The forward of `primitive` on float16 arrays, in float32 and then rounded, where torch has one kernel for all of
-    it."""
+def rounded_once(function, *args):
+    """`function` of float16 arrays, in float32 and then rounded, where torch has one kernel for all of it."""
     wide = [x.astype(np.float32) if isinstance(x, (np.ndarray, np.generic)) else x for x in args]
-    return primitive.op.forward(*wide).astype(np.float16)
+    return function(*wide).astype(np.float16)
 
 
 #: The name of the nodes of operations whose derivatives are `refused`.
@@ -234,17 +233,55 @@ def _check_divisor(name, input, other):
         wide_scalar=True)
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
+    if input.dtype.char == "e":
+        if np.size(other) == 1:                # by one number torch divides in float32
+            return rounded_once(np.floor_divide, input, other)
+        return _floored(input, other, np.asarray)
     return np.floor_divide(input, other)
+
+
+def _floored(a, b, rounded):
+    """The quotient rounded down, by the steps of torch: `rounded` to a half precision after each."""
+    rest, exact = np.fmod(a, b), a / b
+    quotient = rounded(rounded(a - rest) / b)
+    quotient = np.where((rest != 0) & ((b < 0) != (rest < 0)), rounded(quotient - 1), quotient)
+    whole = np.floor(quotient)
+    whole = np.where(rounded(quotient - whole) > 0.5, rounded(whole + 1), whole)
+    return np.where(b == 0, exact, np.where(quotient == 0, np.copysign(quotient, exact), whole))
 
 
 @binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
         wide_scalar=True)
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
+    if input.dtype.char == "e" and np.size(other) == 1:
+        return rounded_once(lambda a, b: np.trunc(a / b), input, other)
     if input.dtype.kind in dt.NATIVE:
         return np.trunc(np.true_divide(input, other))
     quotient, rest = np.divmod(input, other)
     return quotient + ((rest != 0) & ((input < 0) != (np.asarray(other) < 0)))
+
+
+def _to_bfloat16_and_back(array):
+    return dt.from_bfloat16(dt.to_bfloat16(array))
+
+
+def _trunc_divide_bfloat16(input, other):
+    a, b = dt.widened(input), dt.widened(other)
+    if np.size(b) == 1:
+        return dt.to_bfloat16(np.trunc(a / b))
+    return dt.to_bfloat16(np.trunc(_to_bfloat16_and_back(a / b)))
+
+
+def _floor_divide_bfloat16(input, other):
+    a, b = dt.widened(input), dt.widened(other)
+    if np.size(b) == 1:
+        return dt.to_bfloat16(np.floor_divide(a, b))
+    return dt.to_bfloat16(_floored(a, b, _to_bfloat16_and_back))
+
+
+_trunc_divide.op.in_bfloat16 = _trunc_divide_bfloat16
+_floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
 @public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide")
@@ -320,22 +357,25 @@ def fmod(input, other):
     return np.fmod(input, other)
 
 
+floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
+
+
 # ------------------------------------------------------------------ of three operands
-@op(name="addcmul", elementwise=True, input=lambda g: g,
+@op(name="addcmul", steps=True, elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(tensor2 * value),
     tensor2=lambda g, tensor1, value: g * conj(tensor1 * value))
 def _addcmul(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) * tensor2
 
 
-@op(name="addcdiv", elementwise=True, input=lambda g: g,
+@op(name="addcdiv", steps=True, elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)))
 def _addcdiv(input, tensor1, tensor2, value):
     return input + (tensor1 if value == 1 else tensor1 * value) / tensor2
 
 
-@op(name="lerp", elementwise=True, input=lambda g, weight: g * conj(1 - weight),
+@op(name="lerp", steps=True, elementwise=True, input=lambda g, weight: g * conj(1 - weight),
     end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.

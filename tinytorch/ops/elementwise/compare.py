@@ -15,9 +15,9 @@ from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ...types import Number
 
-__all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex", "is_conj",
-           "is_floating_point", "is_neg", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin",
-           "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
+__all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex",
+           "is_floating_point", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan",
+           "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
 
 
 def _in_place(function):
@@ -312,28 +312,6 @@ def is_signed(input: Tensor) -> bool:
     True
     """
     return input.is_signed()
-
-
-@public(method=True)
-def is_conj(input: Tensor) -> bool:
-    """False: conjugates are computed at once.
-
-    >>> import tinytorch as torch
-    >>> torch.is_conj(torch.tensor(1j).conj())
-    False
-    """
-    return False
-
-
-@public(method=True)
-def is_neg(input: Tensor) -> bool:
-    """False: negatives are computed at once.
-
-    >>> import tinytorch as torch
-    >>> torch.is_neg(torch.tensor(1.))
-    False
-    """
-    return False
 
 
 not_equal, greater, greater_equal, less, less_equal = ne, gt, ge, lt, le

@@ -1,4 +1,4 @@
-"""Complex numbers: real imag conj angle complex polar view_as_real view_as_complex."""
+"""Complex numbers: real imag conj resolve_conj resolve_neg angle complex polar view_as_real view_as_complex."""
 from __future__ import annotations
 
 import math
@@ -6,28 +6,20 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import op, unary
+from ...autograd.op import op, single, unary
 from ...autograd.promotion import check_broadcast
 from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, type_name
+from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor
+from ..layout.index import _select
 from .arithmetic import conj as conjugated, conjugate, is_complex, zeros_like
 from .rounding import FOUND, abs, sgn
 from .where import pick
 
-__all__ = ["angle", "complex", "conj", "conj_physical", "imag", "polar", "real", "resolve_conj", "resolve_neg",
-           "view_as_complex", "view_as_real"]
-
-
-@op(name="real", view=True, input=lambda g: g * (1 + 0j))
-def _real(input):
-    return input.real
-
-
-@op(name="imag", view=True, input=lambda g: g * 1j)
-def _imag(input):
-    return input.imag
+__all__ = ["angle", "complex", "conj", "conj_physical", "imag", "is_conj", "is_neg", "polar", "real", "resolve_conj",
+           "resolve_neg", "view_as_complex", "view_as_real"]
 
 
 @public(hot=True)
@@ -40,7 +32,7 @@ def real(input: Tensor) -> Tensor:
     """
     if not isinstance(input, Tensor):
         refuse(real, input)
-    return _real(input) if is_complex(input) else input
+    return _part(input, 0) if is_complex(input) else input
 
 
 @public(hot=True)
@@ -55,7 +47,15 @@ def imag(input: Tensor) -> Tensor:
         refuse(imag, input)
     if not is_complex(input):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return _imag(input)
+    return _part(input, 1)
+
+
+def _part(input, k):
+    """The real (0) or imaginary (1) part of complex numbers, by the steps that torch takes."""
+    if not bits_of(input.array)[0]:
+        return _select(_view_as_real(input), (..., k))
+    parts = _view_as_real(_conj_view(input))
+    return _select(_negative(parts) if k else parts, (..., k))
 
 
 def _set_real(self, value):
@@ -66,11 +66,26 @@ def _set_imag(self, value):
     imag(self).copy_(value) if isinstance(value, Tensor) else imag(self).fill_(value)
 
 
+@single(name="conj", view=True, input=lambda g: _conj_view(g))
+def _conj_view(input):
+    return toggled(input if input.__class__ is np.ndarray else np.asarray(input), conj=True)
+
+
+@single(name="neg_view", view=True, input=lambda g: -g)
+def _negative(input):
+    return toggled(input, neg=True)
+
+
 @op(name="view_as_real", view=True, input=lambda g: _view_as_complex(_packed(g)))
 def _view_as_real(input):
-    input = np.asarray(input)                  # a gradient may come as a NumPy scalar
-    part = input.real.dtype
-    return np.lib.stride_tricks.as_strided(input.real, input.shape + (2,), input.strides + (part.itemsize,))
+    conj, neg = bits_of(input)
+    memory = np.asarray(input) if conj else raw(input)   # gradients may come conjugated, and as NumPy scalars
+    parts = memory[..., None].view(_PARTS[memory.itemsize])
+    return seen(parts, False, True) if neg and not conj else parts
+
+
+#: What complex numbers of so many bytes are made of.
+_PARTS = {8: np.dtype(np.float32), 16: np.dtype(np.float64)}
 
 
 @op(name="view_as_complex", view=True, input=lambda g: _view_as_real(g))
@@ -95,6 +110,8 @@ def view_as_real(input: Tensor) -> Tensor:
     """
     if not is_complex(input):
         raise RuntimeError("view_as_real is only supported for complex tensors")
+    if bits_of(input.array)[0]:
+        raise RuntimeError(UNRESOLVED)
     return _view_as_real(input)
 
 
@@ -127,15 +144,59 @@ def view_as_complex(input: Tensor) -> Tensor:
 
 @public(hot=True, method=True)
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate (a real tensor as it is).
+    """The complex conjugate: a view, whose numbers are computed when they are read (a real tensor as it is).
 
     >>> import tinytorch as torch
-    >>> torch.conj(torch.tensor([1 + 2j]))
+    >>> x = torch.tensor([1 + 2j])
+    >>> y = x.conj(); y
     tensor([1.-2.j])
+    >>> y.is_conj(), y.data_ptr() == x.data_ptr()
+    (True, True)
     """
     if not isinstance(input, Tensor):
         refuse(conj, input)
-    return conjugate(input)
+    return _conj_view(input) if is_complex(input) else input
+
+
+@public(method=True)
+def _conj(input: Tensor) -> Tensor:
+    """The complex conjugate as a view. RuntimeError for a real tensor."""
+    if not is_complex(input):
+        raise RuntimeError("_conj is only supported for complex tensors")
+    return _conj_view(input)
+
+
+@public(method=True)
+def _neg_view(input: Tensor) -> Tensor:
+    """The negative as a view, whose numbers are computed when they are read.
+
+    >>> import tinytorch as torch
+    >>> torch._neg_view(torch.tensor([1., 2.])).is_neg()
+    True
+    """
+    return _negative(input)
+
+
+@public(method=True)
+def is_conj(input: Tensor) -> bool:
+    """Whether this is a view of the conjugates of what lies in memory.
+
+    >>> import tinytorch as torch
+    >>> torch.is_conj(torch.tensor(1j).conj())
+    True
+    """
+    return bits_of(input.array)[0]
+
+
+@public(method=True)
+def is_neg(input: Tensor) -> bool:
+    """Whether this is a view of the negatives of what lies in memory.
+
+    >>> import tinytorch as torch
+    >>> torch.is_neg(torch.tensor(1j).conj().imag)
+    True
+    """
+    return bits_of(input.array)[1]
 
 
 def _conj_in_place(function):
@@ -150,7 +211,7 @@ def _conj_in_place(function):
 
 @public(out=FOUND, method=True, inplace=_conj_in_place)
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate, computed at once (a real tensor as it is).
+    """The complex conjugate in memory of its own (a real tensor as it is).
 
     >>> import tinytorch as torch
     >>> torch.conj_physical(torch.tensor([1 + 2j]))
@@ -161,24 +222,24 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(method=True)
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugates are computed at once.
+    """A copy of a view of conjugates, with its numbers in memory; any other tensor itself.
 
     >>> import tinytorch as torch
     >>> torch.resolve_conj(torch.tensor([1 + 2j]).conj())
     tensor([1.-2.j])
     """
-    return input
+    return input.clone() if is_conj(input) else input
 
 
 @public(method=True)
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself: negatives are computed at once.
+    """A copy of a view of negatives, with its numbers in memory; any other tensor itself.
 
     >>> import tinytorch as torch
-    >>> torch.resolve_neg(torch.tensor([1.]))
-    tensor([1.])
+    >>> torch.resolve_neg(torch.tensor([1j]).conj().imag)
+    tensor([-1.])
     """
-    return input
+    return input.clone() if is_neg(input) else input
 
 
 def _angle_slope(g, input):

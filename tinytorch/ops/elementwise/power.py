@@ -36,7 +36,7 @@ def _power_slope(g, input, other):
 def _exponent_slope(g, ans, input, other):
     # At base zero the power does not depend on an exponent that is not negative.
     flat = (input == 0) * (other.real >= 0)
-    return pick(flat, 0.0, g * conj(ans * log(input)))
+    return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
 @binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
@@ -219,6 +219,15 @@ def xlogy(input, other):
         raise NotImplementedError("\"xlogy_cpu\" not implemented for complex tensors")
     product = input * np.log(other, dtype=input.dtype)
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
+
+
+def _xlogy_in_bfloat16(input, other):
+    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(dt.widened(other))))
+    zero = (dt.widened(input) == 0) & ~np.isnan(dt.widened(other))
+    return dt.to_bfloat16(np.where(zero, np.float32(0), dt.widened(input) * logarithm))
+
+
+xlogy.op.in_bfloat16 = _xlogy_in_bfloat16
 
 
 def _ldexp_slope(g, other):

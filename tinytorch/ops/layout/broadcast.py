@@ -4,11 +4,11 @@ from __future__ import annotations
 from operator import index as as_int
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ...autograd.op import single
 from ...autograd.public import method, public
 from ...errors import sizes_do_not_match
+from ...lazy import restrided
 from ...tensor import Size, Tensor
 from ...types import Ints, Tensors
 from .sizes import elements, sizes
@@ -22,9 +22,9 @@ def _expand(input, size):
     strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[lead:])]
     for i in range(lead - 1, -1, -1):          # a new dimension of size 1 steps over all that follows it, as in torch
         strides.insert(0, size[i + 1] * strides[0] if size[i] == 1 and strides else 0)
-    if input.flags.c_contiguous and input.size and 0 not in size:
+    if input.flags.c_contiguous and input.size and 0 not in size and type(input) is np.ndarray:
         return np.ndarray(size, input.dtype, input, 0, strides)
-    return as_strided(input, size, strides)
+    return restrided(input, size, strides)
 
 
 @method()

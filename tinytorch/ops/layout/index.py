@@ -376,7 +376,8 @@ def setitem(self, index, value):
     source = value
     if isinstance(value, Tensor):
         if may_share(array, value.array):
-            check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value)
+            check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value,
+                          copying=advanced is None)
         if value.array.dtype == array.dtype:
             value = value.array
         else:

@@ -8,9 +8,11 @@ from ...autograd.op import op
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented
 from ...kernels.layout import ordered_like
+from ...lazy import is_lazy
 from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
+from ..elementwise.complex import _neg_view, is_conj, is_neg
 from .shape import reshape as reshaped
 from .sizes import distinct_dims, sizes
 
@@ -113,6 +115,12 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
             raise _no_repeats()
         counts = _counts(input, "repeat_interleave only accept 1D vector as repeat")
         return wrap(np.repeat(np.arange(counts.size), counts))
+    if isinstance(repeats, Tensor) and is_lazy(input.array):   # it stays what it is: torch repeats the memory
+        conjugated, negated = is_conj(input), is_neg(input)
+        input = input.conj() if conjugated else input
+        result = repeat_interleave(_neg_view(input) if negated else input, repeats, dim, output_size=output_size)
+        result = result.conj() if conjugated else result
+        return _neg_view(result) if negated else result
     if isinstance(repeats, Tensor):
         _check_counts(repeats.array)           # before the dimension
     if dim is None:

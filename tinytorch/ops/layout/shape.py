@@ -13,9 +13,10 @@ from ...autograd.op import single
 from ...autograd.public import method, public, refuse
 from ...autograd.views import become, check_in_place
 from ...kernels.layout import with_new_dims
-from ...tensor import Tensor, check_dim, wrap
+from ...tensor import Tensor, check_dim
 from ...types import Ints
 from .sizes import distinct_dims, inverse, resolve_size, sizes
+from .strided import view_as_dtype
 
 __all__ = ["adjoint", "flatten", "moveaxis", "movedim", "numel", "permute",
            "ravel", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
@@ -98,7 +99,7 @@ def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, d
             [2, 3]])
     """
     if dtype is not None or len(args) == 1 and isinstance(args[0], dt.dtype):
-        return _view_as_dtype(self, args[0] if dtype is None else dtype)
+        return view_as_dtype(self, args[0] if dtype is None else dtype)
     try:
         size = sizes(args if size is None else (size,))
     except TypeError:
@@ -111,34 +112,6 @@ def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, d
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
                            "spans across two contiguous subspaces). Use .reshape(...) instead.")
     return _view(self, size)
-
-
-def _view_as_dtype(self, dtype):
-    array, want = self.array, dtype.numpy
-    have = array.dtype.itemsize
-    if have != want.itemsize:
-        if not array.ndim:
-            raise RuntimeError(f"self.dim() cannot be 0 to view {self.dtype.type_name} as "
-                               f"{dtype.type_name} (different element sizes)")
-        ratio = want.itemsize // have
-        if ratio and array.shape[-1] % ratio:
-            raise RuntimeError(f"self.size(-1) must be divisible by {ratio} to view {self.dtype.type_name} as "
-                               f"{dtype.type_name} (different element sizes), but got {array.shape[-1]}")
-        if self.stride(-1) != 1 and array.shape[-1] != 1:
-            raise RuntimeError(f"self.stride(-1) must be 1 to view {self.dtype.type_name} as "
-                               f"{dtype.type_name} (different element sizes), but got {self.stride(-1)}")
-        if ratio and self.storage_offset() % ratio:
-            raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} to view "
-                               f"{self.dtype.type_name} as {dtype.type_name} (different element sizes), "
-                               f"but got {self.storage_offset()}")
-        for i, step in enumerate(self.stride()[:-1] if ratio else ()):
-            if step % ratio:
-                raise RuntimeError(f"self.stride({i}) must be divisible by {ratio} to view "
-                                   f"{self.dtype.type_name} as {dtype.type_name} (different element "
-                                   f"sizes), but got {step}")
-    result = wrap(array.view(want))
-    result.version = self.version
-    return result
 
 
 @public(hot=True, method=True)
@@ -378,13 +351,13 @@ def _matrix(self, name):
 
 @public(method=True)
 def adjoint(input: Tensor) -> Tensor:
-    """The conjugate of the last two dimensions swapped.
+    """The conjugate of the last two dimensions swapped: a view.
 
     >>> import tinytorch as torch
     >>> torch.tensor([[1 + 2j, 3]]).adjoint().shape
     torch.Size([2, 1])
     """
-    return _matrix(input, "adjoint()").conjugate()
+    return _matrix(input, "adjoint()").conj()
 
 
 def _hermitian(self):
@@ -393,7 +366,7 @@ def _hermitian(self):
         more = " For batches of matrices, consider using tensor.mH" if self.array.ndim > 2 else ""
         raise RuntimeError("tensor.H is only supported on matrices (2-D tensors). "
                            f"Got {self.array.ndim}-D tensor.{more}")
-    return _matrix(self, "H").conjugate()
+    return _matrix(self, "H").conj()
 
 
 # ------------------------------------------------------------------ dimensions of size 1, broadcasting
@@ -460,4 +433,4 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 Tensor.T = property(_reversed)
 Tensor.mT = property(lambda self: _matrix(self, "mT"))
 Tensor.H = property(_hermitian)
-Tensor.mH = property(lambda self: _matrix(self, "mH").conjugate())
+Tensor.mH = property(lambda self: _matrix(self, "mH").conj())

@@ -1,4 +1,5 @@
-"""Operations on the memory that a tensor is a view of: as_strided, and what carries gradients from layout to layout."""
+"""Operations on the memory that a tensor is a view of: as_strided, what carries gradients from layout to layout, and
+that memory read as another dtype."""
 import numpy as np
 
 from ...autograd import above
@@ -6,14 +7,15 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.views import to_base
 from ...kernels import layout
-from ...tensor import root_of
+from ...lazy import bits_of, resolved, root_of, seen
+from ...tensor import wrap
 
 
 @op(name="as_strided", view=True, input=lambda g, size, stride, offset, whole: to_base(
-    g, layout_of(size, stride, offset, whole[3]), whole))
+    g, layout_of(size, stride, offset, *whole[3:]), whole))
 def _as_strided(input, size, stride, offset, whole):
     """`offset` counts from the first element of the memory that `input` lies in; `whole` is the layout of `input`."""
-    return layout.strided(_memory(input), size, stride, offset)
+    return seen(layout.strided(_memory(input), size, stride, offset), *bits_of(input))
 
 
 @op(name="as_strided_backward", g=lambda g, source, target: relaid(g, target, source))
@@ -38,16 +40,16 @@ def _replaced_grad(g, part, whole):
 def _as_strided_scatter(input, src, part, whole):
     memory = _memory(input).copy()
     size, stride, offset = part[0], [s // input.itemsize for s in part[1]], part[2] // input.itemsize
-    target = layout.strided(memory, size, stride, offset)
+    target = seen(layout.strided(memory, size, stride, offset), *bits_of(input))
     if target.shape != src.shape:
         raise unlike(src, target)
     target[...] = src
-    return layout.at(memory, whole)
+    return resolved(layout.at(memory, whole))
 
 
-def layout_of(size, stride, offset, dtype):
+def layout_of(size, stride, offset, dtype, bits):
     """The layout of a view whose strides and offset are counted in elements."""
-    return size, [n * dtype.itemsize for n in stride], offset * dtype.itemsize, dtype
+    return size, [n * dtype.itemsize for n in stride], offset * dtype.itemsize, dtype, bits
 
 
 def _memory(array):
@@ -63,6 +65,39 @@ def _memory(array):
 def unlike(src, target):
     return RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
                         f"slice size = {list(target.shape)}")
+
+
+def view_as_dtype(self, dtype):
+    """The memory of the tensor `self` read as another dtype."""
+    conjugated, negated = bits_of(self.array)
+    if conjugated or negated:
+        what = "conjugate view tensors" if conjugated else "tensors with negative bit set"
+        raise RuntimeError(f"torch.Tensor.view is not supported for {what} when converting to a different dtype.")
+    array, want = self.array, dtype.numpy
+    have = array.dtype.itemsize
+    if have != want.itemsize:
+        if not array.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 to view {self.dtype.type_name} as "
+                               f"{dtype.type_name} (different element sizes)")
+        ratio = want.itemsize // have
+        if ratio and array.shape[-1] % ratio:
+            raise RuntimeError(f"self.size(-1) must be divisible by {ratio} to view {self.dtype.type_name} as "
+                               f"{dtype.type_name} (different element sizes), but got {array.shape[-1]}")
+        if self.stride(-1) != 1 and array.shape[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 to view {self.dtype.type_name} as "
+                               f"{dtype.type_name} (different element sizes), but got {self.stride(-1)}")
+        if ratio and self.storage_offset() % ratio:
+            raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} to view "
+                               f"{self.dtype.type_name} as {dtype.type_name} (different element sizes), "
+                               f"but got {self.storage_offset()}")
+        for i, step in enumerate(self.stride()[:-1] if ratio else ()):
+            if step % ratio:
+                raise RuntimeError(f"self.stride({i}) must be divisible by {ratio} to view "
+                                   f"{self.dtype.type_name} as {dtype.type_name} (different element "
+                                   f"sizes), but got {step}")
+    result = wrap(array.view(want))
+    result.version = self.version
+    return result
 
 
 above.relaid = relaid

@@ -161,7 +161,7 @@ def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @_copies
 def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `view_as_real` gives."""
-    return view_as_real(input)
+    return view_as_real(input.resolve_conj())
 
 
 @_copies

@@ -11,6 +11,7 @@ from ...autograd.op import op, renamed, single
 from ...autograd.public import method, public, refuse
 from ...autograd.views import layouts
 from ...kernels.memory import overflow
+from ...lazy import bits_of, resolved
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Tensors
 from .diagonal import diagonal
@@ -42,6 +43,7 @@ def _joined_parts(g, shape, dim, lengths):
 def _splitting(name, view=True):
     @op(name=name, multi=True, view=view, input=lambda g, shape, dim, lengths: _joined_parts(g, shape, dim, lengths))
     def primitive(input, dim, lengths):
+        input = input if view else resolved(input)
         parts, start, before = [], 0, (_ALL,) * dim
         for n in lengths:
             parts.append(input[before + (slice(start, start + n),)])
@@ -475,5 +477,6 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
     """
     if not isinstance(input, Tensor) or not isinstance(src, Tensor):
         refuse(as_strided_scatter, input, src)
-    part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype)
+    part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype,
+                     bits_of(input.array))
     return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])

@@ -123,6 +123,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     free_b = [j for j in range(b.array.ndim) if j not in second]
     shape = [a.array.shape[i] for i in free_a] + [b.array.shape[j] for j in free_b]
     count = count_of([a.array.shape[i] for i in first])
+    if not shape and first:
+        left, right = a.permute(first).reshape(count), b.permute(second).reshape(count)
+        return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)
     left = a.permute(free_a + first).reshape(count_of(shape[:len(free_a)]), count)
     right = b.permute(second + free_b).reshape(count, count_of(shape[len(free_a):]))
     return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)

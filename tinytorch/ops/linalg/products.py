@@ -10,6 +10,7 @@ from ...autograd.public import method, public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
+from ...lazy import toggled
 from ...tensor import Tensor
 
 __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
@@ -73,8 +74,7 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         raise not_implemented(kernel, dt.of(array))
 
 
-@binary(name="mm", is_product=True, method=False, inplace=False, mixed=_same_dtype,
-        input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
+@binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
 def _mm(input, mat2):
     char = input.dtype.char
@@ -93,11 +93,13 @@ def _mm(input, mat2):
         raise
 
 
-@binary(name="bmm", is_product=True, method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
+@binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
 
+
+_mm.op.own_order = _matmul.op.own_order = True
 
 # What torch makes of them for more dimensions.
 _mm_of_rows, _matmul_of_batches = renamed(_mm, "_unsafe_view"), renamed(_matmul, "_unsafe_view")
@@ -140,7 +142,7 @@ def _inner(input, tensor):
 @binary(name="vdot", method=False, inplace=False, input=lambda g, other: g.conjugate() * other,
         other=lambda g, input: g * input)
 def _conjugated_inner(input, other):
-    return _dot(input.conjugate(), other)
+    return _dot(toggled(input, conj=True), other)
 
 
 @op(name="linear", input=lambda g, weight: _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:]),

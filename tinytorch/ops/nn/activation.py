@@ -8,29 +8,20 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import op
-from ...autograd.promotion import in_float32
+from ...autograd.op import op, renamed
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Number
-from ..elementwise.arithmetic import conj
-from ..elementwise.math import tanh
-from ..elementwise.special import sigmoid
+from ..elementwise.arithmetic import REFUSED, conj, refused, rounded_once, zeros_like
+from ..elementwise.math import exp, log1p, tanh
+from ..elementwise.special import sigmoid, sigmoid_backward
+from ..elementwise.where import pick
 from .relu import refuse_clamp
 
 __all__ = ["hardshrink", "sigmoid_", "threshold", "threshold_"]
 
 sigmoid_ = Tensor.sigmoid_
-
-
-def floating(kernel, primitive, input, *settings):
-    """primitive(input, *settings) for floating `input`; torch's error, which names its `kernel`, for others."""
-    if input.array.dtype.kind in dt.WIDENED:
-        return in_float32(lambda x: primitive(x, *settings), input)
-    if input.array.dtype.kind not in dt.NATIVE:
-        raise not_implemented(kernel, input)
-    return primitive(input, *settings)
 
 
 # ------------------------------------------------------------------ of straight pieces
@@ -41,12 +32,23 @@ def limited(x, low, high):
     return np.minimum(high, np.maximum(low, x))
 
 
-@op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: g * ((input > low) * (input < high)))
+def _outside(x, low, high):
+    """Whether each number is not within (low, high): NaN is."""
+    return (x <= low) + (x >= high)
+
+
+@op(name="hardtanh_backward", grad=lambda g, input, low, high: _hardtanh_backward(g, input, low, high),
+    input=zeros_like)
+def _hardtanh_backward(grad, input, low, high):
+    return grad * ~_outside(input, low, high)
+
+
+@op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: _hardtanh_backward(g, input, low, high))
 def _hardtanh(input, low, high):
     return limited(input, low, high)
 
 
-@public(widen=True)
+@public()
 def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor:
     """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside. RuntimeError for bool.
 
@@ -62,12 +64,18 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
     return _hardtanh(input, min_val, max_val)
 
 
-@op(name="threshold", elementwise=True, input=lambda g, input, threshold: g * ~(input <= threshold))
+@op(name="threshold_backward", grad=lambda g, input, threshold: _threshold_backward(g, input, threshold),
+    input=zeros_like)
+def _threshold_backward(grad, input, threshold):
+    return grad * ~(input <= threshold)
+
+
+@op(name="threshold", elementwise=True, input=lambda g, input, threshold: _threshold_backward(g, input, threshold))
 def _threshold(input, threshold, value):
     return np.where(input <= threshold, np.asarray(value, input.dtype), input)
 
 
-@public(dtypes=dt.INTEGER + dt.FLOATING, kernel="threshold_cpu", widen=True)
+@public(dtypes=dt.INTEGER + dt.FLOATING, kernel="threshold_cpu")
 def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     """`input` where it is above `threshold`, else `value`.
 
@@ -78,12 +86,17 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     return _threshold(input, threshold, value)
 
 
-@op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
+@op(name="hardshrink_backward", grad=lambda g, input, lambd: _shrink_backward(g, input, lambd), input=zeros_like)
+def _shrink_backward(grad, input, lambd):
+    return grad * ~((input <= lambd) * (input >= -lambd))
+
+
+@op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: _shrink_backward(g, input, lambd))
 def _hardshrink(input, lambd):
     return input * ~((input >= -lambd) & (input <= lambd)) + 0.0           # 0. for the -0. of a negative number
 
 
-@public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", widen=True, method=True)
+@public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", method=True)
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` outside [-lambd, lambd], 0 inside.
 
@@ -94,7 +107,10 @@ def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     return _hardshrink(input, lambd)
 
 
-@op(name="softshrink", elementwise=True, input=lambda g, input, lambd: g * ~((input <= lambd) * (input >= -lambd)))
+_softshrink_backward = renamed(_shrink_backward, "softshrink_backward")
+
+
+@op(name="softshrink", elementwise=True, input=lambda g, input, lambd: _softshrink_backward(g, input, lambd))
 def _softshrink(input, lambd):
     return input - np.minimum(np.maximum(input, -lambd), lambd)
 
@@ -110,17 +126,27 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     if lambd < 0:                              # the limit named is that of bfloat16, if it is that
         raise RuntimeError(f"lambda must be in range [0, {dt.finfo(input.dtype).max:g}] for input dtype "
                            f"{type_name(input)}, but found {lambd:g}")
-    if input.array.dtype.kind in dt.WIDENED:
-        return in_float32(_softshrink, input, lambd)
     return _softshrink(input, lambd)
 
 
-@op(name="hardsigmoid", elementwise=True, input=lambda g, input: g * ((input > -3) * (input < 3)) / 6)
+#: 1/6, that of single precision in every dtype.
+_SIXTH = float(np.float32(1 / 6))
+
+
+@op(name="hardsigmoid_backward", backward_name=REFUSED, grad=refused("hardsigmoid_backward"),
+    input=refused("hardsigmoid_backward"))
+def _hardsigmoid_backward(grad, input):
+    return grad * _SIXTH * ((input > -3) & (input < 3))
+
+
+@op(name="hardsigmoid", elementwise=True, input=lambda g, input: _hardsigmoid_backward(g, input))
 def _hardsigmoid(input):
+    if input.dtype.char == "e":
+        return rounded_once(_hardsigmoid.op.forward, input)
     return np.minimum(np.maximum(input + 3, 0), 6) / 6
 
 
-@public(dtypes=dt.FLOATING, kernel="hardsigmoid_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="hardsigmoid_cpu")
 def hardsigmoid(input: Tensor) -> Tensor:
     """min(max(input + 3, 0), 6) / 6.
 
@@ -131,17 +157,23 @@ def hardsigmoid(input: Tensor) -> Tensor:
     return _hardsigmoid(input)
 
 
-def _hardswish_gradient(g, input):
-    inside = g * ((input > -3) * (input < 3))
-    return inside * (_hardtanh(input, -3.0, 3.0) / 3 + 0.5) + g * (input >= 3)
+@op(name="hardswish_backward", grad=lambda g, input: _hardswish_backward(g, input),
+    input=lambda g, grad, input: pick((input > -3) * (input < 3), g * grad / 3, 0.0))
+def _hardswish_backward(grad, input):
+    if input.dtype.char == "e":
+        return rounded_once(_hardswish_backward.op.forward, grad, input)
+    slope = input / 3 + 0.5
+    return grad * np.where(input <= -3, slope.dtype.type(0), np.where(input < 3, slope, slope.dtype.type(1)))
 
 
-@op(name="hardswish", elementwise=True, input=_hardswish_gradient)
+@op(name="hardswish", elementwise=True, input=lambda g, input: _hardswish_backward(g, input))
 def _hardswish(input):
+    if input.dtype.char == "e":
+        return rounded_once(_hardswish.op.forward, input)
     return input * (np.minimum(np.maximum(input + 3, 0), 6) / 6)
 
 
-@public(dtypes=dt.FLOATING, kernel="hardswish_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="hardswish_cpu")
 def hardswish(input: Tensor) -> Tensor:
     """input * hardsigmoid(input).
 
@@ -154,16 +186,20 @@ def hardswish(input: Tensor) -> Tensor:
 
 # ------------------------------------------------------------------ smooth
 def _silu_gradient(g, input):
+    if input.__class__ is np.ndarray and input.dtype.char == "e":
+        return rounded_once(_silu_gradient, g, input)
     s = sigmoid(input)
     return g * conj(s * (1 + input * (1 - s)))
 
 
 @op(name="silu", elementwise=True, input=_silu_gradient)
 def _silu(input):
+    if input.dtype.char == "e":
+        return rounded_once(_silu.op.forward, input)
     return input * sigmoid.op.forward(input)
 
 
-@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu", widen=True)
+@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu")
 def silu(input: Tensor) -> Tensor:
     """input * sigmoid(input), also called swish.
 
@@ -180,16 +216,20 @@ def _log1p_exp(x):
 
 
 def _mish_gradient(g, input):
-    t = tanh(_softplus(input, 1.0, 20.0))
+    if input.__class__ is np.ndarray and input.dtype.char == "e":
+        return rounded_once(_mish_gradient, g, input)
+    t = tanh(log1p(exp(input)))
     return g * (t + input * sigmoid(input) * (1 - t * t))
 
 
 @op(name="mish", elementwise=True, input=_mish_gradient)
 def _mish(input):
+    if input.dtype.char == "e":
+        return rounded_once(_mish.op.forward, input)
     return input * np.tanh(_log1p_exp(input))
 
 
-@public(dtypes=dt.FLOATING, kernel="mish_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="mish_cpu")
 def mish(input: Tensor) -> Tensor:
     """input * tanh(softplus(input)).
 
@@ -200,21 +240,35 @@ def mish(input: Tensor) -> Tensor:
     return _mish(input)
 
 
-def _softplus_gradient(g, input, beta, threshold):
-    linear = input * beta > threshold
-    return g * linear + g * sigmoid(input * beta) * ~linear
-
-
-@op(name="softplus", elementwise=True, input=_softplus_gradient)
-def _softplus(input, beta, threshold):
+def _softplus_curvature(g, grad, input, beta, threshold):
     scaled = input * beta
-    result = _log1p_exp(scaled) / beta
-    if scaled.size and scaled.max() > threshold:
-        result = np.where(scaled > threshold, input, result)
+    return sigmoid_backward(g * grad, sigmoid(scaled)) * (scaled < threshold) * beta
+
+
+@op(name="softplus_backward", grad=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold),
+    input=_softplus_curvature)
+def _softplus_backward(grad, input, beta, threshold):
+    if input.dtype.char == "e":
+        return rounded_once(_softplus_backward.op.forward, grad, input, beta, threshold)
+    scaled = input * beta
+    grown = np.exp(scaled)
+    return np.where(scaled > threshold, grad, grad * grown / (grown + 1))
+
+
+@op(name="softplus", elementwise=True,
+    input=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold))
+def _softplus(input, beta, threshold):
+    if input.dtype.char == "e":
+        return rounded_once(_softplus.op.forward, input, beta, threshold)
+    scaled = input * beta
+    result = np.log1p(np.exp(scaled)) / beta
+    linear = scaled > threshold
+    if linear.any():
+        result = np.where(linear, input, result)
     return result
 
 
-@public(dtypes=dt.FLOATING, kernel="softplus_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="softplus_cpu")
 def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     """log(1 + exp(beta * input)) / beta; `input` itself where beta * input > threshold.
 
@@ -225,12 +279,22 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     return _softplus(input, beta, threshold)
 
 
-@op(name="log_sigmoid", elementwise=True, input=lambda g, input: g * sigmoid(-input))
+@op(name="log_sigmoid_backward", grad=lambda g, input: _log_sigmoid_backward(g, input),
+    input=lambda g, grad, input: sigmoid(input) * (sigmoid(input) - 1) * g * grad)
+def _log_sigmoid_backward(grad, input):
+    if input.dtype.char == "e":
+        return rounded_once(_log_sigmoid_backward.op.forward, grad, input)
+    return grad * sigmoid.op.forward(-input)
+
+
+@op(name="log_sigmoid", elementwise=True, input=lambda g, input: _log_sigmoid_backward(g, input))
 def _log_sigmoid(input):
+    if input.dtype.char == "e":
+        return rounded_once(_log_sigmoid.op.forward, input)
     return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
 
 
-@public("log_sigmoid", dtypes=dt.FLOATING, kernel="log_sigmoid_cpu", widen=True)
+@public("log_sigmoid", dtypes=dt.FLOATING, kernel="log_sigmoid_cpu")
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without underflow.
 

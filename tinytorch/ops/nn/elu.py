@@ -9,6 +9,7 @@ from ...autograd.op import op, renamed
 from ...autograd.public import public
 from ...tensor import Tensor
 from ...types import Number
+from ..elementwise.arithmetic import rounded_once
 from .relu import parts
 
 __all__ = ["celu", "celu_", "selu", "selu_"]
@@ -19,26 +20,51 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804
 @op(name="elu_backward",
     grad=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate),
     input=lambda g, grad, input, alpha, scale, rate: _elu_backward(g * grad * rate, input, alpha, scale, rate)
-    * (input <= 0))
+    * (input < 0))
 def _elu_backward(grad, input, alpha, scale, rate):
+    if input.dtype.char == "e":
+        return rounded_once(_elu_backward.op.forward, grad, input, alpha, scale, rate)
     at_zero = alpha * scale * rate
-    slope = np.exp(np.minimum(input, 0) * rate) * at_zero
+    slope = np.exp(np.fmin(input, 0) * rate) * at_zero
     if scale != at_zero:
-        slope = slope + (input > 0) * np.asarray(scale - at_zero, input.dtype)
+        slope = slope + ~(input <= 0) * np.asarray(scale - at_zero, input.dtype)
     return grad * slope
+
+
+@op(name="elu_backward",
+    grad=lambda g, output, alpha, scale, rate: _elu_backward_by_output(g, output, alpha, scale, rate),
+    output=lambda g, grad, output, alpha, scale, rate: g * grad * rate * (output < 0))
+def _elu_backward_by_output(grad, output, alpha, scale, rate):
+    """As `_elu_backward`, for what elu has overwritten."""
+    if alpha < 0:
+        raise RuntimeError("In-place elu backward calculation is triggered with a negative slope which is not "
+                           "supported. This is caused by calling in-place forward function with a negative slope, "
+                           "please call out-of-place version instead.")
+    if output.dtype.char == "e":
+        return rounded_once(_elu_backward_by_output.op.forward, grad, output, alpha, scale, rate)
+    return grad * np.where(output <= 0, (output + alpha * scale) * rate, np.asarray(scale, output.dtype))
 
 
 @op(name="elu", elementwise=True,
     input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
 def _elu(input, alpha, scale, rate):
+    if input.dtype.char == "e":
+        return rounded_once(_elu.op.forward, input, alpha, scale, rate)
     positive, negative = parts(input)
     return np.expm1(negative * rate) * (alpha * scale) + positive * scale
 
 
+@op(name="elu.1", elementwise=True,
+    input=lambda g, ans, alpha, scale, rate: _elu_backward_by_output(g, ans, alpha, scale, rate))
+def _elu_over(input, alpha, scale, rate):
+    return _elu.op.forward(input, alpha, scale, rate)
+
+
 _celu = renamed(_elu, "celu")
+_elu.op.over, _celu.op.over = _elu_over.op, _elu_over.op.renamed("celu.1")
 
 
-@public(dtypes=dt.FLOATING, kernel="elu_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="elu_cpu")
 def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Number = 1) -> Tensor:
     """`scale` times: input where positive, else alpha * (exp(input * input_scale) - 1).
 
@@ -49,7 +75,7 @@ def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Numb
     return _elu(input, float(alpha), float(scale), float(input_scale))
 
 
-@public(dtypes=dt.FLOATING, kernel="elu_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="elu_cpu")
 def selu(input: Tensor) -> Tensor:
     """elu with the constants for which activations keep mean 0 and variance 1.
 
@@ -62,7 +88,7 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
-@public(dtypes=dt.FLOATING, kernel="elu_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="elu_cpu")
 def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """`input` where positive, else alpha * (exp(input / alpha) - 1). RuntimeError if alpha is 0.
 

@@ -7,45 +7,58 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels.erf import erf
 from ...tensor import Tensor
-from ..elementwise.math import tanh
+from ..elementwise.arithmetic import rounded_once
+from ..elementwise.math import exp, tanh
 
-_HALF_SQRT, _TANH_SCALE, _TANH_CUBE = math.sqrt(0.5), math.sqrt(2 / math.pi), 0.044715
+_HALF_SQRT, _DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
+_TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
 
-def _gelu_gradient(g, wanted, input, approximate, aux):
-    """d gelu: the share of `input` let through (aux: that, or its tanh) and how it changes."""
+def _curvature(g, grad, input, approximate):
+    if approximate == "none":
+        square = input * input
+        density = exp(square * -0.5) * _DENSITY
+        return g * grad * (2 * density - square * density)
+    t = tanh(_TANH_SCALE * (input + _TANH_CUBE * input * input * input))
+    slope = _TANH_SCALE * (1 + 3 * _TANH_CUBE * input * input)
+    return g * grad * (1 - t * t) * (slope + 3 * _TANH_CUBE * _TANH_SCALE * input * input - input * t * slope * slope)
+
+
+@op(name="gelu_backward", grad=lambda g, input, approximate, share: _gelu_backward(g, input, approximate, share),
+    input=_curvature)
+def _gelu_backward(grad, input, approximate, share):
+    """The gradient `grad`, times the share of `input` let through (`share`: that, or its tanh) and how it changes."""
+    if grad.dtype.char == "e":
+        return rounded_once(_gelu_backward.op.forward, grad, input, approximate, share)
     slope = input * input
     if approximate == "none":
         slope *= -0.5
         np.exp(slope, out=slope)
         slope *= input
-        slope *= 1 / math.sqrt(2 * math.pi)
-        slope += aux
+        slope *= _DENSITY
+        slope += share
     else:
         slope *= 3 * _TANH_CUBE * _TANH_SCALE
         slope += _TANH_SCALE
         slope *= input
-        slope *= 1 - aux * aux
+        slope *= 1 - share * share
         slope += 1
-        slope += aux
+        slope += share
         slope *= 0.5
-    slope *= g
-    return slope,
+    slope *= grad
+    return slope
 
 
-def _gelu_decomposition(input, approximate):
-    if approximate == "none":
-        return input * 0.5 * (1 + (input * _HALF_SQRT).erf())
-    return input * 0.5 * (1 + tanh(_TANH_SCALE * (input + _TANH_CUBE * input * input * input)))
-
-
-@op(name="gelu", aux=True, inputs=1, elementwise=True, joint=_gelu_gradient, decomposition=_gelu_decomposition)
+@op(name="gelu", aux=True, elementwise=True,
+    input=lambda g, input, approximate, aux: _gelu_backward(g, input, approximate, aux))
 def _gelu(input, approximate, keep):
+    if input.dtype.char == "e":
+        result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)
+        return result.astype(np.float16), share
     input = np.atleast_1d(input)
     if approximate == "none":
         share = erf(input * _HALF_SQRT)
@@ -85,8 +98,6 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         raise RuntimeError("approximate argument must be either none or tanh.")
     if array.ndim == 0:
         return gelu(input.reshape(1), approximate=approximate).reshape(())
-    if array.dtype.kind in dt.NATIVE:
+    if array.dtype.kind in dt.FLOATING:
         return _gelu(input, approximate)
-    if array.dtype.kind in dt.WIDENED:
-        return in_float32(_gelu, input, approximate)
     raise not_implemented("GeluKernelImpl", input)

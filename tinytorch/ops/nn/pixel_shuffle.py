@@ -1,6 +1,8 @@
 """Channels to pixels and back: pixel_shuffle, pixel_unshuffle."""
 from __future__ import annotations
 
+import numpy as np
+
 from ...autograd.op import single
 from ...autograd.public import public
 from ...kernels.layout import channels_last, in_channels_last
@@ -15,7 +17,8 @@ def _shuffle(input, factor):
     pixels = input.reshape(*batch, c // factor ** 2, factor, factor, h, w)
     n = len(batch)
     order = *range(n + 1), n + 3, n + 1, n + 4, n + 2
-    return _laid_out(pixels.transpose(order).reshape(*batch, c // factor ** 2, h * factor, w * factor), input)
+    pixels = np.array(pixels.transpose(order), order="C")
+    return _laid_out(pixels.reshape(*batch, c // factor ** 2, h * factor, w * factor), input)
 
 
 @single(name="pixel_unshuffle", input=lambda g, factor: _shuffle(g, factor))
@@ -24,7 +27,8 @@ def _unshuffle(input, factor):
     blocks = input.reshape(*batch, c, h // factor, factor, w // factor, factor)
     n = len(batch)
     order = *range(n + 1), n + 2, n + 4, n + 1, n + 3
-    return _laid_out(blocks.transpose(order).reshape(*batch, c * factor ** 2, h // factor, w // factor), input)
+    blocks = np.array(blocks.transpose(order), order="C")
+    return _laid_out(blocks.reshape(*batch, c * factor ** 2, h // factor, w // factor), input)
 
 
 def _laid_out(result, like):

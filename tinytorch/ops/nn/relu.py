@@ -7,14 +7,14 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import op, renamed, unary
-from ...autograd.promotion import in_float32
+from ...autograd.op import binary, op, renamed, unary
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels.random.samplers import rrelu_slopes
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 from ...types import Number
+from ..elementwise.arithmetic import rounded_once, zeros_like
 
 __all__ = ["prelu", "relu", "relu_", "rrelu", "rrelu_"]
 
@@ -44,10 +44,11 @@ def parts(x):
     return np.maximum(x, -0.0), np.minimum(0, x)
 
 
-@unary(name="is_not_zero", method=False, inplace=False)
-def _is_not_zero(input):
-    # 1 (also for NaN) or 0 in the input's dtype: a product with a bool array costs a small one twice the time
-    return np.not_equal(input, _ZERO[input.dtype]).astype(input.dtype)
+@binary(name="threshold_backward", method=False, inplace=False, grad=lambda g, output: _relu_backward(g, output),
+        output=zeros_like)
+def _relu_backward(grad, output):
+    # times 1 (also for NaN) or 0 in the output's dtype: a product with a bool array costs a small one twice the time
+    return grad * np.not_equal(output, _ZERO[output.dtype]).astype(output.dtype)
 
 
 def _clipped_in_rows(x, zero):
@@ -62,7 +63,7 @@ def _clipped_in_rows(x, zero):
     return result
 
 
-@unary(lambda g, ans: g * _is_not_zero(ans))
+@unary(lambda g, ans: _relu_backward(g, ans))
 def relu(input):
     """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
@@ -82,11 +83,12 @@ def relu(input):
 relu_ = Tensor.relu_
 
 
-@op(name="leaky_relu_backward",
-    grad=lambda g, input, slope: _leak(g, input, slope),
+@op(name="leaky_relu_backward", grad=lambda g, input, slope: _leak(g, input, slope), input=lambda g: zeros_like(g),
     slope=lambda g, grad, input: g * grad * (input <= 0))
 def _leak(grad, input, slope):
     """The gradient `grad`, times `slope` (a number or an array) where input is not positive."""
+    if grad.dtype.char == "e":
+        return rounded_once(_leak.op.forward, grad, input, slope)
     # masks are multiplied rather than selected by: np.where is slow where the branches alternate
     positive = input > 0
     if slope.__class__ is float and 0 <= slope <= 1:
@@ -99,15 +101,33 @@ def _leak(grad, input, slope):
 
 @op(name="leaky_relu", elementwise=True, input=lambda g, input, slope: _leak(g, input, slope))
 def _leaky_relu(input, slope):
+    if input.dtype.char == "e":
+        return rounded_once(_leaky_relu.op.forward, input, slope)
     if slope.__class__ is float and 0 < slope < 1:
         return np.maximum(input, input * slope)
     return _prelu.op.forward(input, slope)
 
 
+def _leak_by_output(g, ans, slope):
+    if slope.__class__ is float and slope < 0:
+        raise RuntimeError("In-place leakyReLu backward calculation is triggered with a negative slope which is not "
+                           "supported. This is caused by calling in-place forward function with a negative slope, "
+                           "please call out-of-place version instead. File an issue at "
+                           "https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
+                           "calculation with negative slope")
+    return _leak(g, ans, slope)
+
+
+@op(name="leaky_relu.1", elementwise=True, input=_leak_by_output)
+def _leaky_relu_over(input, slope):
+    return _leaky_relu.op.forward(input, slope)
+
+
 _rrelu = renamed(_leaky_relu, "rrelu_with_noise")
+_leaky_relu.op.over, _rrelu.op.over = _leaky_relu_over.op, _leaky_relu_over.op.renamed("rrelu_with_noise.1")
 
 
-@public(dtypes=dt.FLOATING, kernel="leaky_relu_cpu", widen=True)
+@public(dtypes=dt.FLOATING, kernel="leaky_relu_cpu")
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     """`input` where positive, else input * negative_slope. NotImplementedError for integers.
 
@@ -115,12 +135,12 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]))
     tensor([-0.0100,  2.0000])
     """
-    return _leaky_relu(input, negative_slope)
+    return _leaky_relu(input, float(negative_slope))
 
 
 @op(name="prelu_kernel",
     input=lambda g, input, weight: _leak(g, input, weight),
-    weight=lambda g, input: g * (input * (input <= 0)))
+    weight=lambda g, input, weight: g * (input * (input <= 0)))
 def _prelu(input, weight):
     positive, negative = parts(input)
     return positive + negative * weight
@@ -152,9 +172,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         weight = weight.reshape(())
     elif weight.array.ndim:
         weight = weight.reshape((1, -1) + (1,) * (input.array.ndim - 2) if input.array.ndim > 1 else (1,))
-    if input.array.dtype.kind in dt.WIDENED:   # not by the door: that both have it is to be seen first
-        return in_float32(_prelu, input, weight)
-    if input.array.dtype.kind not in dt.NATIVE:
+    if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("prelu_cpu", input)
     return _prelu(input, weight)
 
@@ -176,8 +194,6 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     if training:
         with stream_of(generator) as stream:
             slopes = wrap(rrelu_slopes(input.array, lower, upper, stream))
-    if kind in dt.WIDENED:                     # not by the door: the slopes are drawn for the dtype of the input
-        return in_float32(lambda x: _rrelu(x, slopes), input)
     return _rrelu(input, slopes)
 
 

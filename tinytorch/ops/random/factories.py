@@ -405,7 +405,7 @@ def _binomial(stream, count, prob):
             raise ValueError("binomial only supports floating-point dtypes for "
                              f"{name}, got: {dt.of(array).type_name}")
         if array.dtype not in (np.float32, np.float64):
-            raise NotImplementedError(f"binomial() of {dt.of(array)} tensors")
+            refuse("binomial_cpu", array)
     if count.dtype != prob.dtype:
         raise RuntimeError(f"Found dtype {dt.of(prob).type_name} but expected {dt.of(count).type_name}")
     check_broadcast(count.shape, prob.shape)

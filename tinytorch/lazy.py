@@ -1,0 +1,284 @@
+"""Memory seen conjugated or negated: what `Tensor.array` is of tensors such as x.conj() and x.conj().imag.
+
+Only a tensor made by `conj`, `imag` of a conjugate or `_neg_view` has such an array; all others have plain ndarrays and
+nothing here is in their way. A Lazy stands in for the ndarray of the numbers that it shows: views of it are Lazy over
+views of the memory, what is written to it arrives in the memory conjugated or negated, and what reads it, be it a
+ufunc, a function or a conversion of NumPy's, gets an array of those numbers. It says that its class is ndarray, as
+proxies do, but is none, so that NumPy never takes the memory for the numbers; what wants the memory asks for `raw`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+
+from .dtypes import BFLOAT16, COMPLEX
+
+#: Why conjugated memory cannot be seen as pairs of reals.
+UNRESOLVED = ("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+              "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias "
+              "the original.")
+#: Neither conjugated nor negated.
+PLAIN = (False, False)
+_SIGN = np.uint16(0x8000)                      # of a bfloat16
+
+
+def root_of(array: ndarray) -> ndarray:
+    """The array that owns the memory of `array`."""
+    while True:
+        base = array.base
+        if not isinstance(base, ndarray):
+            base = getattr(base, "base", None)     # NumPy's as_strided puts an object of its own between the two
+        if not isinstance(base, ndarray):
+            return array
+        array = base
+
+
+def is_lazy(array: ndarray) -> bool:
+    """Whether an array shows its memory conjugated or negated."""
+    return type(array) is Lazy
+
+
+def bits_of(array: ndarray) -> tuple[bool, bool]:
+    """(conjugated, negated)."""
+    return (array.conj_bit, array.neg_bit) if type(array) is Lazy else PLAIN
+
+
+def raw(array: ndarray) -> ndarray:
+    """The memory that an array shows, as it is."""
+    return array.raw if type(array) is Lazy else array
+
+
+def resolved(array: ndarray) -> ndarray:
+    """The numbers that an array shows: of a plain one itself."""
+    return array.copy("K") if type(array) is Lazy else array
+
+
+def seen(memory: ndarray, conj: bool, neg: bool) -> ndarray:
+    """`memory`, a plain array, seen through these bits; real numbers have no conjugates."""
+    conj = conj and memory.dtype.kind == COMPLEX
+    return Lazy(memory, conj, neg) if conj or neg else memory
+
+
+def toggled(array: ndarray, conj: bool = False, neg: bool = False) -> ndarray:
+    """The same memory, seen conjugated or negated if `array` did not, and the other way round."""
+    before = bits_of(array)
+    return seen(raw(array), before[0] != conj, before[1] != neg)
+
+
+def restrided(array: ndarray, size: tuple, strides: tuple) -> ndarray:
+    """A view of `array` with any sizes and strides."""
+    return seen(as_strided(raw(array), size, strides), *bits_of(array))
+
+
+def address_of(array: ndarray) -> int:
+    """Where the first element lies."""
+    return raw(array).__array_interface__["data"][0]
+
+
+def changed(values: ndarray, conj: bool, neg: bool, order: str = "K") -> ndarray:
+    """A copy of `values` conjugated, negated, or both."""
+    if values.dtype == BFLOAT16:
+        result = values.copy(order)
+        result["bfloat16"] ^= _SIGN
+        return result
+    result = np.empty_like(values, order=order)
+    if conj:
+        np.conjugate(values, out=result)
+    if neg:
+        if values.dtype == bool:
+            raise NotImplementedError("\"neg_cpu\" not implemented for 'Bool'")
+        np.negative(result if conj else values, out=result)
+    return result
+
+
+class Lazy(NDArrayOperatorsMixin):
+    """The numbers of `raw`, a plain ndarray, conjugated if `conj_bit`, negated if `neg_bit`."""
+
+    __slots__ = ("raw", "conj_bit", "neg_bit", "__weakref__")
+    __hash__ = None
+
+    def __init__(self, raw, conj_bit, neg_bit):
+        self.raw, self.conj_bit, self.neg_bit = raw, conj_bit, neg_bit
+
+    __class__ = property(lambda self: ndarray)
+
+    def __reduce__(self):
+        return seen, (self.raw, self.conj_bit, self.neg_bit)
+
+    # -------------------------------------------------------------- the numbers
+    def copy(self, order="C"):
+        return changed(self.raw, self.conj_bit, self.neg_bit, order)
+
+    def __deepcopy__(self, memo):
+        return self.copy("K")
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False:
+            raise ValueError("these numbers are nowhere in memory: a copy cannot be avoided")
+        numbers = self.copy("K") if dtype is None else self.copy("K").astype(dtype, copy=False)
+        numbers.flags.writeable = bool(copy)   # what is written to a copy that nobody knows of would be lost
+        return numbers
+
+    def __repr__(self):
+        return f"Lazy({self.raw!r}, {self.conj_bit}, {self.neg_bit})"
+
+    def __len__(self):
+        return len(self.raw)
+
+    def __iter__(self):
+        return iter([self[i] for i in range(len(self.raw))])
+
+    def dot(self, other):
+        if self.raw.ndim == 1 == other.ndim and bits_of(self) == bits_of(other) == (True, False):
+            return toggled(np.asarray(toggled(self, conj=True).dot(toggled(other, conj=True))), conj=True)
+        return self.copy("K").dot(other)
+
+    # -------------------------------------------------------------- views
+    def _view(self, result):
+        """What `raw` gave for a view: a view of it seen likewise, of a copy the numbers."""
+        if root_of(result) is root_of(self.raw):
+            return seen(result, self.conj_bit, self.neg_bit)
+        return changed(result, self.conj_bit, self.neg_bit)
+
+    @property
+    def real(self):
+        return seen(self.raw.real, False, self.neg_bit)
+
+    @real.setter
+    def real(self, value):
+        self.real[...] = value
+
+    @property
+    def imag(self):
+        return seen(self.raw.imag, False, self.neg_bit != self.conj_bit)
+
+    @imag.setter
+    def imag(self, value):
+        self.imag[...] = value
+
+    def view(self, dtype):
+        """As another dtype: as negated numbers if a number of the one is some of the other, else the bits, to read."""
+        if not self.conj_bit and self.raw.real.dtype == np.empty(0, dtype).real.dtype and self.raw.dtype != BFLOAT16:
+            return seen(self.raw.view(dtype), False, True)
+        return self.__array__().view(dtype)
+
+    # -------------------------------------------------------------- indexing
+    def __getitem__(self, index):
+        items = index if index.__class__ is tuple else (index,)
+        if not all([item is None or item is Ellipsis or item.__class__ in _BASIC for item in items]):
+            return self.__array__()[index]
+        result = self.raw[index]
+        if isinstance(result, ndarray):
+            return seen(result, self.conj_bit, self.neg_bit)
+        return changed(np.asarray(result), self.conj_bit, self.neg_bit)[()]
+
+    def __setitem__(self, index, value):
+        bits = self.conj_bit, self.neg_bit
+        if bits_of(value) == bits and value.dtype == self.raw.dtype:
+            self.raw[index] = value.raw
+        else:
+            self.raw[index] = changed(np.asarray(value).astype(self.raw.dtype), *bits)
+
+    def fill(self, value):
+        self[...] = value
+
+    # -------------------------------------------------------------- NumPy's functions
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        numbers = [resolved(x) for x in inputs]
+        options = {name: resolved(x) for name, x in options.items()}
+        if method == "at":
+            ufunc.at(*numbers, **options)
+            if numbers[0] is not inputs[0]:
+                inputs[0][...] = numbers[0]
+            return None
+        if out is None:
+            return getattr(ufunc, method)(*numbers, **options)
+        fresh = tuple([resolved(x) for x in out])
+        results = getattr(ufunc, method)(*numbers, out=fresh, **options)
+        for target, values in zip(out, fresh):
+            if target is not values:
+                target[...] = values
+        return out[0] if len(out) == 1 else tuple([r if o is None else o for r, o in zip(results, out)])
+
+    def __array_function__(self, function, types, args, options):
+        if function in _ABOUT_MEMORY:
+            return function(*[raw(x) for x in args], **options)
+        if function in _LIKE:
+            return function(raw(args[0]), *[_numbers(x) for x in args[1:]], **options)
+        if function in _VIEWS and type(args[0]) is Lazy:
+            return args[0]._view(function(args[0].raw, *args[1:], **options))
+        given = [_numbers(x) for x in args]
+        target = args[0] if function in _WRITERS else options.get("out")
+        options = {name: _numbers(x) for name, x in options.items()}
+        if type(target) is not Lazy:
+            return function(*given, **options)
+        numbers = target.copy("K")
+        if function in _WRITERS:
+            given[0] = numbers
+        else:
+            options["out"] = numbers
+        result = function(*given, **options)
+        target[...] = numbers
+        return target if result is numbers else result
+
+
+def _numbers(x):
+    """What an argument shows: of a Lazy an array that must not be written to."""
+    if type(x) is Lazy:
+        return x.__array__()
+    return x.__class__(map(_numbers, x)) if x.__class__ in (list, tuple) else x
+
+
+_BASIC = {int, slice} | {np.dtype(c).type for c in np.typecodes["AllInteger"]}
+_ABOUT_MEMORY = {np.may_share_memory, np.shares_memory, np.shape, np.ndim, np.size, np.result_type, np.can_cast,
+                 np.iscomplexobj, np.isrealobj}
+_LIKE = {np.empty_like, np.zeros_like, np.ones_like, np.full_like}
+_VIEWS = {np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.expand_dims, np.squeeze, np.broadcast_to, np.diagonal,
+          np.reshape, np.ravel, np.matrix_transpose, np.flip, sliding_window_view}
+_WRITERS = {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+
+
+def _of_memory(name: str) -> property:
+    return property(lambda self: getattr(self.raw, name))
+
+
+def _viewing(name: str) -> Callable:
+    def method(self: Lazy, *args: Any, **options: Any) -> ndarray:
+        return self._view(getattr(self.raw, name)(*args, **options))
+    return method
+
+
+def _reading(name: str) -> Callable:
+    def method(self: Lazy, *args: Any, **options: Any) -> Any:
+        return getattr(self.copy("K"), name)(*args, **options)
+    return method
+
+
+def _writing(name: str) -> Callable:
+    def method(self: Lazy, *args: Any, **options: Any) -> None:
+        numbers = self.copy("K")
+        getattr(numbers, name)(*args, **options)
+        self[...] = numbers
+    return method
+
+
+for _name in ("shape", "ndim", "size", "dtype", "strides", "itemsize", "nbytes", "flags"):
+    setattr(Lazy, _name, _of_memory(_name))
+Lazy.base = property(lambda self: self.raw)    # never None: whatever asks finds the owner of the memory
+Lazy.T = property(lambda self: seen(self.raw.T, self.conj_bit, self.neg_bit))
+Lazy.mT = property(lambda self: seen(self.raw.mT, self.conj_bit, self.neg_bit))
+Lazy.flat = property(lambda self: self.__array__().flat)
+for _name in ("transpose", "swapaxes", "reshape", "ravel", "squeeze", "diagonal"):
+    setattr(Lazy, _name, _viewing(_name))
+for _name in ("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress",
+              "conj", "conjugate", "cumprod", "cumsum", "flatten", "item", "max", "mean", "min", "nonzero", "prod",
+              "repeat", "round", "searchsorted", "std", "sum", "take", "tobytes", "tolist", "trace", "var", "__bool__",
+              "__int__", "__float__", "__complex__", "__index__", "__contains__", "__format__"):
+    setattr(Lazy, _name, _reading(_name))
+for _name in ("sort", "partition", "put"):
+    setattr(Lazy, _name, _writing(_name))
