@@ -45,15 +45,16 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
             raise ValueError
     except (ValueError, TypeError, RuntimeError, OverflowError):
         data, array = _checked(data, dtype)
+    large = array.dtype.kind in _LARGE or leaf.__class__ is int and array.dtype == float and (
+        np.abs(array).max() >= 1 << 63)        # ints, and NumPy has no dtype for all of them
     if dtype is None:
-        large = array.dtype.kind in _LARGE or array.dtype == float and array.size and np.abs(array).max() >= 1 << 63
         if large or isinstance(leaf, (np.ndarray, np.generic, Tensor)):
             dtype = _infer(data)
             large = large and dtype.category == 1 or dtype is dt.uint64
         else:
             dtype = dt.of_scalar(array.dtype.type(0).item())
     else:
-        large = array.dtype.kind in _LARGE or dtype is dt.uint64
+        large = large or dtype is dt.uint64
     return _one_by_one(data, array, dtype) if large else _convert(array, dtype)
 
 

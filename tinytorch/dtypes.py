@@ -171,7 +171,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     if type1 is type2:
         return type1
     low, high = sorted((type1, type2), key=lambda d: d.category)
-    if high.category < 2 and (type1 in _NOT_MIXED or type2 in _NOT_MIXED):
+    if high.category != 2 and (type1 in _NOT_MIXED or type2 in _NOT_MIXED):
         raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
                            f"{type1.type_name} and {type2.type_name}")
     if low.category < high.category:

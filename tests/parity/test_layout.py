@@ -189,3 +189,73 @@ def test_gradients(line):
 """))
 def test_checks(line):
     same_outcome(lambda t: outcome(t, line))
+
+
+@pytest.mark.parametrize("line", lines("""
+    t.ones(2, 3).t() + t.ones(3, 2), t.ones(3, 2) + t.ones(2, 3).t(), t.ones(2, 3).t() > t.ones(3, 2)
+    t.ones(2, 3, 4).permute(2, 0, 1) * t.ones(4, 2, 3), t.ones(2, 3, 4).permute(1, 2, 0) - t.ones(4, 1)
+    t.ones(2, 3).t() * t.ones(3, 2).double(), t.ones(2, 3).t().int() / 2, t.ones(2, 3).t() ** t.ones(3, 2)
+    t.ones(1, 3).t() * 2, t.ones(1, 3).t() + t.ones(3, 1), t.ones(4, 4).t()[1:2] * 2, -t.ones(1, 3).t()
+    t.ones(2, 3, 1).permute(2, 0, 1) + 1, t.ones(2, 3, 1).permute(2, 0, 1) ** 2, t.ones(3, 1, 2).exp()
+    t.ones(2, 1).expand(2, 3).exp(), t.ones(2, 4)[:, ::2] * 2, t.ones(1, 4).expand(3, 4).double()
+    t.where(t.ones(2, 3).t() > 0, t.ones(3, 2), t.ones(3, 2)), t.lerp(t.ones(2, 3).t(), t.ones(3, 2), .5)
+    t.addcmul(t.ones(2, 3).t(), t.ones(3, 2), t.ones(3, 2)), t.clamp(t.ones(2, 3).t(), t.ones(3, 2))
+    t.ones(2, 3).t().clone(), t.ones(2, 6)[:, ::2].t().clone(), t.ones(2, 3).as_strided((3, 1), (1, 7)).clone()
+    t.zeros_like(t.ones(4, 1).t()), t.ones(2, 3).t().erf(), t.nn.functional.gelu(t.ones(2, 3).t())
+    t.ones(2, 3).t().roll(1, 0), t.ones(2, 1).expand(2, 3).flip(0), t.ones(()).roll(1)
+    t.cat([t.ones(2, 3, 4, 5).permute(0, 3, 1, 2)] * 2, 2), t.cat([t.ones(2, 3, 4, 5).permute(3, 2, 1, 0)] * 2, 2)
+    t.stack([t.ones(2, 3, 4, 5).permute(0, 3, 1, 2)] * 2, 2), t.stack([t.ones(2, 2, 3).permute(0, 2, 1)] * 2, -1)
+    t.ones(4, 3).t()[..., None], t.ones(4, 3).t().unsqueeze(1), t.ones(4, 3).t()[None]
+    t.ones(2, 3).t().index_fill(0, i([0]), 1), t.ones(2, 3).t().take(t.zeros(2, 3, dtype=t.int64).t())
+    t.ones(2, 3).t().put(t.zeros(2, dtype=t.int64), t.ones(2)), t.ones(2, 3).t().masked_scatter(i(True), t.ones(6))
+    t.ones(2, 3).nonzero(as_tuple=True), t.where(t.ones(2, 3) > 0), t.tensor(3.).nonzero(as_tuple=True)
+    t.ones(3)[3:], t.ones(3, 4)[3:], t.ones(3, 4)[1:1], t.ones(3, 4)[:, 2:2], t.ones(3, 4)[2:, 4:]
+    t.ones(2, 3, 4).narrow(1, 3, 0), t.ones(5).split([2, 0, 3]), t.ones(5).tensor_split([3, 1])
+    list(reversed(t.arange(6).reshape(3, 2))), reversed(t.tensor(3))
+    x = t.arange(3); list(reversed(x))[0].add_(5); x
+"""))
+def test_strides(line):
+    same_outcome(lambda t: outcome(t, line))
+
+
+@pytest.mark.parametrize("line", lines("""
+    x[np.array([1, 0], dtype=np.int16)], x[np.array([1, 0], dtype=np.int8)], x[np.array([1, 0], dtype=np.uint16)]
+    x[np.array([1., 0.])], x[np.array([1, 0], dtype=np.int32)], x[np.int16(1)]
+    x[np.array([1, 0], dtype=np.int16)] = 5; x
+    x[np.bool_(True)]
+    x[np.bool_(True)] = 3
+    x[i([1, 0], dtype=u8)] = 5
+    x.index_put((i([1, 0], dtype=u8),), i(5))
+    x[i([1, 0], dtype=u8)] = i([4, 5, 6]); x
+    x.index_put((i([True, False]),), t.tensor(5.), accumulate=True)
+    x[t.ones(2, 3, dtype=t.bool)] = t.ones(2, 3, dtype=t.int64)
+    x[t.ones(2, 3, dtype=t.bool)] = t.arange(6); x
+    x.masked_fill(i([True, False]), 3)
+    x.masked_scatter(i([True, False]), x)
+    x.byte().masked_fill(i(True), i(300))
+    x.half().masked_fill(i(True), t.tensor(1e6))
+    t.cat([t.ones(2)], out=t.ones(2, dtype=t.bool))
+    t.stack([t.ones(2)], out=t.ones(1, 2, dtype=t.int64))
+    t.ones(0).put(i([0]), t.ones(1))
+    i(3).repeat_interleave(2), i([3, 4]).repeat_interleave(i(2)), t.ones(2, 3, 4).repeat_interleave(2, -2)
+    i(3).repeat_interleave(2, 0)
+    i(3).repeat_interleave(i([2]), 0)
+    t.repeat_interleave(i(3))
+    t.repeat_interleave(t.tensor(3.))
+    i([3, 4]).repeat_interleave(2, output_size=5)
+"""))
+def test_indices(line):
+    same_outcome(lambda t: outcome(t, "x = t.arange(6).reshape(2, 3); " + (line if "] = " not in line or ";" in line
+                                                                          else line + "; x")))
+
+
+@pytest.mark.parametrize("line", lines("""
+    y = t.block_diag(w, w * 2, w[0], w[0, 0]); y, y.grad_fn.name(), grad(y * y, w)
+    y = w.put(i([1, 1]), w[0]); y, y.grad_fn.name(), grad(y * y, w)
+    y = w.put(i([1, 1, -1]), w.t()[:3, 0], accumulate=True); y, y.grad_fn.name(), grad(y * y, w)
+    y = w.t().put(i([[1, 2]]), w[:1, :2]); y, grad(y * y, w)
+    y = w * 1; y.put_(i([1]), t.ones(1)); y, y.grad_fn.name(), grad(y * y, w)
+    y = w.repeat_interleave(2, 1); y, y.grad_fn.name(), grad(y * y, w)
+"""))
+def test_one_node(line):
+    same_outcome(lambda t: outcome(t, "w = t.arange(1., 13.).reshape(3, 4).requires_grad_(); " + line))

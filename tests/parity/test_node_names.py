@@ -8,11 +8,11 @@ from .test_op_db import HERE
 #: Operations whose node has another name here, by the reason.
 OTHERWISE_MADE = {
     "made of other operations here, one node in torch": """
-        block_diag diagonal_scatter linalg.lstsq linalg.lstsq.grad_oriented nanquantile
-        nn.functional.binary_cross_entropy nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag
-        nn.functional.glu nn.functional.huber_loss nn.functional.multi_margin_loss
-        nn.functional.multilabel_margin_loss nn.functional.pad.circular nn.functional.smooth_l1_loss
-        nn.functional.soft_margin_loss put quantile select_scatter slice_scatter""",
+        diagonal_scatter linalg.lstsq linalg.lstsq.grad_oriented nn.functional.binary_cross_entropy
+        nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag nn.functional.glu
+        nn.functional.huber_loss nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss
+        nn.functional.pad.circular nn.functional.smooth_l1_loss nn.functional.soft_margin_loss select_scatter
+        slice_scatter""",
     "one node here, made of other operations in torch": """
 __rmatmul__ combinations diff linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
 nn.functional.ctc_loss nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm

@@ -200,6 +200,11 @@ NUMPY = """
     x = T.tensor([1., 2.]); x[np.bool_(True)] = 5; x
 """
 CALLS = """
+    T.div(2, T.ones(2))
+    T.true_divide(2, T.tensor([3, 4]))
+    T.bitwise_or(T.ones(2, dtype=T.bfloat16), True)
+    T.gcd(T.ones(2), T.tensor([1, 2]), out=T.empty(0, dtype=T.uint8))
+    T.bitwise_and(T.ones(2), T.tensor([1, 2, 3]))
     T.where(T.tensor([True]), None)
     T.where(T.tensor([True]), None, None)
     T.where(T.tensor([True]), T.ones(1), None)

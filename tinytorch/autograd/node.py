@@ -52,7 +52,6 @@ class Op:
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
-    own_order = False          # its result has a memory order of its own, whatever that of its operands is
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
@@ -204,7 +203,7 @@ def _of_single_number(back, position):
     def rule(g, saved, edge):
         if isinstance(g, Tensor):
             d = back(g, saved, edge)
-            return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d
+            return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d.to(g.dtype)
         return rule(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edge).array
     return rule
 
@@ -214,11 +213,15 @@ _FLOAT32 = np.dtype(np.float32)
 
 def _by_steps(run):
     """The rules of an op for bfloat16 arrays, computed as with tensors: rounded after each operation."""
+    def wrapped(x):
+        if x.__class__ is list or x.__class__ is tuple:        # of an op of many outputs
+            return x.__class__([wrapped(y) for y in x])
+        return wrap(x) if isinstance(x, np.ndarray) else x
+
     def stepwise(g, saved, edges):
-        if isinstance(g, Tensor):
+        if isinstance(g, Tensor) or g.__class__ is list and any([isinstance(d, Tensor) for d in g]):
             return run(g, saved, edges)
-        grads = run(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edges)
-        return [d.array if isinstance(d, Tensor) else d for d in grads]
+        return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g), wrapped(saved), edges)]
     return stepwise
 
 

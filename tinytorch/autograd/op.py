@@ -105,7 +105,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
            kernel: str | None = None, backward_name: str | None = None, wraps: bool = False, wide_scalar: bool = False,
-           **rules: Callable) -> Callable[[Callable], Callable]:
+           is_product: bool = False, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
@@ -113,11 +113,12 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     `mixed`: a check of operands whose dtypes differ.
     `wraps`: a Python int is one of the tensor's dtype, wrapped around as in C (in arithmetic the result is wrapped).
     `wide_scalar`: in half precision a single number for `other` is not rounded before, but taken in float32.
+    `is_product`: not computed element by element, and its memory is not in the order of that of the tensors.
     The rest as for `unary`.
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
-        o.steps = True
+        o.steps, o.is_product = True, is_product
         if wide_scalar:
             o.wide_scalar = finish(_general, o.with_wide_scalar())
         call = finish(_binary, o, to_float, numbers, mixed, wraps)
@@ -177,7 +178,8 @@ def _unary(o, forward, to_float, casts):
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         if input.view_info is not None:
-            result = operand_order(result, array)
+            if result.strides != array.strides:
+                result = operand_order(result, array)
             if differentiable:
                 refresh(input)
         tensor = blank(Tensor)
@@ -225,7 +227,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_operands = [kept == (True, True, False) for kept in keeps]
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
-    def call(input, other, *, out=None):
+    def call(input, other, *, out=None, _plain=True):
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and other.__class__ is ndarray:
                 return forward(input, other)   # a derivative rule at work on plain arrays
@@ -235,7 +237,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             if isinstance(other, Tensor):
                 if not number_first or not isinstance(input, NUMBERS):
                     raise not_an_operand(o, input, 1)
-                return write_out(out, unlike(o, call, input, other, to_float), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return on_arrays(o, input, other)
         a = input.array
         usual_order = input.view_info is None  # of other layouts NumPy keeps something else than torch
@@ -247,7 +249,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, unlike(o, call, input, other, to_float), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             if other.view_info is None:
                 usual_order = usual_order and a.flags.c_contiguous
             else:
@@ -270,16 +272,16 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             else:
                 if mixed is not None:
                     mixed(input, other)
-                return write_out(out, unlike(o, call, input, other, to_float), input, other)
+                return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
-            return write_out(out, call(to_default(input), to_default(other)), input, other)
+            return write_out(out, call(to_default(input), to_default(other), _plain=False), input, other)
         try:
             result = forward(a, b)
-        except (ValueError, TypeError, OverflowError, MemoryError) as error:
-            return write_out(out, unusual_binary(o, call, input, other, error), input, other)
+        except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
+            return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not usual_order and not o.own_order:
+        if not (usual_order and _plain) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result

@@ -39,7 +39,8 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     raise not_an_operand(o, operands[0], 1)
 
 
-def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number, to_float: bool) -> Tensor:
+def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number, to_float: bool,
+           out: Tensor | None = None) -> Tensor:
     """An op of two operands, at least one of them a tensor, whose dtypes are not the same: each is converted to their
     common dtype at once, with `to_float` an integer too."""
     d = result_dtype((input, other))
@@ -50,7 +51,13 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
     if o.wide_scalar is not None and d in _HALVES and _is_wide_scalar(other, d):
         other = converted(other, _FLOAT32) if isinstance(other, Tensor) else dt.number_of(other)
         return o.wide_scalar(_in_dtype(input, d.numpy), other)
-    return call(_in_dtype(input, d.numpy), _in_dtype(other, d.numpy))
+    input, other = _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
+    try:
+        return call(input, other, _plain=False)
+    except NotImplementedError:
+        if isinstance(out, Tensor):            # torch looks for the kernel last
+            check_castable(input, out)
+        raise
 
 
 _HALVES = (dt.float16, dt.bfloat16)
@@ -133,12 +140,10 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     if kind in dt.INTEGER:
         signed = kind == dt.SIGNED
         fits = not isinstance(number, complex)
-        if isinstance(number, float):
-            fits = math.isfinite(number) and (signed or number >= 0)
-            number = int(number) if fits else 0
         high = (1 << 8 * numpy_dtype.itemsize - signed) - 1
-        if fits and -high - signed <= number <= high:    # a negative number wraps around in an unsigned dtype
-            return scalar_as(number, numpy_dtype)
+        low = 0 if isinstance(number, float) and not signed else -high - signed     # a negative int wraps around
+        if fits and low <= number <= (float(high) if isinstance(number, float) else high):      # in doubles, as in C
+            return scalar_as(int(number) & (1 << 64) - 1, numpy_dtype)
     elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
         return np.array(number, numpy_dtype)
     elif kind == dt.COMPLEX or not isinstance(number, complex):
@@ -265,16 +270,23 @@ def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None)
     raise not_implemented(o.kernel or o.name, input)
 
 
-def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception) -> Tensor:
+def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception,
+                   out: Tensor | None = None) -> Tensor:
     """Why the forward of two operands failed: bfloat16, an integer out of range, shapes, or memory."""
     a = input.array
     if isinstance(error, MemoryError):
         raise refusal(error)
-    if a.dtype == dt.BFLOAT16:
+    if a.dtype == dt.BFLOAT16 and o.computes_in != dt.DIFFERENTIABLE:
         return in_float32(call, input, other)
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
-    if isinstance(error, TypeError):
+    if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last
+        if isinstance(other, Tensor) and isinstance(error, TypeError):
+            check_broadcast(a.shape, other.array.shape)
+        if isinstance(out, Tensor):
+            check_castable(input, out)
+        if isinstance(error, NotImplementedError):
+            raise error
         raise not_implemented(o.kernel or o.name.removesuffix("_cpu") + "_cpu", input) from error
     if isinstance(error, ValueError) and isinstance(other, Tensor):
         check_broadcast(a.shape, other.array.shape)
@@ -311,8 +323,7 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
     if exact is not None and out.array.dtype != result.array.dtype:
         want, have = type_name(result), type_name(out)
         raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))
-    if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
-        raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
+    check_castable(result, out)
     check_inference(out)
     check_written(out.array)
     for x in inputs:
@@ -333,6 +344,12 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
     out.array[...] = dt.cast(result.array, out.array.dtype)
     out.version[0] += 1
     return out
+
+
+def check_castable(result: Tensor, out: Tensor) -> None:
+    """RuntimeError if the dtype of a result cannot be cast to that of `out`."""
+    if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
+        raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
 
 
 def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor:

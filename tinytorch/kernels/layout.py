@@ -54,7 +54,8 @@ def is_dense(array):
 
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    return ordered_like(array.copy("K"), array)
+    copy = np.array(array, order="K")          # of a NumPy scalar too
+    return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 
 def ordered_like(array, source):
@@ -75,6 +76,8 @@ def channels_last(x):
     No array of which `strides[1] > strides[-1]` is: callers look at that first.
     """
     shape, strides = x.shape, x.strides
+    if strides[-1] < strides[1] * shape[1]:
+        return False
     least = 0
     for d in (1, *range(x.ndim - 1, 1, -1), 0):
         step = strides[d]

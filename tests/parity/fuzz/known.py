@@ -3,6 +3,9 @@ import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
 KNOWN = [
+    ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
+    ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
+     "tensor whose shape was changed in place in its old shape"),
     (r"T\.(einsum|addr|kron|matmul)\(", "stride", "", "of dimensions of size 1, or of equal strides, torch's iterator "
      "has an order of its own"),
     (r"T\.kron\(", "error", "view size is not compatible", "torch cannot, for some operands that are not contiguous"),
@@ -12,6 +15,13 @@ KNOWN = [
     ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
     ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
      "tensor whose shape was changed in place in its old shape"),
+    (r"^y = F\.(instance_norm|\w+_pool1d|max_unpool1d|pad)\(", "view", "",
+     "one operation here; in torch a view of pooled images of one row, or of a batch norm"),
+    ("", "error", "complex32", "float16 with a complex number is complex32 in torch, a dtype that is missing"),
+    ("", "error", r"^no error for TypeError: .*numpy\.(float|int|uint|bool)",
+     "operations take NumPy's numbers: derivative rules hand them what reductions of arrays give"),
+    ("", "error", "^no error for OverflowError: .*int too big",
+     "a float tensor takes any int, whose size nothing looks at"),
 ]
 
 

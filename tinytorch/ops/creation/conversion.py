@@ -48,8 +48,10 @@ def _cast(array, numpy_dtype):
 
 @single(name="clone", input=lambda g: g)
 def _clone(input, order):
-    """A copy laid out as the input ("K"), in C order ("C"), or with its dimensions in the order given."""
-    if order == "K":
+    """A copy laid out as the input ("K"; a view: "V"), in C order ("C"), or with its dimensions in the order given."""
+    if order == "K" and input.flags.forc:
+        return input.copy("K")
+    if order in ("K", "V"):
         return dense_copy(input)
     if order == "C":
         return input.copy("C")
@@ -165,7 +167,9 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     except AttributeError:
         refuse(clone, input)
         raise
-    return _clone(input, "K" if memory_format is None else _order("clone", memory_format, ndim))
+    if memory_format is None:
+        return _clone(input, "K" if input.view_info is None else "V")
+    return _clone(input, _order("clone", memory_format, ndim))
 
 
 @method()

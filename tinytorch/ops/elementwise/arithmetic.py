@@ -123,8 +123,9 @@ def _scaled(primitive, name, input, other, alpha):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and kind not in dt.COMPLEX:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    stored = stored_as(alpha, input.array.dtype)
     if kind in dt.INTEGRAL:
-        alpha = stored_as(alpha, input.array.dtype)
+        alpha = stored
     return ternary(lambda a, b: primitive(a, b, alpha), input, other)
 
 
@@ -285,7 +286,7 @@ _floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
 @public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide")
-def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None,
+def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None = None,
         out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. Integers give floats, unless the quotient is rounded.
 
@@ -307,7 +308,7 @@ def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = No
 
 
 @public(method=True, inplace=True)
-def true_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input / other: `div` without rounding.
 
     >>> import tinytorch as torch

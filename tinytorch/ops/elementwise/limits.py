@@ -73,7 +73,8 @@ def _limited(primitives, input, min, max, out):
     of_numbers, of_tensors = primitives
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if input.array.dtype.char in FLOATS and min.__class__ in _PLAIN and max.__class__ in _PLAIN:
+    if (input.array.dtype.char in FLOATS and min.__class__ in _PLAIN and max.__class__ in _PLAIN
+            and (min is None or -_LARGE < min < _LARGE) and (max is None or -_LARGE < max < _LARGE)):
         return write_out(out, of_numbers(input, min, max), input, exact=FOUND)
     given = [x for x in (min, max) if x is not None]
     if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
@@ -95,7 +96,7 @@ def _limited(primitives, input, min, max, out):
     return write_out(out, ternary(of_numbers, input, min, max), input, exact=FOUND)
 
 
-_PLAIN = (int, float, type(None))
+_PLAIN, _LARGE = (int, float, type(None)), 3e38     # what any float but a half holds
 
 
 def _refuse_complex(both_sides, min, max, input, *given):

@@ -10,7 +10,7 @@ from ...autograd.op import binary, unary
 from ...autograd.promotion import NUMBERS
 from ...autograd.public import method
 from ...tensor import Tensor
-from .arithmetic import conj, is_complex, rounded_once
+from .arithmetic import conj, is_complex
 from .where import pick
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
@@ -237,7 +237,7 @@ def _tanh_backward(grad, output):
 
 def _tanh_slope(grad, output):
     if output.dtype.char == "e":
-        return rounded_once(_tanh_slope, grad, output)
+        return _tanh_slope(grad.astype(np.float32), output.astype(np.float32)).astype(np.float16)
     return grad * conj(1 - output * output)
 
 
@@ -349,4 +349,7 @@ arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, aco
 @method("__rtruediv__", "__rdiv__")
 def _divides(self, other):
     """other / self: as torch does it, to the last digit, a product."""
-    return reciprocal(self) * other if isinstance(other, (Tensor, np.ndarray, *NUMBERS)) else NotImplemented
+    return self.reciprocal() * other if isinstance(other, _DIVIDED) else NotImplemented
+
+
+_DIVIDED = (*NUMBERS, Tensor, np.ndarray)

@@ -46,6 +46,8 @@ def _pow(input, other):
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
+    if kind in dt.WIDENED:
+        raise TypeError("NumPy has no bfloat16")
     if kind not in dt.INTEGRAL:
         return _complex_power(input, other)
     if isinstance(other, int):
@@ -216,7 +218,7 @@ def xlogy(input, other):
     tensor([0., 0.])
     """
     if input.dtype.kind in dt.COMPLEX:
-        raise NotImplementedError("\"xlogy_cpu\" not implemented for complex tensors")
+        raise not_implemented("xlogy_cpu", input)
     product = input * np.log(other, dtype=input.dtype)
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 

@@ -56,8 +56,7 @@ def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Numbe
     if not isinstance(condition, Tensor):
         refuse(where, condition)
     if input is ... and other is ...:
-        array = condition.array
-        return tuple(wrap(i) for i in np.nonzero(array if array.ndim else array.reshape(1)))
+        return condition.nonzero(as_tuple=True)
     mask = condition.array
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
         if not isinstance(input, _OPERANDS) or not isinstance(other, _OPERANDS):

@@ -31,20 +31,24 @@ from ...kernels.layout import picked_like, with_new_dims
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
 from ...types import Tensors
+from .index_errors import check_mask, check_masks, index_error
+from .strided import sliced_to_nothing
 
 __all__ = ["index_put"]
 
 _ALL = slice(None)
 _NUMBERS = (bool, int, float, complex)
 _PLAIN = (int, type(None))
+_INDICES = (np.int64, np.int32, np.uint8, np.bool_)
 
 
 # ------------------------------------------------------------------ primitives
-def _basic(name, view=lambda array, index: array[index]):
+def _basic(name, view=None):
     """A primitive f(input, index) for an index of numbers, slices and None that ends in Ellipsis: a view."""
     @single(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
     def primitive(input, index):
-        return view(input, index)
+        result = view(input, index) if view else input[index]
+        return result if result.size else sliced_to_nothing(input, index, result)
     return primitive
 
 
@@ -123,7 +127,7 @@ def put_values(array, values, index, accumulate=False):
             array[index] = values
     except IndexError as error:
         raise index_error(array.shape, index, error) from None
-    except ValueError:
+    except (TypeError, ValueError):
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
                            f"indexing result of shape {list(pick(array, index).shape)}") from None
 
@@ -133,22 +137,6 @@ def _check_in_range(shape, index):
     for i, n in zip(index, shape):
         if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
             raise IndexError
-
-
-def index_error(shape, index, error):
-    """torch's error for the index arrays that NumPy refused."""
-    arrays = [(d, i) for d, i in enumerate(index) if isinstance(i, np.ndarray)]
-    if any(shape[d] == 0 for d, _ in arrays):
-        return IndexError("index is out of bounds for dimension with size 0")
-    for k, (d, i) in enumerate(arrays):
-        if i.dtype != bool:
-            wrong = i[(i < -shape[d]) | (i >= shape[d])]
-            if wrong.size:
-                return IndexError(f"index {wrong[0]} is out of bounds for dimension {k} with size {shape[d]}")
-    if "broadcast" in str(error):
-        shapes = ", ".join(str(list(i.shape)) for _, i in arrays)
-        return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
-    return error
 
 
 # ------------------------------------------------------------------ reading an index
@@ -202,7 +190,7 @@ def parse(shape, index):
             basic += [_ALL] * (item.ndim if item.dtype == bool else 1)
             arrays.append((made, item))
             if item.dtype == bool:
-                _check_mask(item, made, shape[dim:dim + item.ndim], shape)
+                check_mask(item, made, shape[dim:dim + item.ndim], shape)
             count = item.ndim if item.dtype == bool else 1
             dim, made = dim + count, made + count
     advanced = _advanced(arrays) if arrays else None
@@ -247,8 +235,11 @@ def _plain(item):
     """An element of an index as an int, bool, slice, None, Ellipsis, or array of ints or bools."""
     if isinstance(item, Tensor):
         return _plain_array(item.array)
-    if isinstance(item, np.ndarray):
-        return _plain_array(item)
+    if isinstance(item, np.ndarray):           # of any numbers, where a tensor is to be of some
+        known = not item.ndim or item.dtype in _INDICES or item.dtype.kind not in dt.INTEGER + dt.NATIVE
+        return _plain_array(item if known else item.astype(np.int64))
+    if isinstance(item, np.generic) and item.dtype.kind not in dt.BOOL:
+        return _plain_array(np.asarray(item))
     if isinstance(item, (bool, slice)):
         return item
     if isinstance(item, (list, tuple, range)):
@@ -297,13 +288,6 @@ def _checked(item):
         return slice(*[None if n is None else as_int(n) for n in (item.start, item.stop)])
     except TypeError:
         raise TypeError("slice indices must be integers or None or have an __index__ method") from None
-
-
-def _check_mask(mask, at, there, shape):
-    for i, (n, m) in enumerate(zip(mask.shape, there)):
-        if n != m:
-            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the "
-                             f"indexed tensor {list(shape)} at index {at + i}")
 
 
 # ------------------------------------------------------------------ reading and writing
@@ -356,6 +340,8 @@ def setitem(self, index, value):
     if index is True:
         self, index = self.unsqueeze(0), Ellipsis
     basic, primitive, advanced = parse(self.array.shape, index)
+    if advanced is not None:
+        check_masks(index if index.__class__ is tuple else (index,), value)
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
                       or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
@@ -421,11 +407,11 @@ def _without_leading_ones(value, shape):
     return value if extra <= 0 else value.expand(shape)
 
 
-def _fitting(self, values, advanced):
+def _fitting(self, values, advanced, accumulate=False):
     """`values` in the dtype of `self`. RuntimeError if it has another, but for one value written where a mask says."""
     if values.array.dtype == self.array.dtype:
         return values
-    if values.array.size == 1 and advanced[-1].dtype == bool:
+    if values.array.size == 1 and not accumulate and advanced[-1].dtype == bool:
         stored_as(values.item(), self.array.dtype)             # refuses what does not fit
         return values.to(self.dtype)
     raise RuntimeError("Index put requires the source and destination dtypes match, got "
@@ -440,17 +426,21 @@ def _parse_put(shape, indices):
 
 
 def _put(input, indices, values, accumulate):
+    if not accumulate:
+        check_masks(indices, values)
     advanced = _parse_put(input.array.shape, indices)
-    values = _fitting(input, values, advanced)
+    values = _fitting(input, values, advanced, accumulate)
     values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
     return _index_put(input, values, advanced, accumulate)
 
 
 def _put_in_place(self, indices, values, accumulate):
     check_in_place(self, values)
+    if not accumulate:
+        check_masks(indices, values)
     if not mode.grad or not (self.requires_grad or values.requires_grad):
         advanced = _parse_put(self.array.shape, indices)
-        values = _fitting(self, values, advanced)
+        values = _fitting(self, values, advanced, accumulate)
         if self.array.flags.c_contiguous or not accumulate and 0 not in self.array.strides:
             put_values(self.array, values.array, advanced, accumulate)
             self.version[0] += 1

@@ -5,10 +5,12 @@ import itertools
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd import above
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import public, refuse
+from ...errors import type_name
 from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
@@ -40,6 +42,27 @@ def _cat(dim, lengths, *tensors):
     g[(_ALL,) * dim + (i,)] if want else None for i, want in enumerate(wanted)])
 def _stack(dim, *tensors):
     return joined_order(np.stack(tensors, dim), tensors, dim)
+
+
+def _blocks(sizes):
+    """The place of each matrix of the given sizes on the diagonal."""
+    places, top, left = [], 0, 0
+    for height, width in sizes:
+        places.append((slice(top, top + height), slice(left, left + width)))
+        top, left = top + height, left + width
+    return places
+
+
+def _block_diag_grad(g, wanted, sizes, shapes):
+    return [g[place].reshape(shape) if want else None for want, place, shape in zip(wanted, _blocks(sizes), shapes)]
+
+
+@op(name="block_diag", first=2, joint=_block_diag_grad)
+def _block_diag(sizes, shapes, *blocks):
+    result = np.zeros([sum(n) for n in zip(*sizes)], blocks[0].dtype)
+    for place, size, block in zip(_blocks(sizes), sizes, blocks):
+        result[place] = block.reshape(size)
+    return result
 
 
 def joined(dim, parts):
@@ -99,7 +122,14 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
+    if out is not None:
+        _check_out(out, tensors[0])
     return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
+
+
+def _check_out(out, tensor):
+    if isinstance(out, Tensor) and not dt.can_cast(dt.of(tensor.array), dt.of(out.array)):
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {type_name(out)}")
 
 
 @public()
@@ -136,6 +166,8 @@ def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tenso
         if tensor.array.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                                f"{list(tensor.array.shape)} at entry {i}")
+    if out is not None:
+        _check_out(out, tensors[0])
     return write_out(out, _stack(dim, *tensors), *tensors, apart="resized")
 
 
@@ -254,15 +286,11 @@ def block_diag(*tensors: Tensor) -> Tensor:
         if tensor.array.ndim > 2:
             raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
                                f"{tensor.array.ndim} dimensions")
-    blocks = [atleast_2d(t) for t in _same_dtype(tensors, "block_diag")] if tensors else []
-    if not blocks:
+    if not tensors:
         return wrap(np.empty((1, 0), np.float32))
-    width, left, rows = sum([b.array.shape[1] for b in blocks]), 0, []
-    for block in blocks:
-        height, n = block.array.shape
-        rows.append(cat([block.new_zeros((height, left)), block, block.new_zeros((height, width - left - n))], 1))
-        left += n
-    return cat(rows)
+    tensors = _same_dtype(tensors, "block_diag")
+    shapes = [x.array.shape for x in tensors]
+    return _block_diag([(1, 1, *shape)[-2:] for shape in shapes], shapes, *tensors)
 
 
 @public(python=True)

@@ -10,10 +10,12 @@ from ...autograd.promotion import stored_as, write_out
 from ...autograd.public import public, refuse
 from ...autograd.views import warn_expanded
 from ...errors import type_name
+from ...kernels.layout import dense_copy
+from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from .broadcast import common_shape, expand
-from .index import _index, _index_put
+from .index import _index
 from .scatter import gather
 from .shape import reshape
 
@@ -48,6 +50,28 @@ def _masked_scatter_backward(g, mask, shape):
     return result
 
 
+def _taken(g, index):
+    """The elements of `g` at the flat places `index`."""
+    return _index(g.reshape((-1,)), (index.array if isinstance(index, Tensor) else index,))
+
+
+@op(name="put", input=lambda g, index, accumulate: g if accumulate else _put(g, index, 0, False),
+    source=lambda g, shape, index: _taken(g, index).reshape(shape))
+def _put(input, index, source, accumulate):
+    result = dense_copy(input)
+    flat, places = result.reshape(-1), index.reshape(-1)       # where `result` is in no C order, another array
+    if accumulate:
+        add_at(flat, (places,), source.reshape(-1))
+    else:
+        flat[places] = source if np.ndim(source) == 0 else source.reshape(-1)
+    if not result.flags.c_contiguous:
+        result[...] = flat.reshape(result.shape)
+    return result
+
+
+_put.op.converts = True                        # bfloat16 is rounded whenever something is added to it
+
+
 def _fill_expanded(memory, values, mask, value):
     warn_expanded("masked_fill_", "tensor[mask] = scalar")
     np.copyto(memory, values, where=mask.array)
@@ -79,14 +103,16 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
                                f"{value.array.ndim} dimension(s).")
         if value.array.dtype.kind in dt.COMPLEX and dtype.kind not in dt.COMPLEX:
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
-        value = value.to(input.dtype)
+        if value.array.dtype != dtype:
+            stored_as(value.item(), dtype)     # refuses what does not fit
+            value = value.to(input.dtype)
     elif isinstance(value, (bool, int, float, complex, np.generic)):
         value = stored_as(value, dtype)
     else:
         raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, "
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
                         "mask, Number value)\n")
-    common_shape(input.array.shape, mask.array.shape)
+    common_shape(mask.array.shape, input.array.shape)
     return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
 
@@ -117,7 +143,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{type_name(input)} "
                            f"and {type_name(source)}")
-    size = common_shape(input.array.shape, mask.array.shape)
+    size = common_shape(mask.array.shape, input.array.shape)
     mask = mask if mask.array.shape == size else expand(mask, size)
     if source.array.size < np.count_nonzero(mask.array):
         raise RuntimeError("Number of elements of source < number of ones in mask")
@@ -139,7 +165,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
-        return tuple([wrap(np.ascontiguousarray(places)) for places in np.atleast_1d(array).nonzero()])
+        return (input if array.ndim else reshape(input, 1)).nonzero().unbind(1)
     result = np.array(array.nonzero()).T if array.ndim else np.empty((int(array != 0), 0), np.int64)
     return write_out(out, wrap(result), input, apart=True, level=4,
                      exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
@@ -156,10 +182,10 @@ def argwhere(input: Tensor) -> Tensor:
     return nonzero(input)
 
 
-def _check_places(input, index):
+def _check_places(input, index, nothing):
     count, array = input.array.size, index.array
     if not count and array.size:
-        raise IndexError("take(): tried to take from an empty tensor")
+        raise IndexError(nothing)
     if array.size and (array.min() < -count or array.max() >= count):
         wrong = array[(array < -count) | (array >= count)].reshape(-1)[0]
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {count} elements.")
@@ -176,8 +202,8 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     if index.array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
-    _check_places(input, index)
-    return _take(reshape(input, -1), (index.array,))
+    _check_places(input, index, "take(): tried to take from an empty tensor")
+    return _take(reshape(input, -1), (np.asarray(index.array, order="C"),))
 
 
 @public(method=True, inplace=True)
@@ -197,9 +223,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     if source.array.size != index.array.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
                          f"source.numel() = {source.array.size}, index.numel() = {index.array.size}")
-    _check_places(input, index)
-    result = _index_put(reshape(input, -1), reshape(source, -1), (index.array.reshape(-1),), accumulate)
-    return reshape(result, input.array.shape)
+    _check_places(input, index, "put_(): Tried to put elements into an empty tensor")
+    return _put(input, index, source, accumulate)
 
 
 @public(method=True)

@@ -14,6 +14,7 @@ from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from ..creation.conversion import _to_copy
 from ..elementwise.arithmetic import REFUSED, refused
+from ..elementwise.where import pick
 from .shape import reshape
 
 __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
@@ -132,18 +133,16 @@ def _share_of_extremes(g, ans, input, dim, index, src, include_self):
 
 
 def _product_of_others(g, ans, input, dim, index, src, include_self):
-    """The gradients of a product: g times the product of the other factors. ans / factor where that is not zero;
+    """The gradients of a product: g times the product of the other factors. g * ans / factor where that is not zero;
     for a zero, the product with a 1 in its place."""
     check_broadcast(src.shape, index.shape)
     zero_self, zero_src = _as_numbers(input == 0, g), _as_numbers(src == 0, g)
     one_self, one_src = input * (1 - zero_self) + zero_self, src * (1 - zero_src) + zero_src
-    without = _scatter_reduce(one_self, dim, index, src, "prod", include_self)
-    of_self = without * zero_self + ans / one_self * (1 - zero_self)
+    of_self = g * _scatter_reduce(one_self, dim, index, src, "prod", include_self) / one_self
     zeros = _gather(_scatter_add(zero_self * 0, dim, index, zero_src), dim, index)
     lone = zero_src * _as_numbers(zeros == 1, g)
-    without = _gather(_scatter_reduce(input, dim, index, one_src, "prod", include_self), dim, index)
-    of_src = without * lone + _gather(ans, dim, index) / one_src * (1 - lone)
-    return g * of_self, _gather(g, dim, index) * of_src
+    without = _scatter_reduce(input, dim, index, src * (1 - lone) + lone, "prod", include_self)
+    return of_self, pick(lone != 0, _gather(g * without, dim, index), _gather(g * ans, dim, index) / one_src)
 
 
 _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
@@ -215,7 +214,8 @@ def _check_ranks(input, index, dim, name):
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """result[i][j] = input[index[i][j]][j] for dim 0, and so on: as many elements as `index`.
 
-    RuntimeError if the ranks differ, an index is out of range, or `index` is not integer.
+    RuntimeError if the ranks differ, an index is out of range, or `index` is not integer. The gradient is dense, with
+    `sparse_grad` too.
 
     >>> import tinytorch as torch
     >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0, 0], [1, 0]]))

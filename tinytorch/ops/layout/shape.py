@@ -31,14 +31,15 @@ def _reshaping(name):
     return primitive
 
 
-_view, _reshape_alias = _reshaping("view"), _reshaping("reshape_alias")
+_view, _unsqueeze, _reshape_alias = _reshaping("view"), _reshaping("unsqueeze"), _reshaping("reshape_alias")
 _squeeze, _squeeze_dim, _squeeze_dims = _reshaping("squeeze"), _reshaping("squeeze.1"), _reshaping("squeeze.2")
 _transpose_number, _t_vector = _reshaping("transpose"), _reshaping("t")      # nothing to swap
 
 
 @single(name="unsqueeze", view=True, input=lambda g, shape: g.reshape(shape))
-def _unsqueeze(input, dim):
-    return with_new_dims(input, input.shape[:dim] + (1,) + input.shape[dim:], (dim,))
+def _unsqueeze_view(input, size, dim):
+    """Of what may lie in any order, where NumPy gives the new dimension another stride than torch."""
+    return with_new_dims(input, size, (dim,))
 
 
 @single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
@@ -384,7 +385,8 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     except (AttributeError, RuntimeError, TypeError):
         refuse(unsqueeze, input, dim)
         raise
-    return _unsqueeze(input, dim)
+    size = shape[:dim] + (1,) + shape[dim:]
+    return _unsqueeze(input, size) if input.view_info is None else _unsqueeze_view(input, size, dim)
 
 
 @public(hot=True, method=True, inplace=changes_itself)

@@ -10,6 +10,7 @@ from ...autograd.promotion import EXACT, stored_as, write_out
 from ...autograd.public import public
 from ...autograd.views import warn_expanded
 from ...errors import not_implemented, type_name
+from ...kernels.layout import dense_copy
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
@@ -84,7 +85,7 @@ def _index_copy(input, dim, index, source):
 @op(name="index_fill", input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     value=lambda g, dim, index: g - _index_fill(g, dim, index, 0))
 def _index_fill(input, dim, index, value):
-    result = np.array(input, order="C")
+    result = dense_copy(input)
     if result.size:
         _rows(result)[_at(dim, index)] = value
     return result

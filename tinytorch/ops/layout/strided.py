@@ -100,5 +100,28 @@ def view_as_dtype(self, dtype):
     return result
 
 
+def sliced_to_nothing(array, index, result):
+    """`result`, which is array[index] for a basic index and has no elements, beginning where torch has it begin: NumPy
+    forgets where a slice without elements starts."""
+    if not array.size or not result.ndim:
+        return result
+    offset, dims = 0, iter(zip(array.shape, array.strides))
+    for item in index[:-1]:
+        if item is not None:
+            n, step = next(dims)
+            offset += step * (item.indices(n)[0] if item.__class__ is slice else item % n)
+    return place_in(array, result, offset)
+
+
+def place_in(array, result, offset):
+    """The view `result` of `array`, which has no elements, at so many bytes from the beginning of that, if its memory
+    goes so far."""
+    root = root_of(array)
+    start = array.__array_interface__["data"][0] - root.__array_interface__["data"][0] + offset
+    if not root.flags.c_contiguous or start > root.nbytes:
+        return result
+    return np.ndarray(result.shape, result.dtype, root, start, result.strides)
+
+
 above.relaid = relaid
 above.without_part = without_part

@@ -18,7 +18,7 @@ from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
 from .shape import changes_itself
-from .strided import _as_strided, _as_strided_scatter, layout_of, unlike
+from .strided import _as_strided, _as_strided_scatter, layout_of, place_in, unlike
 
 __all__ = ["as_strided", "as_strided_scatter", "chunk", "diagonal_scatter", "dsplit", "hsplit", "narrow",
            "narrow_copy", "select", "select_scatter", "slice_scatter", "split", "split_with_sizes", "tensor_split",
@@ -46,7 +46,8 @@ def _splitting(name, view=True):
         input = input if view else resolved(input)
         parts, start, before = [], 0, (_ALL,) * dim
         for n in lengths:
-            parts.append(input[before + (slice(start, start + n),)])
+            part = input[before + (slice(start, start + n),)]
+            parts.append(part if n else place_in(input, part, start * input.strides[dim]))
             start += n
         return tuple(parts)
     return primitive

@@ -6,12 +6,12 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, in_float32, promoted
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, promoted
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
-from ..reduction.reductions import like, masked, raw
+from ..reduction.reductions import at_once, like, masked, raw, underivable
 from .norms import matrix_norm, norm_grad, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
@@ -62,6 +62,9 @@ def _dist(input, other, p):
     return dt.narrowed(result) if input.dtype == dt.BFLOAT16 else result
 
 
+_dist.op.in_bfloat16 = _dist.op.forward      # which rounds in its middle
+
+
 @public(method=True)
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     """The norm of order p of input - other.
@@ -77,7 +80,7 @@ def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
                            f"Got {type_name(input)} instead.")
     if (p < 0 or p == float("inf")) and not input.array.size * other.array.size:
         return vector_norm(input - other, float(p))              # an error
-    return _dist(input, other, float(p))
+    return at_once(_dist, input, other, float(p))
 
 
 # ------------------------------------------------------------------ rows with rows
@@ -106,13 +109,6 @@ def distances_grad(g, difference, p, ans):
         slope = sign * size ** (p - 1) if p < 2 else difference * size ** (p - 2)
         none = (ans == 0) | (difference == 0) if p < 1 else ans == 0
         return np.where(none, 0, slope * g / ans ** (p - 1)).astype(difference.dtype, copy=False)
-
-
-def underivable(name):
-    """The derivative rule of a function for which torch has none."""
-    def rule(g):
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-    return rule
 
 
 def _row_differences(x1, x2):
@@ -194,15 +190,15 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     full = x1.array.size and x2.array.size
     by_product = full and p == 2 and compute_mode != _MODES[2] and (
         compute_mode == _MODES[1] or max(x1.array.shape[-2], x2.array.shape[-2]) > 25)
+    if full and not by_product and x1.array.dtype.char not in "fd":
+        raise not_implemented("cdist", x1)
     if x1.array.dtype != x2.array.dtype:
         one, two = type_name(x1), type_name(x2)
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[one]} != {C_NAMES[two]}"
                            if by_product else f"expected scalar type {one} but found {two}")
     if by_product:
-        found = in_float32(_euclidean_dist, x1, x2) if x1.array.dtype.kind in dt.WIDENED else _euclidean_dist(x1, x2)
+        found = at_once(_euclidean_dist, x1, x2)
         return found.view(found.shape)
-    if full and x1.array.dtype.char not in "fd":
-        raise not_implemented("cdist", x1)
     return _cdist(x1, x2, p)
 
 
@@ -238,6 +234,9 @@ def _renorm(input, p, dim, maxnorm):
     return dt.cast(np.multiply(dt.widened(input), dt.widened(factor), order="C"), input.dtype)
 
 
+_renorm.op.in_bfloat16 = _renorm.op.forward      # which rounds in its middle
+
+
 @public(out=EXACT, method=True, inplace=True)
 def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor | None = None) -> Tensor:
     """`input` with each slice along `dim` scaled down so that its norm of order p is at most `maxnorm`.
@@ -258,4 +257,4 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     dim = check_dim(dim, array.ndim)
-    return _renorm(input, p, dim, maxnorm)
+    return at_once(_renorm, input, p, dim, maxnorm)

@@ -7,13 +7,13 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, converted, in_float32
+from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.rounding import sgn
-from ..reduction.reductions import _add, axes, counted, in_c_order, kept_shape, like, masked, raw
+from ..reduction.reductions import _add, at_once, axes, counted, in_c_order, kept_shape, like, masked, raw
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
@@ -105,9 +105,7 @@ def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, k
                                + ("tensor because the operation does not have an identity" if dim is None else
                                   f"dimension {over[0]} because this dimension is empty and the operation does not "
                                   "have an identity"))
-    if array.dtype.kind in dt.WIDENED:
-        return in_float32(vector_norm_over, input, ord, over, keepdim)
-    return vector_norm_over(input, ord, over, keepdim)
+    return at_once(vector_norm_over, input, ord, over, keepdim)
 
 
 def _extreme(x, largest, dim, keepdim):

@@ -99,8 +99,6 @@ def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
 
 
-_mm.op.own_order = _matmul.op.own_order = True
-
 # What torch makes of them for more dimensions.
 _mm_of_rows, _matmul_of_batches = renamed(_mm, "_unsafe_view"), renamed(_matmul, "_unsafe_view")
 

@@ -181,7 +181,7 @@ def _size(function, m):
 def _adaptive_average(function, n, input, output_size):
     out = _target(function, n, input, output_size)
     size = input.array.shape[-n:]
-    if max(out) == 1:
+    if out == (1,) * n:
         primitive, settings = _means[n], (n,)
     elif min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
         kernel = tuple([n // m for n, m in zip(size, out)])
@@ -300,13 +300,19 @@ def _repeated(value, n):
     return tuple(value) if isinstance(value, Iterable) else (value,) * n
 
 
+@op(name="relu", input=lambda g, ans: masked(g, ~(raw(ans) <= 0)))
+def _let_through(input):
+    """relu as in torch: at 0 even an infinite gradient becomes 0, that of the root."""
+    return np.maximum(input, 0)
+
+
 def _power(average, largest, input, norm_type, kernel_size, kernel, stride, ceil_mode):
     if isinstance(norm_type, (int, float)) and math.isinf(norm_type):
         sign = 1 if norm_type > 0 else -1
         top = largest(sign * input.abs(), kernel_size, stride, 0, 1, ceil_mode)
         return top if sign > 0 else -top
     mean = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    return (mean.sign() * mean.abs()).mul(math.prod(kernel)).pow(1.0 / norm_type)
+    return (mean.sign() * _let_through(mean.abs())).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 
 @public(python=True)

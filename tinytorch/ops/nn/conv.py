@@ -10,6 +10,7 @@ has kept them for it (real dtypes only; see kernels/conv/columns.py).
 from __future__ import annotations
 
 import warnings
+from math import prod
 
 import numpy as np
 
@@ -91,18 +92,28 @@ def _conv_weight_grad(last, kernel, stride, padding, dilation, groups, columns, 
 
 
 # ------------------------------------------------------------------ memory order
-def _last(n, input, weight):
-    """`last` of a convolution of `input` with `weight` by torch's rules."""
+def _last(n, input, weight, stride, dilation, groups, far=False):
+    """`last` of a convolution of `input` with `weight` by torch's rules. `far`: there is output padding of a stride or
+    more."""
     by_weight, by_input = channels_last(weight), channels_last(input)
     if n == 1:                                 # torch makes the input contiguous, and images of one row of it
         return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if by_pixel(input) else _FIRST
     points = max(weight.shape[2:]) == 1
-    if not (by_weight or by_input) or n == 3 and (
-            input.dtype in (np.float64, np.float16) or points and input.dtype != dt.BFLOAT16):
+    if not (by_weight or by_input) or n == 3 and input.dtype.kind != dt.COMPLEX and (
+            far or not _by_mkldnn(input, weight.shape, stride, dilation, groups)):
         return _FIRST
     if input.dtype.kind == dt.COMPLEX:
         return True, False, False
     return True, True, by_weight or not points or input.dtype == dt.BFLOAT16
+
+
+def _by_mkldnn(input, weight, stride, dilation, groups):
+    """Whether torch hands volumes to the library that keeps their format."""
+    if input.dtype != np.float32:
+        return input.dtype == dt.BFLOAT16
+    count, wide = len(input), (max(weight[-2:]) > 1)
+    return (max(stride) > 1 or max(dilation) > 1 or count >= 16 or wide) and (
+        groups > 1 or min(weight[-2:]) > 3 or count > 1 or prod(input.shape[:4]) > 20480)
 
 
 #: The input's gradient is read by pixels, as the input was: 1-d convolutions of words.
@@ -203,7 +214,9 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
         _refuse(function, input, weight, bias, stride, padding, dilation, groups)
         raise
     x, w = input.array.strides, weight.array.strides
-    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] <= w[-1] else _FIRST
+    last = _FIRST
+    if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
+        last = _last(n, input.array, weight.array, settings[1], *settings[3:])
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(_conv, last, weight._requires_grad, *settings, input, weight, bias)
     return _conv(last, weight._requires_grad, *settings, input, weight, bias)
@@ -273,7 +286,11 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
         _refuse(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
         raise
     x, w = input.array.strides, weight.array.strides
-    last = _last(n, input.array, weight.array) if x[1] <= x[-1] or w[1] <= w[-1] else _FIRST
+    last = _FIRST
+    if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
+        extra = _numbers(output_padding, "output_padding", n, len(settings[1]))
+        last = _last(n, input.array, weight.array, settings[1], *settings[3:],
+                     any([e >= s for e, s in zip(extra, settings[1])]))
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
     return _conv_input_grad(last, *settings, input, weight, bias)
@@ -295,7 +312,7 @@ def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding
         raise RuntimeError("output padding must be smaller than either stride or dilation, but got " + " ".join(words))
     size = tuple([(m - 1) * s - 2 * p + d * (k - 1) + 1 + e for m, s, p, d, k, e in
                   zip(shape[2:], stride, padding, dilation, weight[2:], extra)])
-    if min(size) <= 0:
+    if min(size) <= 0 and 0 not in shape:
         raise RuntimeError(f"Given input size per channel: {_by(shape[2:])}. Calculated output size per "
                            f"channel: {_by(size)}. Output size is too small")
     _check_filled(shape)

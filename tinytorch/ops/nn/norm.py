@@ -14,7 +14,6 @@ from ...kernels import norm as kernels
 from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Size, Tensor, wrap
 from ...types import Ints
-from ..reduction.reductions import raw
 from .pad import pad
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
@@ -29,6 +28,11 @@ def _wide(x):
     return dt.cast(x, np.dtype(np.float32)) if x is not None and x.itemsize == 2 else x
 
 
+def _widened(g, wanted, input, weight):
+    """What a gradient is computed from: the arrays in single precision, if the input is in half precision."""
+    return (g, wanted, input, weight) if input.itemsize != 2 else (_wide(g), wanted, _wide(input), _wide(weight))
+
+
 def _as(dtype):
     """What rounds arrays to a dtype, or to that of a half-precision one and back."""
     return lambda x: dt.cast(x, dtype) if x is not None and x.dtype != dtype else x
@@ -40,8 +44,7 @@ def _kept_in(input, *parameters):
 
 
 def _laid_out(result, like):
-    """`result`, with channels last in memory if array or tensor `like` has them there: they are copied."""
-    like = raw(like)
+    """`result`, with channels last in memory if array `like` has them there: they are copied."""
     if like.ndim not in (4, 5) or like.strides[1] > like.strides[-1] or not channels_last(like):
         return result
     return in_channels_last(result)
@@ -91,7 +94,7 @@ def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, mo
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition,
     joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.batch_norm_backward(
-        _wide(g), wanted, _wide(input), _wide(weight), aux[0], aux[2]), input, weight, bias, input))
+        *_widened(g, wanted, input, weight), aux[0], aux[2]), input, weight, bias, input))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
@@ -127,7 +130,7 @@ def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition,
     joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.scale_shift_backward(
-        _wide(g), wanted, _wide(input), _wide(weight), *aux), input, weight, bias, input))
+        *_widened(g, wanted, input, weight), *aux), input, weight, bias, input))
 def _scale_shift(input, weight, bias, mean, var, eps):
     rate = 1 / np.sqrt(_wide(var) + eps)
     mean = _wide(mean)
@@ -236,7 +239,7 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
         return _by_batch(input.contiguous(), running_mean, running_var, weight, bias, False, momentum, eps)
     batch = shape[0]
     repeated = [v if v is None else v.repeat(batch) for v in (running_mean, running_var, weight, bias)]
-    result = _by_batch(input.reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
+    result = _by_batch(input.contiguous().reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
             mean = _wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
@@ -257,7 +260,9 @@ def _layer_norm_decomposition(input, weight, bias, shape, eps, center):
 
 
 def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
-    grads = kernels.layer_norm_backward(_wide(g), wanted, _wide(input), _wide(weight), math.prod(size), *aux)
+    grads = kernels.layer_norm_backward(*_widened(g, wanted, input, weight), math.prod(size), *aux)
+    if input.itemsize == 2:                    # torch adds the parameters' up in the input's dtype
+        grads = grads[0], *map(_as(input.dtype), grads[1:])
     return _shaped(grads, input, weight, bias, None if center else g)
 
 
@@ -346,7 +351,7 @@ def _rms_norm(input, shape, weight, eps):
 
 def _group_norm_decomposition(input, weight, bias, groups, eps):
     def normalised(input, weight, bias):
-        rows = input.reshape(input.shape[0], groups, -1)
+        rows = input.reshape(input.shape[0], groups, math.prod(input.shape[1:]) // groups)
         centred = rows - rows.mean(2, keepdim=True)
         x = (centred / ((centred * centred).mean(2, keepdim=True) + eps).sqrt()).reshape(input.shape)
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
@@ -355,7 +360,7 @@ def _group_norm_decomposition(input, weight, bias, groups, eps):
 
 @op(name="native_group_norm", aux=True, inputs=3, decomposition=_group_norm_decomposition,
     joint=lambda g, wanted, input, weight, bias, groups, aux: _shaped(kernels.group_norm_backward(
-        _wide(g), wanted, _wide(input), _wide(weight), groups, *aux), input, weight, bias, input))
+        *_widened(g, wanted, input, weight), groups, *aux), input, weight, bias, input))
 def _group_norm(input, weight, bias, groups, eps):
     if input.itemsize != 2:
         result, statistics = kernels.group_norm(input, weight, bias, groups, eps)
@@ -425,6 +430,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
                          "dimensions)")
     if not input.array.size:
         return input
+    if len(shape) > 3 and input.array.dtype.kind in dt.FLOATING and input.array.itemsize == 2:
+        raise not_implemented("avg_pool3d_out_frame", input)   # by which torch takes the mean
     squares = pad(input * input, (0, 0) * (len(shape) - 2) + (size // 2, (size - 1) // 2))
     window = squares.narrow(1, 0, shape[1])
     for i in range(1, size):

@@ -19,15 +19,14 @@ __all__ = ["constant_pad_nd"]
 # ------------------------------------------------------------------ primitives
 @op(name="constant_pad_nd", input=lambda g, widths: _constant(g, tuple((-a, -b) for a, b in widths), 0))
 def _constant(input, widths, value):
-    source = tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])
-    if not any([a > 0 or b > 0 for a, b in widths]):
-        return dense_copy(input[source])
     shape = tuple([n + a + b for n, (a, b) in zip(input.shape, widths)])
+    source = input[tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])]
+    if source.shape == shape:                  # nothing is added
+        return dense_copy(source)
     result = _zeros(shape, input)
     if value:
         result[...] = stored_as(value, input.dtype)
-    target = tuple([slice(max(a, 0), n - max(b, 0)) for n, (a, b) in zip(shape, widths)])
-    result[target] = input[source]
+    result[tuple([slice(max(a, 0), n - max(b, 0)) for n, (a, b) in zip(shape, widths)])] = source
     return result
 
 

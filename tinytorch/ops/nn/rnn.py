@@ -82,9 +82,9 @@ def _inputs(dx, x, sizes, batch_first):
 
 def _rnn_decomposition(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
     def step(x, h):
-        new = _rnn_cell_decomposition(nonlinearity, x, h, w_ih, w_hh, b_ih, b_hh)
+        new = _rnn_step(nonlinearity, x, h, w_hh, b_hh)
         return new, new
-    return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]))
+    return _unrolled(step, sizes, batch_first, reverse, linear(input, w_ih, b_ih), (hx, w_hh.shape[1]))
 
 
 @op(name="rnn", first=4, aux=True, multi=True, joint=_rnn_joint, decomposition=_rnn_decomposition)
@@ -107,11 +107,12 @@ def _lstm_joint(g, wanted, args, aux):
 
 def _lstm_decomposition(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr):
     def step(x, h, c):
-        h, c = _lstm_cell_decomposition(x, h, c, w_ih, w_hh, b_ih, b_hh)
+        h, c = _lstm_step(x, h, c, w_hh, b_hh)
         if w_hr is not None:
             h = linear(h, w_hr)
         return h, h, c
-    return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]), (cx, w_hh.shape[0] // 4))
+    x = linear(input, w_ih, b_ih)
+    return _unrolled(step, sizes, batch_first, reverse, x, (hx, w_hh.shape[1]), (cx, w_hh.shape[0] // 4))
 
 
 @op(name="lstm", first=3, aux=True, multi=True, joint=_lstm_joint, decomposition=_lstm_decomposition)
@@ -133,9 +134,9 @@ def _gru_joint(g, wanted, args, aux):
 
 def _gru_decomposition(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
     def step(x, h):
-        new = _gru_cell_decomposition(x, h, w_ih, w_hh, b_ih, b_hh)
+        new = _gru_step(x, h, w_hh, b_hh)
         return new, new
-    return _unrolled(step, sizes, batch_first, reverse, input, (hx, w_hh.shape[1]))
+    return _unrolled(step, sizes, batch_first, reverse, linear(input, w_ih, b_ih), (hx, w_hh.shape[1]))
 
 
 @op(name="gru", first=3, aux=True, multi=True, joint=_gru_joint, decomposition=_gru_decomposition)
@@ -147,8 +148,8 @@ def _gru(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
 
 
 def _unrolled(step, sizes, batch_first, reverse, input, *states):
-    """A layer's direction step by step in ordinary ops. `step(x, *states)` gives (output, *states);
-    each of `states` is (the initial one or None, its width)."""
+    """A layer's direction step by step in ordinary ops. `step(x, *states)`, of rows of `input` @ w_ih.T + b_ih, gives
+    (output, *states); each of `states` is (the initial one or None, its width)."""
     packed = sizes is not None
     if not packed:
         input = input.transpose(0, 1) if batch_first else input
@@ -170,8 +171,13 @@ def _unrolled(step, sizes, batch_first, reverse, input, *states):
 
 
 # ------------------------------------------------------------------ one step of a cell
+# _..._step: of x = input @ w_ih.T + b_ih
+def _rnn_step(nonlinearity, x, hx, w_hh, b_hh):
+    return _ACTIVATION[nonlinearity](x + linear(hx, w_hh, b_hh))
+
+
 def _rnn_cell_decomposition(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh):
-    return _ACTIVATION[nonlinearity](linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh))
+    return _rnn_step(nonlinearity, linear(input, w_ih, b_ih), hx, w_hh, b_hh)
 
 
 @op(name="rnn_cell", first=1, decomposition=_rnn_cell_decomposition,
@@ -180,12 +186,16 @@ def _rnn_cell(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh):
     return cells.rnn_forward(nonlinearity, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
-def _lstm_cell_decomposition(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
-    gates = linear(input, w_ih, b_ih) + linear(hx, w_hh, b_hh)
+def _lstm_step(x, hx, cx, w_hh, b_hh):
+    gates = x + linear(hx, w_hh, b_hh)
     n = w_hh.shape[0] // 4
     i, f, g, o = (gates[:, k * n:k * n + n] for k in range(4))
     c = sigmoid(f) * cx + sigmoid(i) * tanh(g)
     return sigmoid(o) * tanh(c), c
+
+
+def _lstm_cell_decomposition(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
+    return _lstm_step(linear(input, w_ih, b_ih), hx, cx, w_hh, b_hh)
 
 
 _CELLS = {"tanh": lambda *args: _rnn_cell("tanh", *args), "relu": lambda *args: _rnn_cell("relu", *args)}
@@ -197,12 +207,15 @@ def _lstm_cell(input, hx, cx, w_ih, w_hh, b_ih, b_hh):
     return cells.lstm_forward(input, hx, cx, w_ih, w_hh, b_ih, b_hh)
 
 
-def _gru_cell_decomposition(input, hx, w_ih, w_hh, b_ih, b_hh):
-    a, b = linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh)
-    n = w_hh.shape[1]
-    r, z = sigmoid(a[:, :n] + b[:, :n]), sigmoid(a[:, n:2 * n] + b[:, n:2 * n])
-    new = tanh(a[:, 2 * n:] + r * b[:, 2 * n:])
+def _gru_step(x, hx, w_hh, b_hh):
+    h, n = linear(hx, w_hh, b_hh), w_hh.shape[1]
+    r, z = sigmoid(x[:, :n] + h[:, :n]), sigmoid(x[:, n:2 * n] + h[:, n:2 * n])
+    new = tanh(x[:, 2 * n:] + r * h[:, 2 * n:])
     return new + z * (hx - new)
+
+
+def _gru_cell_decomposition(input, hx, w_ih, w_hh, b_ih, b_hh):
+    return _gru_step(linear(input, w_ih, b_ih), hx, w_hh, b_hh)
 
 
 @op(name="gru_cell", aux=True, decomposition=_gru_cell_decomposition,
@@ -221,11 +234,7 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
     """
     _check_dtypes(input, states, params)
     if input.array.dtype.itemsize == 2:
-        narrow = input.dtype
-        states, params = [s if s is None else s.float() for s in states], [w.float() for w in params]
-        wide = run_layers(layer, input.float(), sizes, states, params, has_biases, num_layers, dropout, train,
-                          bidirectional, batch_first)
-        return tuple(x.to(narrow) for x in wide)
+        layer = _BY_STEPS[layer]
     if sizes is None and input.array.shape[1 if batch_first else 0] == 0:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     directions = 2 if bidirectional else 1
@@ -280,6 +289,22 @@ LAYERS = {
     "RNN_RELU": lambda *args: _rnn("relu", *args),
     "LSTM": lambda *args: _lstm(*args, None) if len(args) == 10 else _lstm(*args),
     "GRU": _gru}
+
+
+def _half_lstm(sizes, batch_first, reverse, *tensors):
+    """torch computes this layer in float32 by oneDNN, but with projections step by step."""
+    if len(tensors) == 8 and tensors[7] is not None:
+        return _lstm_decomposition(sizes, batch_first, reverse, *tensors)
+    wide = _lstm(sizes, batch_first, reverse, *[t if t is None else t.float() for t in tensors[:7]], None)
+    return tuple(t.to(tensors[0].dtype) for t in wide)
+
+
+#: What torch does of half precision, where every step is rounded, by layer and by cell.
+_BY_STEPS = {
+    LAYERS["RNN_TANH"]: partial(_rnn_decomposition, "tanh"), LAYERS["RNN_RELU"]: partial(_rnn_decomposition, "relu"),
+    LAYERS["LSTM"]: _half_lstm, _gru: _gru_decomposition, _CELLS["tanh"]: partial(_rnn_cell_decomposition, "tanh"),
+    _CELLS["relu"]: partial(_rnn_cell_decomposition, "relu"), _lstm_cell: _lstm_cell_decomposition,
+    _gru_cell: _gru_cell_decomposition}
 
 #: Errors that may come of arguments of the wrong kind.
 _WRONG = AttributeError, IndexError, RuntimeError, TypeError, ValueError
@@ -391,8 +416,7 @@ def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
         _check_cell(gates, input.array.shape, states, w_ih.array.shape, w_hh.array.shape)
         _check_dtypes(input, states, (w_ih,))
         if input.array.dtype.itemsize == 2:
-            wide = layer(*[t if t is None else t.float() for t in (input, *states, w_ih, w_hh, b_ih, b_hh)])
-            return wide.to(input.dtype) if isinstance(wide, Tensor) else tuple(t.to(input.dtype) for t in wide)
+            return _BY_STEPS[layer](input, *states, w_ih, w_hh, b_ih, b_hh)
         return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
     except _WRONG as error:
         refuse(function, input, hx, w_ih, w_hh, b_ih, b_hh)

@@ -6,13 +6,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode, no_grad
 from ...autograd.op import op
-from ...autograd.promotion import in_float32, promoted, write_out
+from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
-from ..linalg.distance import distances, distances_grad, underivable
+from ..linalg.distance import distances, distances_grad
 from ..linalg.norms import norm_over, vector_norm
-from ..reduction.reductions import axes, like, raw
+from ..reduction.reductions import at_once, axes, like, raw, underivable
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
@@ -25,9 +25,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> torch.cosine_similarity(torch.tensor([[1., 1.]]), torch.tensor([[1., 0.]]))
     tensor([0.7071])
     """
-    x1, x2 = promoted(x1, x2)
-    if x1.array.dtype.kind not in dt.FLOATING:
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(x1)}")
+    common = result_dtype((x1, x2))
+    if not common.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(common)}")
+    x1, x2 = (converted(x, common.numpy) if x.array.dtype.kind in dt.INTEGRAL else x for x in (x1, x2))
     shape = (x1 * x2).array.shape if x1.array.shape != x2.array.shape else None
     if shape is not None:
         x1, x2 = x1.expand(shape), x2.expand(shape)
@@ -50,10 +51,11 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     tensor([1.0000])
     """
     difference = x1 - x2 + eps
-    over = axes(-1, difference.array.ndim)
-    if difference.array.dtype.kind in dt.WIDENED:
-        return in_float32(norm_over, difference, p, over, keepdim)
-    return norm_over(difference, p, over, keepdim)
+    last = difference.array.ndim - 1
+    if (p < 0 or p == float("inf")) and last >= 0 and not difference.array.shape[last]:
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on the dimension {last}because this "
+                           "dimension is empty and the operation does not have an identity")
+    return at_once(norm_over, difference, p, axes(-1, difference.array.ndim), keepdim)
 
 
 _none = underivable("_pdist_backward")
@@ -114,4 +116,4 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
     tensor([[0.6000, 0.8000]])
     """
-    return write_out(out, input / input.norm(p, dim, keepdim=True).clamp(min=eps))
+    return write_out(out, input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input))

@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, converted, in_float32
+from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
@@ -15,7 +15,7 @@ from ..elementwise.math import exp, log
 from ..elementwise.power import logaddexp
 from ..elementwise.where import pick
 from ..layout.scatter import _gather, _gather_backward
-from .reductions import check_recorded_dtype, raw
+from .reductions import at_once, check_recorded_dtype, raw
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
@@ -31,9 +31,7 @@ def _running(accumulate, input, dim, dtype, *flags):
     elif input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
     dim = check_dim(dim, input.array.ndim)
-    if input.array.dtype.kind == dt.WIDENED:   # not at the door: `dtype` decides
-        return in_float32(accumulate, input, dim, *flags)
-    return accumulate(input, dim, *flags)
+    return at_once(accumulate, input, dim, *flags)
 
 
 def _accumulated(accumulate, input, dim):
@@ -187,8 +185,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     >>> torch.logcumsumexp(torch.zeros(2), 0)
     tensor([0.0000, 0.6931])
     """
-    dim = check_dim(dim, input.array.ndim)
-    return in_float32(_logcumsumexp, input, dim) if input.array.dtype.kind in dt.WIDENED else _logcumsumexp(input, dim)
+    return at_once(_logcumsumexp, input, check_dim(dim, input.array.ndim))
 
 
 def _taken_grad(g, input, dim, index):

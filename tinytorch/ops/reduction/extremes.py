@@ -5,12 +5,24 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, in_float32, write_out
+from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
-from .reductions import axes, check_nonempty, counted, in_c_order, kept_shape, like, masked, raw, spread, to_outs
+from .reductions import (
+    at_once,
+    axes,
+    check_nonempty,
+    counted,
+    in_c_order,
+    kept_shape,
+    like,
+    masked,
+    raw,
+    spread,
+    to_outs,
+)
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
 
@@ -27,7 +39,7 @@ def shared_evenly(g, ans, input):
     """`g` split evenly among the elements that are the extreme of all (or NaN, if that is)."""
     x, extreme = raw(input), raw(ans)
     hits = np.isnan(x) if extreme != extreme else x == extreme
-    return masked(spread(g / np.count_nonzero(hits), input.shape, range(input.ndim)), hits)
+    return masked(spread(g / int(np.count_nonzero(hits)), input.shape, range(input.ndim)), hits)
 
 
 @op(name="amax", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
@@ -96,7 +108,7 @@ def _dense_strides(array):
 
 def laid_out_as(array, values):
     """`values`, in C order, with the strides of `array`, of the same shape, or dense ones in their order."""
-    if array.flags.c_contiguous or array.ndim < 2 or not array.size:
+    if array.flags.c_contiguous and 1 not in array.shape or not array.size:
         return values
     strides = [step * values.itemsize for step in _dense_strides(array)]
     result = np.lib.stride_tricks.as_strided(np.empty(array.size, values.dtype), array.shape, strides)
@@ -149,7 +161,7 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
         if not array.size:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                "Specify the reduction dim with the 'dim' argument.")
-        return reduce(input)
+        return at_once(reduce, input)
     dim = check_dim(dim, array.ndim)
     check_nonempty(name, array, (dim,) if array.ndim else ())
     if array.dtype.kind in dt.COMPLEX:
@@ -215,7 +227,7 @@ def _extreme_over(name, reduce, input, dim, keepdim):
                            "Specify the reduction dim with the 'dim' argument.")
     dim = axes(dim, array.ndim)
     check_nonempty(name, array, dim)
-    return reduce(input, dim, keepdim)
+    return at_once(reduce, input, dim, keepdim)
 
 
 @public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", out=_MISMATCH, apart=None, method=True)
@@ -255,9 +267,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
                            "identity.")
     dim = tuple(range(array.ndim)) if dim is None else axes(dim, array.ndim)
     check_nonempty("aminmax", array, dim)
-    found = in_float32(_aminmax, input, dim, keepdim) if array.dtype.kind in dt.WIDENED else _aminmax(
-        input, dim, keepdim)
-    return return_types.aminmax(*found)
+    return return_types.aminmax(*at_once(_aminmax, input, dim, keepdim))
 
 
 def _arg(name, function, input, dim, keepdim):

@@ -40,11 +40,12 @@ _middle_but_nan = renamed(_middle, "nanmedian")
 
 def _median(take, result, ignore_nan, input, dim, keepdim):
     array = input.array
+    if dim is not None:
+        dim = check_dim(dim, array.ndim)
     if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
     if dim is None:
         return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
-    dim = check_dim(dim, array.ndim)
     check_nonempty("median", array, (dim,) if array.ndim else ())
     index = in_c_order(_middle_index(dt.widened(array), dim, ignore_nan)) if array.ndim else np.zeros((), np.int64)
     return extreme_at(take, result, input, index, dim, keepdim)
@@ -75,7 +76,7 @@ def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
     return _median(_take_nanmedian, return_types.nanmedian, True, input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="mode_cpu", out=EXACT, method=True)
+@public(out=EXACT, method=True)
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | None = None) -> return_types.mode:
     """The most frequent value along `dim` (the smallest, if several) and where it stands last, as a
     named tuple (values, indices).
@@ -89,6 +90,8 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     if not array.ndim:
         return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim)
     check_nonempty("mode", array, (dim,))
+    if array.dtype.kind in dt.COMPLEX:
+        raise not_implemented("mode_cpu", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
     order = np.argsort(moved, axis=-1, kind="stable")
     if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # of longer rows, the order is left open
@@ -112,6 +115,12 @@ def _inserted(row):
             k -= 1
         order.insert(k, i)
     return order
+
+
+@op(name="squeeze.4", input=lambda g, several: g[..., None].swapaxes(0, -1)[0] if several else g[..., None])
+def _across(input, several):
+    """The last dimension in front, or if there are not `several` quantiles, left out."""
+    return input[None].swapaxes(0, -1)[..., 0] if several else input[..., 0]
 
 
 _ROUNDING = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
@@ -144,6 +153,8 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
         kept = tuple(1 if i == dim else n for i, n in enumerate(input.array.shape))
     ranked = ranked.sort(-1)[0]
     n = ranked.array.shape[-1]
+    if keepdim:
+        ranked = ranked.reshape((*kept, n))
     count = n - np.isnan(ranked.array).sum(-1, keepdims=True)
     steps = np.maximum(count - 1, 0).astype(at.dtype)
     spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last, which is one
@@ -156,9 +167,7 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     if interpolation in ("linear", "midpoint"):
         weight = rank - wrap(low) if interpolation == "linear" else wrap(np.full(low.shape, 0.5, at.dtype))
         values = values.lerp(ranked.gather(-1, wrap(high.astype(np.int64))), weight)
-    values = values.movedim(-1, 0)
-    shape = kept if keepdim else values.array.shape[1:]
-    return values.reshape(at.shape + shape)
+    return _across(values, at.ndim)
 
 
 @public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)

@@ -98,6 +98,20 @@ def check_recorded_dtype(input, dtype):
         raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
+def underivable(name):
+    """The derivative rule of a function for which torch has none."""
+    def rule(g):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+    return rule
+
+
+def at_once(primitive, input, *args):
+    """primitive(input, ...), one operation on the tape in bfloat16 too."""
+    if input.array.dtype.kind == dt.WIDENED:
+        return in_float32(primitive, input, *args)
+    return primitive(input, *args)
+
+
 def _number_of(array, dim):
     n = 1
     for d in dim:
@@ -178,7 +192,11 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     return total if out is None else write_out(out, total)
 
 
-@single(name="mean", input=lambda g, shape, dim, count: spread(divided(g, count), shape, dim))
+def _mean_grad(g, shape, dim, count):
+    return spread(g, shape, dim) / count if isinstance(g, Tensor) else spread(divided(g, count), shape, dim)
+
+
+@single(name="mean", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
     if input.dtype == np.float16:
         return (np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim) / count).astype(np.float16)
@@ -270,6 +288,7 @@ def _prod_of_halves(input, over, keepdim):
     return np.asarray(result).reshape(kept_shape(input.shape, (over,))) if keepdim and input.ndim else result
 
 
+_prod.op.in_bfloat16 = _prod.op.forward        # which rounds in its middle
 _prod_over = renamed(_prod, "prod.1")
 
 
@@ -287,8 +306,8 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     if dtype is not None or input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if dtype is None else dtype.numpy)
     if dim is None:
-        return _prod(input, None, False)
-    return _prod_over(input, check_dim(dim, input.array.ndim), keepdim)
+        return at_once(_prod, input, None, False)
+    return at_once(_prod_over, input, check_dim(dim, input.array.ndim), keepdim)
 
 
 # ------------------------------------------------------------------ truth and counts

@@ -4,13 +4,14 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt, return_types
+from ...autograd.op import op
 from ...autograd.promotion import EXACT, promoted, write_out
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from .extremes import extreme_at, laid_out_as, picker
-from .reductions import check_nonempty
+from .reductions import check_nonempty, underivable
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
 
@@ -138,8 +139,21 @@ def _narrow(array):
     return dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array
 
 
-def _restored(values, array):
-    return wrap(dt.to_bfloat16(values) if array.dtype.kind == dt.WIDENED else values)
+def _restored(name, values, input):
+    """`values`, in the dtype of `input`, as a tensor without a derivative."""
+    if input.array.dtype.kind == dt.WIDENED:
+        values = dt.to_bfloat16(values)
+    return _FOUND[name](input, values) if input.requires_grad else wrap(values)
+
+
+def _finding(name):
+    @op(name=name.strip("_"), input=underivable(name))
+    def find(input, values):
+        return values
+    return find
+
+
+_FOUND = {name: _finding(name) for name in ("_unique2", "unique_dim", "unique_consecutive")}
 
 
 def _check(name, input, dim, **flags):
@@ -187,7 +201,8 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
             raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
     inverse = inverse.reshape(array.shape if dim is None else -1)
-    return _some(_restored(values, input.array), inverse, return_inverse, counts, return_counts)
+    values = _restored("_unique2" if dim is None else "unique_dim", values, input)
+    return _some(values, inverse, return_inverse, counts, return_counts)
 
 
 @public(python=True, method=True)
@@ -217,7 +232,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     inverse = (np.cumsum(fresh) - 1).reshape(array.shape if dim is None else -1)
     counts = np.diff(np.append(starts, n))
     values = np.moveaxis(moved.take(starts, 0), 0, axis)
-    return _some(_restored(values, input.array), inverse, return_inverse, counts, return_counts)
+    values = _restored("unique_consecutive", values, input)
+    return _some(values, inverse, return_inverse, counts, return_counts)
 
 
 # ------------------------------------------------------------------ search

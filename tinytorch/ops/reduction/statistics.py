@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import converted, in_float32, to_default
+from ...autograd.promotion import converted, to_default
 from ...autograd.public import method, public
 from ...errors import not_implemented, type_name
 from ...kernels.memory import empty
@@ -15,7 +15,20 @@ from ...tensor import Tensor, wrap
 from ...types import Ints, Number
 from ..elementwise.math import exp
 from ..layout.shape import sizes
-from .reductions import _add, _mean, _number_of, axes, check_recorded_dtype, divided, masked, raw, scaled, spread, sum
+from .reductions import (
+    _add,
+    _mean,
+    _number_of,
+    at_once,
+    axes,
+    check_recorded_dtype,
+    divided,
+    masked,
+    raw,
+    scaled,
+    spread,
+    sum,
+)
 
 __all__ = ["bincount", "histc", "logsumexp", "nanmean", "nansum", "std", "std_mean", "var", "var_mean"]
 
@@ -49,7 +62,8 @@ def _var_grad(g, input, dim, freedom, whole):
     mean = _mean(input, dim, True, _number_of(input, dim))
     if whole and freedom <= 0:
         g, same = spread(g, input.shape, dim), raw(input) == raw(mean)
-        return masked(g * float("inf"), ~same) + masked(g * float("nan"), same)
+        found = masked(g * float("inf"), ~same) + masked(g * float("nan"), same)
+        return found.to(input.dtype) if isinstance(g, Tensor) else found.astype(input.dtype)
     return spread(scaled(g, 2 / freedom if freedom else float("inf")), input.shape, dim) * (input - mean)
 
 
@@ -123,9 +137,7 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     if freedom <= 0:
         warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
                       "factor (input numel divided by output numel).", stacklevel=4)
-    if input.array.dtype.kind in dt.WIDENED:
-        return in_float32(primitive, input, dim, freedom, keepdim, whole)
-    return primitive(input, dim, freedom, keepdim, whole)
+    return at_once(primitive, input, dim, freedom, keepdim, whole)
 
 
 @public(out="", apart=None, method=True)
@@ -197,6 +209,9 @@ def _logsumexp(input, dim, keepdim):
     return dt.narrowed(result) if own is not input else result
 
 
+_logsumexp.op.in_bfloat16 = _logsumexp.op.forward      # which rounds in its middle
+
+
 @public(out="", apart=None, method=True)
 def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(input))) over `dim` (an int or several), without overflow.
@@ -208,12 +223,13 @@ def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Ten
     array = input.array
     if array.ndim and array.size and not keepdim and isinstance(dim, (tuple, list)) and not dim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * array.ndim}")
-    return _logsumexp(to_default(input), axes(dim, array.ndim), keepdim)
+    return at_once(_logsumexp, to_default(input), axes(dim, array.ndim), keepdim)
 
 
 @op(name="nansum", input=lambda g, input, dim: masked(spread(g, input.shape, dim), ~_is_nan(input)))
 def _nansum(input, dim, keepdim):
-    return _add(np.where(np.isnan(input), np.zeros((), input.dtype), input), dim, keepdim)
+    kept = np.where(np.isnan(input), np.zeros((), input.dtype), input)
+    return _add(kept, dim, keepdim, input.dtype if input.dtype.kind in dt.INTEGRAL else None)
 
 
 def _is_nan(input):
@@ -230,6 +246,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
     tensor(3.)
     """
     if input.array.dtype.kind in dt.COMPLEX:
+        axes(dim, input.array.ndim)
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if input.array.dtype.kind in dt.INTEGRAL:
         return sum(input, dim, keepdim, dtype=dtype)
@@ -239,9 +256,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
         check_recorded_dtype(input, dtype)
         input = converted(input, dtype.numpy)
     dim = axes(dim, input.array.ndim)
-    if input.array.dtype.kind in dt.WIDENED:
-        return in_float32(_nansum, input, dim, keepdim)
-    return _nansum(input, dim, keepdim)
+    return at_once(_nansum, input, dim, keepdim)
 
 
 @public(out="", apart=None, method=True)
