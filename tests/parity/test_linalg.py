@@ -93,5 +93,5 @@ def test_gradients(expression, upper, dtype):
         inputs = [a, b] if "b" in expression.replace("cholesky", "") else [a]
         first = t.autograd.grad(result, inputs, t.ones_like(result) * 1.5, create_graph=True)
         total = sum((g.abs() ** 2).sum() for g in first)
-        return [result.detach(), *[g.detach() for g in first], *t.autograd.grad(total, inputs)]
+        return [x.detach().resolve_conj() for x in (result, *first, *t.autograd.grad(total, inputs))]
     same_outcome(program, tolerance=1e-9)

@@ -14,7 +14,7 @@ OTHERWISE_MADE = {
         nn.functional.pad.circular nn.functional.smooth_l1_loss nn.functional.soft_margin_loss select_scatter
         slice_scatter""",
     "one node here, made of other operations in torch": """
-__rmatmul__ combinations diff einsum linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
+__rmatmul__ combinations diff linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
 nn.functional.ctc_loss nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm
 """,
     "one operation for a number and a tensor, which torch counts as two": """

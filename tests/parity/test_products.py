@@ -44,11 +44,11 @@ def test_half_precision(call, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("call", [*CALLS, *WITH_FACTORS])
 def test_gradients_in_half_precision(call, dtype):
     """Also those that a graph is made of, in which torch rounds after every step."""
     def program(t):
-        inputs = [x.requires_grad_() for x in operands(t, CALLS[call], dtype, 0)]
+        inputs = [x.requires_grad_() for x in operands(t, CALLS.get(call) or WITH_FACTORS[call], dtype, 0)]
         result = eval(call.strip(), dict(zip("abc", inputs), t=t, f=t.nn.functional))
         weights, = operands(t, [tuple(result.shape)], dtype, 1)
         return [*t.autograd.grad(result, inputs, weights, retain_graph=True),

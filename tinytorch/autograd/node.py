@@ -54,7 +54,6 @@ class Op:
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
-    is_product = False         # made by `binary`, but not element by element
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None

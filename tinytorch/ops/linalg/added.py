@@ -130,6 +130,7 @@ def _addmv(beta, alpha, input, mat, vec):
 
 def _half_addmv(beta, alpha, input, mat, vec):
     """Rounded as by torch, whose routines for matrices of columns and of rows, and for alpha 1, differ."""
+    beta, alpha = _rounded(mat.dtype, beta, alpha)
     if not mat.size:
         return dt.cast(_wide(input) * beta if beta != 0 else np.zeros(mat.shape[:1]), mat.dtype)
     product, own, columns = np.dot(_wide(mat), _wide(vec)), _wide(input), mat.strides[0] == mat.itemsize
@@ -158,6 +159,8 @@ def _addr(beta, alpha, input, vec1, vec2):
 
 def _half_addr(beta, alpha, input, vec1, vec2):
     """Rounded after every operation."""
+    beta, alpha = _rounded(vec1.dtype, beta, alpha)
+
     def rounded(x):
         return _wide(dt.cast(x, vec1.dtype))
     product = rounded(rounded(_wide(vec1) * alpha)[:, None] * _wide(vec2))
@@ -179,7 +182,12 @@ def _factor(value, dtype):
 def _stored(value, dtype):
     """A factor that torch converts to the dtype itself."""
     value = value.item() if isinstance(value, (Tensor, np.generic)) else value
-    return _wide(stored_as(value, dtype)).item() if dtype.char in HALF else stored_as(value, dtype).item()
+    stored = stored_as(value, dtype)
+    return value if dtype.char in HALF else stored.item()      # the gradients are multiplied by what was given
+
+
+def _rounded(dtype, *factors):
+    return [_wide(stored_as(x, dtype)).item() for x in factors]
 
 
 def _check_empty_sum(beta, input, mat1):
