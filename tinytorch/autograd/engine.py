@@ -274,4 +274,5 @@ def _sum_to(g, shape):
         if dims:
             g = g.sum(dims, keepdim=True)
         return g.reshape(shape) if lead else g
-    return np.add.reduce(g, axis=dims, keepdims=True).reshape(shape)
+    wide = np.float32 if g.dtype == np.float16 else None       # torch adds up in that, NumPy in float16
+    return np.add.reduce(g, axis=dims, dtype=wide, keepdims=True).astype(g.dtype, copy=False).reshape(shape)

@@ -74,7 +74,8 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         raise not_implemented(kernel, dt.of(array))
 
 
-@binary(name="mm", method=False, inplace=False, mixed=_same_dtype, input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
+@binary(name="mm", is_product=True, method=False, inplace=False, mixed=_same_dtype,
+        input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
 def _mm(input, mat2):
     char = input.dtype.char
@@ -93,7 +94,7 @@ def _mm(input, mat2):
         raise
 
 
-@binary(name="bmm", method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
+@binary(name="bmm", is_product=True, method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
         other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
