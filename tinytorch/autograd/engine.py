@@ -274,5 +274,6 @@ def _sum_to(g, shape):
         if dims:
             g = g.sum(dims, keepdim=True)
         return g.reshape(shape) if lead else g
-    wide = np.float32 if g.dtype == np.float16 else None       # torch adds up in that, NumPy in float16
-    return np.add.reduce(g, axis=dims, dtype=wide, keepdims=True).astype(g.dtype, copy=False).reshape(shape)
+    if g.dtype == np.float16:                  # added up in float32
+        return np.add.reduce(g, axis=dims, dtype=np.float32, keepdims=True).astype(np.float16).reshape(shape)
+    return np.add.reduce(g, axis=dims, keepdims=True).reshape(shape)
