@@ -212,6 +212,7 @@ def same(ours, theirs, where="result", **how):
 def _same_tensor(ours, theirs, where, values=True, history=True, bits=True, tolerance=TOLERANCE, scale=1.0):
     Comparisons.values += 1
     empty = isinstance(theirs, torch.nn.parameter.UninitializedTensorMixin)
+    bits = bits and not empty
     a, b = (f"{() if empty else tuple(t.shape)} {t.dtype}{', requires_grad' * (history and t.requires_grad)}"
             f"{', conjugate' * (bits and t.is_conj())}{', negative' * (bits and t.is_neg())}" for t in (ours, theirs))
     if a != b:

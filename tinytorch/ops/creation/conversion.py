@@ -49,7 +49,7 @@ def _cast(array, numpy_dtype):
 @single(name="clone", input=lambda g: g)
 def _clone(input, order):
     """A copy laid out as the input ("K"; a view: "V"), in C order ("C"), or with its dimensions in the order given."""
-    if order == "K" and input.flags.forc:
+    if order == "K" and input.flags.forc and 1 not in input.shape:
         return input.copy("K")
     if order in ("K", "V"):
         return dense_copy(input)

@@ -238,7 +238,7 @@ def _plain(item):
     if isinstance(item, np.ndarray):           # of any numbers, where a tensor is to be of some
         known = not item.ndim or item.dtype in _INDICES or item.dtype.kind not in dt.INTEGER + dt.NATIVE
         return _plain_array(item if known else item.astype(np.int64))
-    if isinstance(item, np.generic) and item.dtype.kind not in dt.BOOL:
+    if isinstance(item, np.generic) and item.dtype.kind not in dt.BOOL + dt.INTEGER:
         return _plain_array(np.asarray(item))
     if isinstance(item, (bool, slice)):
         return item
