@@ -77,18 +77,17 @@ def _tensor(x, memo):
         result = result.conj() if conj else result
         result = (tinytorch._neg_view(result) if neg else result).detach()
         return result.requires_grad_() if x.requires_grad else result
-    plain = _plain(x)
-    wide = plain.float() if x.dtype == torch.bfloat16 else plain
+    plain = _plain(x).view(torch.int16) if x.dtype == torch.bfloat16 else _plain(x)
     try:
-        memory = _memory(wide, memo)
+        memory = _memory(plain, memo)
     except TypeError as error:
         raise Untranslatable(str(x.dtype)) from error
     item = memory.itemsize
-    array = np.lib.stride_tricks.as_strided(memory[wide.storage_offset():], tuple(wide.shape),
-                                            [s * item for s in wide.stride()])
+    array = np.lib.stride_tricks.as_strided(memory[plain.storage_offset():], tuple(plain.shape),
+                                            [s * item for s in plain.stride()])
     result = tinytorch.from_numpy(array)
     if x.dtype == torch.bfloat16:
-        result = result.bfloat16()
+        result = result.view(tinytorch.bfloat16).detach()
     if isinstance(x, torch.nn.Parameter):
         return tinytorch.nn.Parameter(result, requires_grad=x.requires_grad)
     return result.requires_grad_() if x.requires_grad else result

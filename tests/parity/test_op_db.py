@@ -36,6 +36,18 @@ ANY_OF_EQUALS = {"argsort", "kthvalue", "mode", "sort", "topk"}
 FOR_GPUS = {"nn.functional.batch_norm.without_cudnn": "its samples are for GPUs (batch_norm has those for CPUs)"}
 DTYPES = {torch.float64: 8, torch.float32: 4, torch.int64: 4, torch.bool: 3, torch.complex64: 4, torch.float16: 3,
           torch.bfloat16: 3, torch.complex128: 2, torch.int32: 2, torch.int16: 2, torch.int8: 2, torch.uint8: 2}
+#: (entry, dtype): why that is left out. Of gradients only, if the reason says so.
+LEFT_OUT = {
+    **dict.fromkeys([(name, torch.float16) for name in ("complex", "view_as_complex")],
+                    "complex numbers of two halves are missing"),
+    **dict.fromkeys([("matrix_exp", dtype) for dtype in (torch.float16, torch.bfloat16)],
+                    "torch's is nan where the powers overflow on the way"),
+    **dict.fromkeys([(name, dtype) for name in ("sort", "msort", "argsort", "topk", "kthvalue", "mode")
+                     for dtype in (torch.float16, torch.bfloat16)],
+                    "gradients: which of equal elements comes first is left open"),
+    ("nn.functional.soft_margin_loss", torch.float16): "gradients: the second of torch overflows",
+    ("logcumsumexp", torch.float32): "gradients: of numbers up to 10,000 torch's are right to three digits",
+}
 SWEEP = 60      # samples of each dtype in the long run
 
 
@@ -81,7 +93,7 @@ def _compare_values(name, dtypes):
     op = OPS[name]
     function = namesake(op.op, op.name)
     for dtype, count in dtypes.items():
-        if not op.supports_dtype(dtype, "cpu"):
+        if not op.supports_dtype(dtype, "cpu") or not LEFT_OUT.get((name, dtype), "gradients").startswith("gradients"):
             continue
         for sample in samples(op, dtype, count):
             label = f"{name} {dtype} {described(sample[:3])}"
@@ -136,7 +148,7 @@ def test_gradients_sweep(name):
 
 def _compare_all_gradients(name, dtype, count, count_second):
     op = OPS[name]
-    if not op.supports_dtype(dtype, "cpu"):
+    if not op.supports_dtype(dtype, "cpu") or (name, dtype) in LEFT_OUT:
         return
     function = namesake(op.op, op.name)
     for k, sample in enumerate(samples(op, dtype, count, requires_grad=True)):

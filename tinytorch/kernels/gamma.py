@@ -65,12 +65,17 @@ def digamma(x):
 
 def hurwitz_zeta(s, q):
     """Sum of (q + k)^-s over k = 0, 1, ... for a whole s > 1: infinite at zero and the negative whole numbers."""
+    below = q < 0
+    if below.any():                            # the terms of negative numbers are those of two sums of positive ones
+        part = np.where(below, -q - np.floor(-q), 0.5)
+        negative = hurwitz_zeta(s, part) - hurwitz_zeta(s, np.where(below, 1.0 - q, 1.0))
+        positive = hurwitz_zeta(s, np.where(below, 1.0 - part, q))
+        result = np.where(below, (-1.0) ** s * negative + positive, positive)
+        return np.where(below & (q == np.floor(q)), np.inf, result)
     result = np.zeros_like(q)
     z = q.copy()
-    while True:
+    for _ in range(_LARGE):
         small = z < _LARGE
-        if not small.any():
-            break
         result += np.where(small, z ** float(-s), 0.0)
         z = np.where(small, z + 1.0, z)
     result += z ** (1.0 - s) / (s - 1.0) + 0.5 * z ** float(-s)
@@ -78,11 +83,25 @@ def hurwitz_zeta(s, q):
     for k in range(1, 11):
         result += _BERNOULLI[k - 1] / math.factorial(2 * k) * factor
         factor = factor * ((s + 2 * k - 1) * (s + 2 * k)) / (z * z)
-    return np.where((q <= 0) & (q == np.floor(q)), np.inf, result)
+    return np.where(q == 0, np.inf, result)
+
+
+def trigamma(x):
+    """The derivative of digamma: by reflection below 1/2, where torch's pi is that of the dtype (in half precision of
+    float32). So it is finite at the negative whole numbers, where the sine of a multiple of that is not quite zero."""
+    pi = np.float64(math.pi) if x.dtype == np.float64 else np.float32(math.pi)
+    angle = (pi * x.astype(pi.dtype)).astype(np.float64)
+    y = x.astype(np.float64)
+    reflect = y < 0.5
+    result = hurwitz_zeta(2, np.where(reflect, 1.0 - y, y))
+    return np.where(reflect, math.pi ** 2 / np.sin(angle) ** 2 - result, result).astype(x.dtype)
 
 
 def polygamma(n, x):
     """The n-th derivative of digamma, n >= 1."""
+    if n == 1:
+        return trigamma(x)
     if x.dtype != np.float64:
         return polygamma(n, x.astype(np.float64)).astype(x.dtype)
-    return (-1.0) ** (n + 1) * math.factorial(n) * hurwitz_zeta(n + 1, x)
+    values = (-1.0) ** (n + 1) * math.factorial(n) * hurwitz_zeta(n + 1, x)
+    return np.where(x == np.inf, np.nan, values)           # as torch, whose sum has a term of zero times infinity

@@ -5,7 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...autograd.op import unary
+from ...errors import not_implemented
+from ...tensor import Tensor
 from .rounding import sgn
 from .special import real
 from .where import pick
@@ -45,6 +48,14 @@ def _grown(order, input):
     return (_scaled(order, input) * np.exp(np.abs(input).astype(np.float64))).astype(input.dtype)
 
 
+def _no_half(g, kernel):
+    """The gradient; NotImplementedError in half precision, for which torch has no kernel."""
+    array = g.array if isinstance(g, Tensor) else g
+    if array.dtype in (np.float16, dt.BFLOAT16):
+        raise not_implemented(kernel, dt.of(array))
+    return g
+
+
 def _by(ratio, input):
     """ratio / input, with its limit 1/2 at 0."""
     zero = input == 0
@@ -62,8 +73,8 @@ def i0(input):
     return _grown(0, input)
 
 
-@unary(lambda g, input, ans: g * (i0(input) - _by(ans, input)), name="special_i1", to_float=True, method=False,
-       inplace=False)
+@unary(lambda g, input, ans: _no_half(g, "i1_backward") * (i0(input) - _by(ans, input)), name="special_i1",
+       to_float=True, method=False, inplace=False)
 def i1(input):
     """The modified Bessel function of the first kind, of order 1.
 
@@ -86,8 +97,8 @@ def i0e(input):
     return _scaled(0, input).astype(input.dtype)
 
 
-@unary(lambda g, input, ans: g * (i0e(input) - sgn(input) * ans - _by(ans, input)), name="special_i1e", to_float=True,
-       method=False, inplace=False)
+@unary(lambda g, input, ans: _no_half(g, "i1e_backward") * (i0e(input) - sgn(input) * ans - _by(ans, input)),
+       name="special_i1e", to_float=True, method=False, inplace=False)
 def i1e(input):
     """exp(-|input|) i1(input).
 

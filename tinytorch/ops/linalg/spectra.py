@@ -132,7 +132,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tenso
         batch, m, n = input.array.shape[:-2], *input.array.shape[-2:]
         U, V = (wrap(np.zeros((*batch, size, size), input.array.dtype)) for size in (m, n))
         return return_types.svd(U, S, V)
-    return return_types.svd(U, S, mT(Vh))
+    return return_types.svd(U, S, Vh.mH)
 
 
 # ------------------------------------------------------------------ eigenvalues of Hermitian matrices

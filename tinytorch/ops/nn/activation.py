@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
 from ...autograd.public import public, refuse
@@ -139,7 +140,12 @@ def _hardsigmoid_backward(grad, input):
     return grad * _SIXTH * ((input > -3) & (input < 3))
 
 
-@op(name="hardsigmoid", elementwise=True, input=lambda g, input: _hardsigmoid_backward(g, input))
+def _hardsigmoid_slope(g, input):
+    # torch derives tangents of the gradient, but no gradient of it.
+    return g * pick((input > -3) * (input < 3), _SIXTH, 0.0) if mode.computing_jvp else _hardsigmoid_backward(g, input)
+
+
+@op(name="hardsigmoid", elementwise=True, input=_hardsigmoid_slope)
 def _hardsigmoid(input):
     if input.dtype.char == "e":
         return rounded_once(_hardsigmoid.op.forward, input)
