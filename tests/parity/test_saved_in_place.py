@@ -58,7 +58,8 @@ REASONS = {name: reason for reason, names in DIFFERENT.items() for name in names
 def test_saved(name):
     """For the gradients of all arguments, and of each alone."""
     op = OPS[name]
-    for sample in samples(op, torch.float64, 3, requires_grad=True) if op.supports_dtype(torch.float64, "cpu") else ():
+    dtype = torch.float64 if op.supports_dtype(torch.float64, "cpu") else torch.complex128
+    for sample in samples(op, dtype, 3, requires_grad=True) if op.supports_dtype(dtype, "cpu") else ():
         arguments = tensors(sample[:3])
         wanting = [i for i, t in enumerate(arguments) if t.requires_grad and t.is_leaf]
         for wanted in [wanting, *([[i] for i in wanting] if len(wanting) > 1 else [])]:
