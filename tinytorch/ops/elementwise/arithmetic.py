@@ -444,7 +444,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
 
 
-@public(method=True, inplace=True, out="")
+@public(method=True, inplace=True, out="Found dtype {Have} but expected {Want}")
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input + weight * (end - input), with broadcasting; `weight` is a number or a tensor.
 

@@ -301,7 +301,7 @@ def _polar(abs, angle):
     return _complex.op.forward(abs * np.cos(angle), abs * np.sin(angle))
 
 
-@public(out="")
+@public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'")
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their sizes and angles. RuntimeError unless both are float or both double.
 

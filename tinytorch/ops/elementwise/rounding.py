@@ -40,7 +40,7 @@ def _abs_in_place(function):
     return abs_
 
 
-@unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, aliases="absolute __abs__")
+@unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts=True, aliases="absolute __abs__")
 def abs(input):
     """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
 
@@ -136,7 +136,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     >>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if input.array.dtype != values.array.dtype:
+    if any([x is not None and x.array.dtype != input.array.dtype for x in (values, out)]):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _heaviside(input, values, out=out)
 

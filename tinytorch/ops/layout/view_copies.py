@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import single
-from ...autograd.promotion import write_out
+from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Tensors
@@ -46,12 +46,12 @@ def _copies(function, of_dim=None):
         seen, input = function(*args, **options), args[0]
         primitive = other if len(args) > 1 or options else plain
         if isinstance(seen, Tensor):
-            return write_out(out, primitive(seen), input, level=4)
+            return write_out(out, primitive(seen), input, exact=EXACT, level=4)
         copies = tuple([primitive(part) for part in seen])
         if out is None:
             return copies
         for each, part in zip(out, copies):
-            write_out(each, part, input, level=4)
+            write_out(each, part, input, exact=EXACT, level=4)
         return None
     return public()(copy)
 
@@ -178,7 +178,7 @@ def _detach_copy(input):
     return np.array(input, order="C")
 
 
-@public(out="")
+@public(out=EXACT)
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy, whose derivative is refused: RuntimeError on backward.
 
