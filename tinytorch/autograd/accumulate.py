@@ -63,7 +63,7 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         if array is not g or array.base is not None or getrefcount(array) > _alone \
                 or array.strides != leaf.array.strides and mode.enforce_grad_layout:
             fresh = np.empty_like(leaf.array, dtype)
-            if array.strides == fresh.strides:
+            if type(array) is not np.ndarray and array.strides == fresh.strides:
                 fresh = seen(fresh, *bits_of(array))           # a lazy conjugate stays one
             fresh[...] = array
             array = fresh

@@ -58,9 +58,9 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
     targets = None if inputs is None else {edge_of(t): None for t in inputs}
     useful = None if targets is None else leading_to(targets, roots)
     step = watched(_step) if mode.anomaly else _step
-    careful = create_graph or mode.anomaly or any([is_widened(g) for g in grads])
     edges = [edge_of(root) for root in roots]
     grads = [g if create_graph else g.array for g in grads]
+    careful = create_graph or mode.anomaly or dt.BFLOAT16 in [g.dtype for g in grads]
     while True:
         for edge, d in zip(edges, grads):      # add each gradient to what has arrived where it goes
             if d is None or edge is None:

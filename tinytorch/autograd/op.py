@@ -42,6 +42,7 @@ from .grad_mode import mode, usual
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
 from .promotion import (
+    CONVERTED,
     FLOATS,
     NUMBERS,
     not_an_operand,
@@ -227,7 +228,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_operands = [kept == (True, True, False) for kept in keeps]
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
 
-    def call(input, other, *, out=None, _plain=True):
+    def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and other.__class__ is ndarray:
                 return forward(input, other)   # a derivative rule at work on plain arrays
@@ -240,9 +241,11 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return on_arrays(o, input, other)
         a = input.array
-        usual_order = input.view_info is None  # of other layouts NumPy keeps something else than torch
-        if differentiable and not usual_order:
-            refresh(input)
+        usual_order = True                     # of views NumPy may keep another order in memory than torch
+        if input.view_info is not None:
+            usual_order = False
+            if differentiable:
+                refresh(input)
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
             b = other.array
@@ -250,9 +253,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
-            if other.view_info is None:
-                usual_order = usual_order and a.flags.c_contiguous
-            else:
+            if other.view_info is not None:
                 usual_order = False
                 if differentiable:
                     refresh(other)
@@ -274,14 +275,14 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
-            return write_out(out, call(to_default(input), to_default(other), _plain=False), input, other)
+            return write_out(out, call(to_default(input), to_default(other), out=CONVERTED), input, other)
         try:
             result = forward(a, b)
         except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
             return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if not (usual_order and _plain) and not o.is_product and result.strides != a.strides:
+        if (not usual_order or out is CONVERTED) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
         tensor.array = result
@@ -326,7 +327,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             tensor._requires_grad = False
             if fresh.cell is not None:
                 tensor.version = fresh.cell()
-        return tensor if out is None else write_out(out, tensor, input, other)
+        return tensor if out is None or out is CONVERTED else write_out(out, tensor, input, other)
     return call
 
 
@@ -393,14 +394,16 @@ def _general(o, forward):
     def call(*args):
         arrays = list(args)
         tensors, edges = [], []
-        mask = 0
+        mask, usual_order = 0, True
         for i in range(first, len(args)):
             arg = args[i]
             if isinstance(arg, Tensor):
                 tensors.append(i)
                 arrays[i] = arg.array
-                if arg.view_info is not None and differentiable:
-                    refresh(arg)
+                if arg.view_info is not None:
+                    usual_order = False
+                    if differentiable:
+                        refresh(arg)
                 if arg._requires_grad:
                     mask |= 1 << (i - first)
                     edges.append(arg.node or arg)
@@ -421,7 +424,7 @@ def _general(o, forward):
             return wrap_outputs(o, args, arrays, tensors, edges, mask, result, extra, recording)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if elementwise and any([args[i].view_info is not None or not arrays[i].flags.c_contiguous for i in tensors]):
+        if elementwise and (not usual_order or not arrays[tensors[0]].flags.c_contiguous):
             result = operand_order(result, *[arrays[i] for i in tensors])
         tensor = blank(Tensor)
         tensor.array = result

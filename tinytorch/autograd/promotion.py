@@ -39,6 +39,10 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     raise not_an_operand(o, operands[0], 1)
 
 
+#: The `out` of a call whose operands were converted for it: of these NumPy may keep another order in memory than torch.
+CONVERTED = object()
+
+
 def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number, to_float: bool,
            out: Tensor | None = None) -> Tensor:
     """An op of two operands, at least one of them a tensor, whose dtypes are not the same: each is converted to their
@@ -53,7 +57,7 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
         return o.wide_scalar(_in_dtype(input, d.numpy), other)
     input, other = _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
     try:
-        return call(input, other, _plain=False)
+        return call(input, other, out=CONVERTED)
     except NotImplementedError:
         if isinstance(out, Tensor):            # torch looks for the kernel last
             check_castable(input, out)
@@ -312,7 +316,7 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
     resized either). `exact`: the words of the error if the dtypes differ ({want}, {have}, or as {Want}, {Have});
     without it, what can be cast may be written. `level`: how far up the caller of the function stands.
     """
-    if out is None:
+    if out is None or out is CONVERTED:
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
