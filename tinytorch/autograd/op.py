@@ -46,6 +46,7 @@ from .promotion import (
     FLOATS,
     NUMBERS,
     not_an_operand,
+    of_numbers,
     on_arrays,
     to_default,
     unlike,
@@ -239,7 +240,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 if not number_first or not isinstance(input, NUMBERS):
                     raise not_an_operand(o, input, 1)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
-            return on_arrays(o, input, other)
+            return of_numbers(o, call, input, other, out)
         a = input.array
         usual_order = True                     # of views NumPy may keep another order in memory than torch
         if input.view_info is not None:

@@ -39,6 +39,16 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     raise not_an_operand(o, operands[0], 1)
 
 
+def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None) -> Any:
+    """An op of two operands of which none is a tensor: of Python's numbers torch does arithmetic."""
+    if o.name not in _ARITHMETIC or type(input) not in _PYTHONS or type(other) not in _PYTHONS:
+        return on_arrays(o, input, other)
+    d = result_dtype((input, other)).numpy
+    return call(wrap(dt.cast(np.asarray(input), d)), other, out=out)
+
+
+_ARITHMETIC, _PYTHONS = {"add", "sub", "mul", "div", "div.2", "floor_divide"}, {bool, int, float, complex}
+
 #: The `out` of a call whose operands were converted for it: of these NumPy may keep another order in memory than torch.
 CONVERTED = object()
 
@@ -335,6 +345,10 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
             check_overlap(out, x, apart)
     shape = result.array.shape
     if out.array.shape != shape:
+        if not apart and any([x is out for x in inputs]) and shape == np.broadcast_shapes(*[
+                x.array.shape for x in inputs if isinstance(x, Tensor)]):
+            raise RuntimeError(f"output with shape {list(out.array.shape)} doesn't match the broadcast shape "
+                               f"{list(shape)}")
         if out.array.size:
             warnings.warn("An output with one or more elements was resized since it had shape "
                           f"{list(out.array.shape)}, which does not match the required output shape {list(shape)}. "

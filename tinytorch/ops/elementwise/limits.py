@@ -101,7 +101,7 @@ _PLAIN, _LARGE = (int, float, type(None)), 3e38     # what any float but a half 
 
 def _refuse_complex(both_sides, min, max, input, *given):
     """torch's error: it names a routine where tensors limit (for `clamp`, `both_sides`, if `input` itself is real)."""
-    if both_sides and isinstance(min, complex) | isinstance(max, complex) and not is_complex(input):
+    if both_sides and isinstance(min, complex) | isinstance(max, complex) and input.is_floating_point():
         raise RuntimeError("value cannot be converted to type double without overflow")
     if isinstance(min if max is None else max, Tensor) and not (both_sides and is_complex(input)):
         name = "maximum" if max is None else "minimum" if min is None else "clamp"

@@ -363,7 +363,7 @@ def setitem(self, index, value):
     if isinstance(value, Tensor):
         if may_share(array, value.array):
             check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value,
-                          copying=advanced is None)
+                          advanced is not None and value.array.ndim > 0, copying=advanced is None)
         if value.array.dtype == array.dtype:
             value = value.array
         else:

@@ -12,6 +12,7 @@ from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
 from ...kernels.layout import channels_last, in_channels_last
+from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
 from ...tensor import Size, Tensor, wrap
 from ...types import Ints
 from .pad import pad
@@ -82,6 +83,25 @@ def _affine(x, weight, bias):
     return x if bias is None else x + bias
 
 
+def _with_channels_last(g):
+    if not isinstance(g, Tensor):
+        return in_channels_last(g)
+    return g.clone(memory_format=CHANNELS_LAST if g.array.ndim == 4 else CHANNELS_LAST_3D)
+
+
+@op(name="alias", input=_with_channels_last)
+def _gradient_in_channels_last(input):
+    return input[...]
+
+
+def _ordered(input):
+    """`input`, whose gradient has channels last in memory if `input` has."""
+    array = input.array
+    if array.ndim not in (4, 5) or array.strides[1] > array.strides[-1] or not channels_last(array):
+        return input
+    return _gradient_in_channels_last(input)
+
+
 def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, momentum, eps):
     dims = tuple(i for i in range(input.array.ndim) if i != 1)
 
@@ -89,7 +109,7 @@ def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, mo
         centred = input - input.mean(dims, keepdim=True)
         x = centred / ((centred * centred).mean(dims, keepdim=True) + eps).sqrt()
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    return _single(normalised, input, weight, bias)
+    return _single(normalised, _ordered(input), weight, bias)
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition,
@@ -125,7 +145,8 @@ def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
     def moved(input, weight, bias, mean, var):
         x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    return _single(moved, input, weight, bias, *(v if isinstance(v, Tensor) else wrap(v) for v in (mean, var)))
+    mean, var = (v if isinstance(v, Tensor) else wrap(v) for v in (mean, var))
+    return _single(moved, _ordered(input), weight, bias, mean, var)
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition,
@@ -355,6 +376,8 @@ def _group_norm_decomposition(input, weight, bias, groups, eps):
         centred = rows - rows.mean(2, keepdim=True)
         x = (centred / ((centred * centred).mean(2, keepdim=True) + eps).sqrt()).reshape(input.shape)
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
+    if not input.array.flags.c_contiguous:     # torch takes views of what can be read as rows
+        input = _ordered(input)
     return _single(normalised, input, weight, bias)
 
 

@@ -252,7 +252,7 @@ def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
     return _extreme_over("amin", _amin, input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="aminmax_cpu", out=EXACT, method=True)
+@public(out=EXACT, method=True)
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
             out: Tensors | None = None) -> return_types.aminmax:
     """Smallest and largest element (along `dim`) as a named tuple (min, max).
@@ -267,6 +267,8 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
                            "identity.")
     dim = tuple(range(array.ndim)) if dim is None else axes(dim, array.ndim)
     check_nonempty("aminmax", array, dim)
+    if array.dtype.kind in dt.COMPLEX:
+        raise not_implemented("aminmax_cpu", input)
     return return_types.aminmax(*at_once(_aminmax, input, dim, keepdim))
 
 

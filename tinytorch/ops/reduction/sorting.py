@@ -272,7 +272,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if sequence.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if sequence.dtype.kind in dt.BOOL + dt.COMPLEX and values.size:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
