@@ -52,10 +52,10 @@ def test_order_of_checks(line):
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 2), (3, 1, 4, 1), (2, 2, 1, 4), (3, 4, 4, 1), (2, 2, 2, 1, 3)])
 @pytest.mark.parametrize("call", [
-    "batch_norm(x, None, None, training=True)", "batch_norm(x, t.ones(c), t.ones(c))", "group_norm(x, 1)"])
+    "batch_norm(x, None, None, training=True)", "batch_norm(x, t.ones(c).double(), t.ones(c).double())", "group_norm(x, 1)"])
 def test_gradients_with_channels_last(call, shape):
     def program(t):
-        x = t.linspace(-1, 2, t.zeros(shape).numel()).reshape(shape)
+        x = t.linspace(-1, 2, t.zeros(shape).numel(), dtype=t.float64).reshape(shape)
         x = x.to(memory_format=t.channels_last if x.ndim == 4 else t.channels_last_3d).requires_grad_()
         y = eval("t.nn.functional." + call, dict(t=t, x=x, c=shape[1]))
         return [t.autograd.grad((y * y * y).sum(), x, create_graph=again, retain_graph=True)[0].stride()
