@@ -346,6 +346,8 @@ def setitem(self, index, value):
                       or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
         if advanced is not None:
+            if isinstance(value, Tensor) and value.array.ndim and may_share(target.array, value.array):
+                check_overlap(wrap(target.array), value, True)
             value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype))
             _put_in_place(target, advanced, value, False)
         elif isinstance(value, Tensor) and value.array.ndim:
