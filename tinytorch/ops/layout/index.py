@@ -122,7 +122,10 @@ def put_values(array, values, index, accumulate=False):
     try:
         if accumulate:
             _check_in_range(array.shape, index)
-            add_at(array, index, values)
+            row_major = np.ascontiguousarray(array)
+            add_at(row_major, index, values)
+            if not array.flags.c_contiguous:
+                array[...] = row_major
         else:
             array[index] = values
     except IndexError as error:
