@@ -80,6 +80,14 @@ def test_puts_into_columns(function, dtype, accumulate):
     same_outcome(program)
 
 
+@pytest.mark.parametrize("second", [[0, 1], [0, 1, 2]])
+def test_index_is_looked_at_before_the_dtype(second):
+    def program(t):
+        x = t.zeros(2, 3)
+        x[t.tensor([0, 1, 1]), t.tensor(second)] = t.ones(1, dtype=t.float64)
+    same_outcome(program)
+
+
 @pytest.mark.parametrize("size", [(0,), (0, 2), (2, 0, 1)])
 def test_gathers_nothing(size):
     def program(t):
