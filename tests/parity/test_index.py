@@ -67,3 +67,55 @@ def test_setitem(statement):
     "t.diagonal_scatter(x, t.ones(2))"])
 def test_scatter(expression):
     same_outcome(lambda t: eval(expression, dict(t=t, x=t.arange(6.).reshape(2, 3), i=t.tensor([0, 1, 1]))))
+
+
+@pytest.mark.parametrize("accumulate", [True, False])
+@pytest.mark.parametrize("function", ["index_put", "index_put_"])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "bfloat16"])
+def test_puts_into_columns(function, dtype, accumulate):
+    def program(t):
+        x = t.arange(12).to(getattr(t, dtype)).reshape(3, 4).t().clone()
+        y = getattr(x, function)((t.tensor([0, 0, -1]),), t.tensor(2, dtype=x.dtype), accumulate)
+        return x, y, y.stride()
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("second", [[0, 1], [0, 1, 2]])
+def test_index_is_looked_at_before_the_dtype(second):
+    def program(t):
+        x = t.zeros(2, 3)
+        x[t.tensor([0, 1, 1]), t.tensor(second)] = t.ones(1, dtype=t.float64)
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("size", [(0,), (0, 2), (2, 0, 1)])
+def test_gathers_nothing(size):
+    def program(t):
+        x = t.zeros(size)
+        y = x.gather(0, t.zeros(size, dtype=t.int64))
+        return y, y._is_view(), y.stride()
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("function", ["scatter_reduce", "index_reduce"])
+@pytest.mark.parametrize("reduce", ["amax", "amin"])
+@pytest.mark.parametrize("numbers, source", [
+    ((np.nan, 1., 2.), (1., 2.)), ((1., 2., 3.), (np.nan, 2.)), ((1., 2., np.nan), (3., 2.)),
+    ((1., 2., np.inf), (3., np.inf))])
+def test_gradients_of_extremes_that_are_nan(function, reduce, numbers, source):
+    def program(t):
+        x, y = t.tensor(numbers, requires_grad=True), t.tensor(source, requires_grad=True)
+        found = [getattr(x, function)(0, t.tensor([0, 0]), y, reduce, include_self=flag) for flag in (True, False)]
+        return [(z, *t.autograd.grad(z.sum(), [x, y])) for z in found]
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("call", ["select_scatter(x, y[0], 0, 1)", "slice_scatter(x, y, 0, 1, 2)",
+                                  "select_scatter(x.detach(), y[0].detach(), 0, 1)"])
+@pytest.mark.parametrize("of", "xy")
+def test_no_gradients_of_complex_numbers(call, of):
+    def program(t):
+        x, y = t.ones(2, dtype=t.complex64), t.zeros(1, dtype=t.complex64)
+        (x if of == "x" else y).requires_grad_()
+        return eval("t." + call, dict(t=t, x=x, y=y))
+    same_outcome(program)

@@ -122,7 +122,10 @@ def put_values(array, values, index, accumulate=False):
     try:
         if accumulate:
             _check_in_range(array.shape, index)
-            add_at(array, index, values)
+            row_major = np.ascontiguousarray(array)
+            add_at(row_major, index, values)
+            if not array.flags.c_contiguous:
+                array[...] = row_major
         else:
             array[index] = values
     except IndexError as error:
@@ -416,6 +419,7 @@ def _fitting(self, values, advanced, accumulate=False):
     if values.array.size == 1 and not accumulate and advanced[-1].dtype == bool:
         stored_as(values.item(), self.array.dtype)             # refuses what does not fit
         return values.to(self.dtype)
+    pick(self.array, advanced)                 # the errors of the index come first
     raise RuntimeError("Index put requires the source and destination dtypes match, got "
                        f"{type_name(self)} for the destination and {type_name(values)} for the source.")
 

@@ -15,7 +15,7 @@ from ...types import Number
 from ..creation.conversion import _to_copy
 from ..elementwise.arithmetic import REFUSED, refused
 from ..elementwise.where import pick
-from .shape import reshape
+from .shape import _reshape_copy, reshape
 
 __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 
@@ -128,7 +128,7 @@ def _share_of_extremes(g, ans, input, dim, index, src, include_self):
         in_self = _scatter(in_self, dim, index, 0)
     in_src = _as_numbers(src == _gather(ans, dim, index), g)
     number = _scatter_add(in_self, dim, index, in_src)
-    share = g / (number + _as_numbers(number == 0, g))
+    share = g / number                         # NaN where the extreme is NaN, which equals nothing
     return share * in_self, _gather(share, dim, index) * in_src
 
 
@@ -225,7 +225,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     dim = _check_ranks(input, index, dim, "gather")
     shape, places = input.array.shape, index.array.shape
     if not index.array.size:
-        return _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long()).reshape(places)
+        flat = _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long())
+        return flat if len(places) == 1 else _reshape_copy(flat, places)
     for d, (n, m) in enumerate(zip(places, shape)):
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "

@@ -8,6 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import int_of, ints_of
 from ...autograd.op import op, renamed, single
+from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import method, public, refuse
 from ...autograd.views import layouts
 from ...kernels.memory import overflow
@@ -436,6 +437,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     tensor([[0., 0.],
             [1., 1.]])
     """
+    refuse_complex_gradient("select_scatter", input, src)
     return _replaced(input, src, lambda x: select(x, dim, index))
 
 
@@ -448,6 +450,7 @@ def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = 
     >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), start=1, end=3)
     tensor([0., 1., 1., 0.])
     """
+    refuse_complex_gradient("slice_scatter", input, src)
     dim = check_dim(dim, input.array.ndim)
     return _replaced(input, src, lambda x: _slice(x, (_ALL,) * dim + (slice(start, end, step), ...)))
 
