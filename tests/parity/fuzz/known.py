@@ -22,6 +22,7 @@ KNOWN = [
      "operations take NumPy's numbers: derivative rules hand them what reductions of arrays give"),
     ("", "error", "^no error for OverflowError: .*int too big",
      "a float tensor takes any int, whose size nothing looks at"),
+    (r"^y = (m\(|\(lambda q)", "view", "", "whether the last of the operations that a layer consists of makes a view"),
 ]
 
 
