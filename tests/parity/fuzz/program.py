@@ -34,9 +34,22 @@ def loss(*tensors):
     return total
 
 
+def flat(values):
+    """The tensors in tuples and lists, in one list."""
+    if isinstance(values, (tuple, list)):
+        return [x for value in values for x in flat(value)]
+    return [values]
+
+
+def dense(gradients, detached=False):
+    """Gradients copied to contiguous memory, with or without their histories."""
+    return [x if x is None else (x.detach() if detached else x).reshape(-1).clone().reshape(x.shape)
+            for x in gradients]
+
+
 def names_for(t):
     """What the lines of a program find."""
-    return {"T": t, "F": t.nn.functional, "np": np, "loss": loss}
+    return {"T": t, "F": t.nn.functional, "np": np, "loss": loss, "flat": flat, "dense": dense}
 
 
 @contextlib.contextmanager
@@ -108,7 +121,7 @@ def compare(ours, theirs, number, name):
             compare(ours[key], theirs[key], number, f"{name}[{key!r}]")
         return
     if not isinstance(theirs, torch.Tensor) or not isinstance(ours, tinytorch.Tensor):
-        if callable(theirs) and callable(ours):
+        if callable(theirs) and callable(ours) or _is_machine(theirs) and type(ours).__name__ == type(theirs).__name__:
             return
         try:
             same(ours, theirs, tolerance=1e-6 if isinstance(theirs, float) else None)
@@ -130,6 +143,11 @@ def compare(ours, theirs, number, name):
         memory = ours.detach().array
         if memory.dtype.kind != "V" and not ours.is_conj() and not ours.is_neg() and memory.flags.writeable:
             memory[...] = numbers
+
+
+def _is_machine(x):
+    """Whether it is an optimiser, a schedule, a data set or a loader: what it does is compared."""
+    return type(x).__module__.startswith(("torch.optim", "torch.utils.data"))
 
 
 def _seen(look, x):
@@ -218,6 +236,7 @@ def reproduction(lines, found):
     """The program as a script to paste, and what differs."""
     head = ["import numpy as np, torch as T", "F = T.nn.functional"] if any(
         re.search(r"\b(np|F)\.", line) for line in lines) else ["import torch as T"]
-    if any("loss(" in line for line in lines):
-        head.append("from tests.parity.fuzz.program import loss")
+    helpers = [name for name in ("dense", "flat", "loss") if any(f"{name}(" in line for line in lines)]
+    if helpers:
+        head.append(f"from tests.parity.fuzz.program import {', '.join(helpers)}")
     return "\n".join([*head, *lines, f"# {found}"])

@@ -129,6 +129,12 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
         raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
                            f"BFloat16, Float, Double; but got torch.{weight.dtype.tensor_type} instead (while "
                            "checking arguments for embedding_bag)")
+    if per_sample_weights is not None and per_sample_weights.array.dtype != weight.array.dtype:
+        names = ["CPUBFloat16Type" if x.array.dtype.kind == "V" else f"torch.{x.dtype.tensor_type}"
+                 for x in (weight, per_sample_weights)]
+        raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+                           f"'per_sample_weights'; but type {names[0]} does not equal {names[1]} (while checking "
+                           "arguments for embedding_bag)")
     flat = input.reshape(-1)
     padding = _padding_row(padding_idx, weight)
     dtype = weight.array.dtype
