@@ -124,7 +124,7 @@ def put_values(array, values, index, accumulate=False):
             _check_in_range(array.shape, index)
             row_major = np.ascontiguousarray(array)
             add_at(row_major, index, values)
-            if not array.flags.c_contiguous:
+            if row_major is not array:
                 array[...] = row_major
         else:
             array[index] = values
@@ -372,7 +372,7 @@ def setitem(self, index, value):
         if value.array.dtype == array.dtype:
             value = value.array
         else:
-            value = dt.cast(value.array if advanced is None else _fitting(self, value, advanced).array, array.dtype)
+            value = dt.cast(value.array if advanced is None else _fitting(wrap(array), value, advanced).array, array.dtype)
     else:
         value = as_scalar_tensor(value, array.dtype)
     if advanced is not None:
