@@ -33,6 +33,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
+def is_widened(g: Gradient | None) -> bool:
+    """Whether a gradient is a bfloat16 one, with which NumPy cannot compute."""
+    return g is not None and (g.array if isinstance(g, Tensor) else g).dtype.kind == dt.WIDENED
+
+
+def plus(a: Gradient, b: Gradient) -> Gradient:
+    """The sum of two gradients."""
+    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a):
+        return a + b
+    return dt.to_bfloat16(dt.from_bfloat16(a) + dt.from_bfloat16(b))
+
+
 def accumulate_with_hooks(leaf: Tensor, g: Gradient, create_graph: bool) -> None:
     extras = leaf._accumulating
     g, = through_node_hooks(extras.pre, (g,))
@@ -70,7 +82,7 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         leaf._grad = wrap(array)
     else:
         if dtype.kind == dt.WIDENED:
-            grad.array[...] = dt.to_bfloat16(dt.from_bfloat16(grad.array) + dt.from_bfloat16(array))
+            grad.array[...] = plus(grad.array, array)
         else:
             np.add(grad.array, array, out=grad.array)
         grad.version[0] += 1

@@ -15,10 +15,10 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from . import accumulate as accumulation
-from .accumulate import accumulate_grad, accumulate_with_hooks
+from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
 from .anomaly_mode import watched
 from .grad_mode import mode
-from .hooks import Gradient, as_tensor, through_node_hooks, through_tensor_hooks
+from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
 from .node import ANS, FREED, SELECT, GradientEdge, Node, shape_of
 from .paths import edge_of, leading_to
 from .promotion import rounded
@@ -246,18 +246,6 @@ def _through_decomposition(op, g, wanted, saved):
     asked = [a for a, w in zip(args[op.first:], wanted) if w]
     found = iter(run_backward([r for r, _ in pairs], [d for _, d in pairs], True, True, asked, False))
     return [next(found) if w else None for w in wanted]
-
-
-def is_widened(g: Gradient | None) -> bool:
-    """Whether a gradient is a bfloat16 one, with which NumPy cannot compute."""
-    return g is not None and (g.array if isinstance(g, Tensor) else g).dtype.kind == dt.WIDENED
-
-
-def plus(a: Gradient, b: Gradient) -> Gradient:
-    """The sum of two gradients."""
-    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a):
-        return a + b
-    return dt.to_bfloat16(dt.from_bfloat16(a) + dt.from_bfloat16(b))
 
 
 def _sum_to(g, shape):

@@ -111,7 +111,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
-    `numbers`: where a Python number may stand: "both", "other" or "none".
+    `numbers`: where a Python number may stand: "both", "other" or "none"; with "any" both operands may be numbers.
     `mixed`: a check of operands whose dtypes differ.
     `wraps`: a Python int is one of the tensor's dtype, wrapped around as in C (in arithmetic the result is wrapped).
     `wide_scalar`: in half precision a single number for `other` is not rounded before, but taken in float32.
@@ -220,7 +220,7 @@ def _unary(o, forward, to_float, casts):
 
 
 def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
-    number_first, tensors_only = numbers == "both", numbers == "none"
+    number_first, tensors_only = numbers in ("both", "any"), numbers == "none"
     whole = FLOATS if wraps else _WHOLE
     differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
@@ -240,7 +240,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 if not number_first or not isinstance(input, NUMBERS):
                     raise not_an_operand(o, input, 1)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
-            return of_numbers(o, call, input, other, out)
+            return of_numbers(o, call, input, other, out) if numbers == "any" else on_arrays(o, input, other)
         a = input.array
         usual_order = True                     # of views NumPy may keep another order in memory than torch
         if input.view_info is not None:

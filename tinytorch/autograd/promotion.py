@@ -41,13 +41,13 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
 
 def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None) -> Any:
     """An op of two operands of which none is a tensor: of Python's numbers torch does arithmetic."""
-    if o.name not in _ARITHMETIC or type(input) not in _PYTHONS or type(other) not in _PYTHONS:
+    if type(input) not in _PYTHONS or type(other) not in _PYTHONS:
         return on_arrays(o, input, other)
     d = result_dtype((input, other)).numpy
     return call(wrap(dt.cast(np.asarray(input), d)), other, out=out)
 
 
-_ARITHMETIC, _PYTHONS = {"add", "sub", "mul", "div", "div.2", "floor_divide"}, {bool, int, float, complex}
+_PYTHONS = {bool, int, float, complex}
 
 #: The `out` of a call whose operands were converted for it: of these NumPy may keep another order in memory than torch.
 CONVERTED = object()

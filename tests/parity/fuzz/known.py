@@ -3,6 +3,8 @@ import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
 KNOWN = [
+    ("", "stride of one", "", "no element is reached by the stride of a dimension of size 1: NumPy sets it as it likes "
+     "in results and in reshape"),
     ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
     ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
      "tensor whose shape was changed in place in its old shape"),
@@ -12,9 +14,6 @@ KNOWN = [
     (r"T\.cholesky_inverse\(", "value", "complex", "LAPACK takes part of the diagonal to be real, as it is not"),
     (r"left=False\)", "view", "", "torch's is a conjugate view"),
     (r"grad\(", "error", "output 0 of LinalgInvEx", "torch writes to what its linalg.cond has saved"),
-    ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
-    ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
-     "tensor whose shape was changed in place in its old shape"),
     (r"^y = F\.(instance_norm|\w+_pool1d|max_unpool1d|pad)\(", "view", "",
      "one operation here; in torch a view of pooled images of one row, or of a batch norm"),
     ("", "error", "complex32", "float16 with a complex number is complex32 in torch, a dtype that is missing"),

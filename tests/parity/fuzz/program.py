@@ -1,5 +1,6 @@
 """Running a program under both libraries, and reducing one that ends differently."""
 import contextlib
+import functools
 import re
 import signal
 import warnings
@@ -18,7 +19,7 @@ LIMIT = 10
 
 class Difference(Exception):
     """The libraries differ. `line`: the number of the statement, or how many there are if it shows at the end. `kind`:
-    in what (error, type, dtype, shape, stride, view, history, value, memory, time)."""
+    in what (error, type, dtype, shape, stride, stride of one, view, history, value, memory, time)."""
 
     def __init__(self, kind, line, text):
         super().__init__(f"{kind} in line {line}: {text}")
@@ -66,7 +67,16 @@ def _time_limit():
 
 
 def run(lines):
-    """Raise Difference unless the program does the same under both libraries."""
+    """Raise Difference unless the program does the same under both libraries. After a difference that is known it goes
+    on, if both have a value."""
+    known = {}                                 # by object and kind, with the object, so that it stays one
+
+    def differs(kind, value, number, name, text):
+        found = Difference(kind, number, f"{name}: {text}")
+        if (id(value), kind) not in known and reason_for(lines, found) is None:
+            raise found from None
+        known[id(value), kind] = value
+
     ours, theirs = names_for(tinytorch), names_for(torch)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -79,10 +89,10 @@ def run(lines):
             for name in [name for name, value in theirs.items() if name[0] != "_" and before.get(name) is not value]:
                 if name not in ours:
                     raise Difference("error", number, f"{name} is not assigned")
-                compare(ours[name], theirs[name], number, name)
+                compare(ours[name], theirs[name], name, functools.partial(differs, number=number))
         values = {name: x for name, x in theirs.items() if name not in names_for(torch)}
         for name, value in values.items():
-            compare(ours[name], value, len(lines), name)
+            compare(ours[name], value, name, functools.partial(differs, number=len(lines)))
         _same_memory(ours, values, len(lines))
 
 
@@ -108,17 +118,17 @@ def _told(error):
     return "no error" if error is None else f"{_type_of(error)}: {str(error).splitlines()[:1]}"
 
 
-def compare(ours, theirs, number, name):
-    """Raise Difference unless the two are the same: in type, dtype, shape, strides, history, whether they are views,
-    and values up to the rounding of their dtype. Then the values are torch's in both. What a name that begins with g
-    stands for is a gradient: whether it is a view is not compared."""
+def compare(ours, theirs, name, differs):
+    """Call `differs(kind, theirs, name=, text=)` unless the two are the same: in type, dtype, shape, strides, history,
+    whether they are views, and values up to the rounding of their dtype. Then the values are torch's in both. What a
+    name that begins with g stands for is a gradient: whether it is a view is not compared."""
     if isinstance(theirs, (list, tuple)) and isinstance(ours, (list, tuple)) and len(ours) == len(theirs):
         for i, (a, b) in enumerate(zip(ours, theirs)):
-            compare(a, b, number, f"{name}[{i}]")
+            compare(a, b, f"{name}[{i}]", differs)
         return
     if isinstance(theirs, dict) and isinstance(ours, dict) and list(ours) == list(theirs):
         for key in theirs:
-            compare(ours[key], theirs[key], number, f"{name}[{key!r}]")
+            compare(ours[key], theirs[key], f"{name}[{key!r}]", differs)
         return
     if not isinstance(theirs, torch.Tensor) or not isinstance(ours, tinytorch.Tensor):
         if callable(theirs) and callable(ours) or _is_machine(theirs) and type(ours).__name__ == type(theirs).__name__:
@@ -126,18 +136,20 @@ def compare(ours, theirs, number, name):
         try:
             same(ours, theirs, tolerance=1e-6 if isinstance(theirs, float) else None)
         except Different as different:
-            raise Difference("type", number, f"{name}: {different}") from None
+            differs("type", theirs, name=name, text=different)
         return
     for kind, look in _LOOKS.items():
         if kind == "view" and name.startswith("g"):
             continue                           # how a gradient came about is nobody's business
         a, b = _seen(look, ours), _seen(look, theirs)
         if a != b:
-            raise Difference(kind, number, f"{name}: {a} for {b}")
+            differs(kind, theirs, name=name, text=f"{a} for {b}")
+            if kind in ("dtype", "shape"):
+                return
     try:
         same(ours.detach(), theirs.detach(), tolerance=TOLERANCE)
     except Different as different:
-        raise Difference("value", number, f"{name}: {different}") from None
+        differs("value", theirs, name=name, text=different)
     if ours.numel() and (theirs.dtype.is_floating_point or theirs.dtype.is_complex):
         numbers = array_of(theirs)
         memory = ours.detach().array
@@ -160,7 +172,8 @@ def _seen(look, x):
 _LOOKS = {
     "dtype": lambda x: str(x.dtype),
     "shape": lambda x: tuple(x.shape),
-    "stride": lambda x: tuple(x.stride()) if x.numel() else None,
+    "stride": lambda x: [step for step, n in zip(x.stride(), x.shape) if n > 1] if x.numel() else None,
+    "stride of one": lambda x: tuple(x.stride()) if x.numel() else None,
     "view": lambda x: (x._is_view(), x.is_conj(), x.is_neg()),
     "history": lambda x: (x.requires_grad, x.is_leaf),
 }

@@ -68,7 +68,7 @@ def refused(name):
 
 
 # ------------------------------------------------------------------ sums
-@binary(input=lambda g: g, other=lambda g: g, name="add")
+@binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add")
 def _add(input, other):
     return input + other
 
@@ -82,7 +82,7 @@ def _refuse_bools(input, other):
         raise RuntimeError(_NO_BOOL)
 
 
-@binary(input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools)
+@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools)
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
@@ -202,7 +202,8 @@ def positive(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------ products and quotients
 @binary(input=lambda g, other: g * conj(other),
         other=lambda g, input: g * conj(input),
-        inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", wide_scalar=True)
+        inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", numbers="any",
+        wide_scalar=True)
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -214,7 +215,7 @@ def mul(input, other):
     return input * other
 
 
-@binary(input=lambda g, other: g / conj(other),
+@binary(numbers="any", input=lambda g, other: g / conj(other),
         other=lambda g, input, other: -g * conj(input / other / other),
         to_float=True, name="div", wide_scalar=True)
 def _true_divide(input, other):
@@ -230,7 +231,7 @@ def _check_divisor(name, input, other):
             raise RuntimeError("ZeroDivisionError")
 
 
-@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
+@binary(numbers="any", input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
         wide_scalar=True)
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
@@ -251,7 +252,7 @@ def _floored(a, b, rounded):
     return np.where(b == 0, exact, np.where(quotient == 0, np.copysign(quotient, exact), whole))
 
 
-@binary(input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
+@binary(numbers="any", input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
         wide_scalar=True)
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
@@ -318,7 +319,7 @@ def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor |
     return _true_divide(input, other, out=out)
 
 
-@binary(input=refused("floor_divide"), other=refused("floor_divide"), backward_name=REFUSED,
+@binary(numbers="any", input=refused("floor_divide"), other=refused("floor_divide"), backward_name=REFUSED,
         kernel="div_floor_cpu", ioperator="__ifloordiv__", wide_scalar=True)
 def floor_divide(input, other):
     """input / other rounded down. RuntimeError for an integer division by zero, and in backward.

@@ -372,7 +372,9 @@ def setitem(self, index, value):
         if value.array.dtype == array.dtype:
             value = value.array
         else:
-            value = dt.cast(value.array if advanced is None else _fitting(wrap(array), value, advanced).array, array.dtype)
+            if advanced is not None:
+                value = _fitting(wrap(array), value, advanced)
+            value = dt.cast(value.array, array.dtype)
     else:
         value = as_scalar_tensor(value, array.dtype)
     if advanced is not None:
