@@ -65,7 +65,7 @@ def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> 
 
 
 def _type_text(d):
-    return f"torch.{d.tensor_type}" if d.numpy.kind not in dt.WIDENED + dt.COMPLEX else f"CPU{d.type_name}Type"
+    return f"torch.{d.tensor_type}" if d.numpy.kind not in dt.BOOL + dt.WIDENED + dt.COMPLEX else f"CPU{d.type_name}Type"
 
 
 def short_name(name: str) -> str:
@@ -75,10 +75,13 @@ def short_name(name: str) -> str:
 
 def _watched(node, number):
     """The place in `saved` that the version of that number belongs to, and the array there."""
-    saved = node.saved
-    places = [(i, s) for i, s in enumerate(saved[:AUX]) if isinstance(s, np.ndarray)]
-    if node.op.multi and isinstance(saved[ANS], tuple):
-        places += [(len(saved) + ANS, s) for s in saved[ANS]]
+    saved, kept = node.saved, node.op.kept(-1)
+    places = []
+    for i, s in enumerate(saved[:AUX]):
+        if i in kept or i == len(saved) + ANS:
+            for array in s if s.__class__ is tuple else (s,):              # an index, the outputs of an op of many
+                if isinstance(array, np.ndarray):
+                    places.append((i, array))
     return places[min(number, len(places) - 1)]
 
 
@@ -104,6 +107,8 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
         return s if not isinstance(s, np.ndarray) else wrap(s)
     if i == count + ANS and node.op.multi and s is not None:
         return tuple([_saved_output(node, k, array) for k, array in enumerate(s)])
+    if s.__class__ is tuple:                   # an index
+        return tuple([wrap(x) if isinstance(x, np.ndarray) else None if x == slice(None) else x for x in s])
     if not isinstance(s, np.ndarray):
         return s
     t = wrap(s)
@@ -257,7 +262,7 @@ def _pack_saved(node):
         if isinstance(s, np.ndarray):
             edge = node.edges[i - first] if 0 <= i - first < len(node.edges) else None
             saved[i] = Packed(_given(s, edge), pack, unpack)
-        elif s.__class__ is tuple and i >= count + ANS:
+        elif s.__class__ is tuple:
             saved[i] = tuple([Packed(wrap(x), pack, unpack) if isinstance(x, np.ndarray) else x for x in s])
     node.saved, node.versions = saved, PACKED
 
