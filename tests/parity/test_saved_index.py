@@ -4,9 +4,10 @@ import pytest
 from .test_graph import both_agree
 from .test_graph_api import attempt
 
-READS = ["x[i]", "x[:, i]", "x[i, i]", "x[[i, i]]", "x[[lib.tensor(0), lib.tensor(1)]]", "x[m]", "x[m, :2]", "x[..., i]",
-         "x[None, i]", "x[1, i]", "x[i.numpy()]", "x[i.tolist()]", "x[i[:1]]", "x.take(i)", "x.masked_select(m[:, None])",
-         "x.index_select(0, i)", "x.index_fill(0, i, 2.)", "lib.combinations(x[0])", "x.gather(1, i.reshape(2, 1))"]
+READS = ["x[i]", "x[:, i]", "x[i, i]", "x[[i, i]]", "x[[lib.tensor(0), lib.tensor(1)]]", "x[m]", "x[m, :2]",
+         "x[..., i]", "x[None, i]", "x[1, i]", "x[i.numpy()]", "x[i.tolist()]", "x[i[:1]]", "x.take(i)",
+         "x.masked_select(m[:, None])", "x.index_select(0, i)", "x.index_fill(0, i, 2.)", "lib.combinations(x[0])",
+         "x.gather(1, i.reshape(2, 1))"]
 WRITES = ["y[i, i] = v", "y[m] = 5.", "y[m, 0] = v", "y[:, i] = v", "y[0, i] = v", "y.index_put_((i, i), v)",
           "y.index_put_((m,), v[0])", "y.index_add_(0, i, x[:2])", "y.index_copy_(0, i, x[:2])", "y.put_(i, v)"]
 

@@ -65,7 +65,8 @@ def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> 
 
 
 def _type_text(d):
-    return f"torch.{d.tensor_type}" if d.numpy.kind not in dt.BOOL + dt.WIDENED + dt.COMPLEX else f"CPU{d.type_name}Type"
+    wordy = d.numpy.kind in dt.BOOL + dt.WIDENED + dt.COMPLEX
+    return f"CPU{d.type_name}Type" if wordy else f"torch.{d.tensor_type}"
 
 
 def short_name(name: str) -> str:
@@ -107,8 +108,6 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
         return s if not isinstance(s, np.ndarray) else wrap(s)
     if i == count + ANS and node.op.multi and s is not None:
         return tuple([_saved_output(node, k, array) for k, array in enumerate(s)])
-    if s.__class__ is tuple:                   # an index
-        return tuple([wrap(x) if isinstance(x, np.ndarray) else None if x == slice(None) else x for x in s])
     if not isinstance(s, np.ndarray):
         return s
     t = wrap(s)
@@ -148,10 +147,16 @@ def look_up(node: Node, name: str) -> Any:
         names, raw = saved_names(node), name.startswith("_raw")
         place = names.get(name.removeprefix("_raw").replace("_saved_input", "_saved_self"))
         if place is not None and not raw:
-            return saved_tensor(node, place, checked(node)[place])
+            found = saved_tensor(node, place, checked(node)[place])
+            return _shown_index(found) if found.__class__ is tuple else found
         if place is not None and isinstance(node.saved[place], (np.ndarray, Packed)):
             return SavedTensor(lambda pack, unpack: _pack_one(node, place, pack, unpack))
     raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
+
+
+def _shown_index(index):
+    """An index as torch shows it: a tensor, or None for all, per dimension. Other tuples as they are."""
+    return tuple([wrap(x) if isinstance(x, np.ndarray) else None if x == slice(None) else x for x in index])
 
 
 def saved_names(node: Node) -> dict[str, int]:
@@ -257,7 +262,7 @@ def _pack_saved(node):
         return
     pack, unpack = mode.saved_tensors_hooks
     saved = list(node.saved)
-    count, first = len(saved), node.op.first
+    first = node.op.first
     for i, s in enumerate(saved):
         if isinstance(s, np.ndarray):
             edge = node.edges[i - first] if 0 <= i - first < len(node.edges) else None
