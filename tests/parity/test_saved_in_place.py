@@ -26,12 +26,7 @@ NO_GRADIENTS = {**FOR_GPUS, "nn.functional.one_hot": "no input is differentiable
 
 #: What still differs, by the file.
 DIFFERENT = {
-    "layout/masked.py, index.py, scatter.py: the index, or the input for its shape, is not saved": """
-        combinations gather index_add index_copy index_fill index_put index_select masked_select put take
-        take_along_dim tensordot""",
-    "layout/strided.py: torch refuses to write to views of views without grad": "as_strided.partial_views",
     "elementwise/limits.py: the limit that has no gradient is not saved": "clamp",
-    "reduction/cumulative.py, statistics.py: the input or the indices": "cummax cummin std_mean std_mean.unbiased",
     "nn/softmax.py: keeps what it has computed apart from the output": """
         log_softmax log_softmax.with_dtype nn.functional.softmin nn.functional.softmin.with_dtype softmax
         softmax.with_dtype""",
@@ -44,9 +39,6 @@ DIFFERENT = {
         nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d""",
     "nn/norm.py, embedding.py: statistics, and operands of which torch keeps parts": """
         nn.functional.batch_norm nn.functional.embedding_bag nn.functional.group_norm nn.functional.rms_norm""",
-    "linalg: other formulas": """
-        cholesky_solve kron linalg.cond linalg.eig linalg.lstsq linalg.lstsq.grad_oriented linalg.multi_dot linalg.pinv
-        linalg.qr linalg.slogdet linalg.solve_triangular linalg.svd linalg.svdvals norm.nuc qr svd""",
 }
 REASONS = {name: reason for reason, names in DIFFERENT.items() for name in names.split()}
 
