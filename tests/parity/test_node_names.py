@@ -22,8 +22,7 @@ __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean p
 sort cumulative_trapezoid trapezoid trapz
 """,
     "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """
-atleast_2d atleast_3d cummax cummin gather index_select log_softmax log_softmax.with_dtype nn.functional.softmin
-nn.functional.softmin.with_dtype softmax softmax.with_dtype
+atleast_2d atleast_3d cummax cummin gather index_select
 """,
 }
 LISTED = {name for names in OTHERWISE_MADE.values() for name in names.split()}
