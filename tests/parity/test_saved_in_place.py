@@ -31,10 +31,6 @@ DIFFERENT = {
         take_along_dim tensordot""",
     "layout/strided.py: torch refuses to write to views of views without grad": "as_strided.partial_views",
     "reduction/cumulative.py, statistics.py: the input or the indices": "cummax cummin std_mean std_mean.unbiased",
-    "nn/cross_entropy.py, loss.py, margin_loss.py, ctc.py: one operation for several, or the reverse": """
-        nn.functional.binary_cross_entropy nn.functional.binary_cross_entropy_with_logits
-        nn.functional.ctc_loss nn.functional.huber_loss nn.functional.multi_margin_loss
-        nn.functional.multilabel_margin_loss nn.functional.smooth_l1_loss""",
     "nn/conv.py, bilinear.py: only what the gradients that are wanted need": """
         nn.functional.bilinear nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d
         nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d""",
