@@ -31,9 +31,6 @@ DIFFERENT = {
         take_along_dim tensordot""",
     "layout/strided.py: torch refuses to write to views of views without grad": "as_strided.partial_views",
     "reduction/cumulative.py, statistics.py: the input or the indices": "cummax cummin std_mean std_mean.unbiased",
-    "nn/conv.py, bilinear.py: only what the gradients that are wanted need": """
-        nn.functional.bilinear nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d
-        nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d""",
     "nn/norm.py, embedding.py: statistics, and operands of which torch keeps parts": """
         nn.functional.batch_norm nn.functional.embedding_bag nn.functional.group_norm nn.functional.rms_norm""",
     "linalg: other formulas": """
