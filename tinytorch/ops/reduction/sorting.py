@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, promoted, write_out
+from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
@@ -124,14 +124,61 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
     """
     array = input.array
     dim = check_dim(dim, array.ndim)
-    check_nonempty("kthvalue", array, (dim,) if array.ndim else ())
+    check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if array.ndim and array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("kthvalue_cpu", input)
+    refuse_complex_gradient("kthvalue", input)
     index = _order(array, dim, False)
-    index = index.take([k - 1], dim) if array.ndim else index
+    if array.ndim:
+        index = index.take([k - 1], dim)
+        if 2 < array.shape[dim] <= 16:         # of longer rows, which of equal elements is found is left open
+            _as_selected(np.moveaxis(dt.widened(array), dim, -1), np.moveaxis(index, dim, -1), k - 1)
     return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim)
+
+
+def _as_selected(rows, index, k):
+    """Of equal elements in one of the rows the one that torch's quickselect leaves at place k, put into `index`."""
+    found = np.take_along_axis(rows, index, -1)
+    several = ((rows == found) | np.isnan(rows) & np.isnan(found)).sum(-1) > 1
+    for row in np.argwhere(several).tolist():
+        index[(*row,)] = _selected(rows[(*row,)].tolist(), k)
+
+
+def _above(a, b):
+    return a > b or a != a and b == b
+
+
+def _selected(row, k):
+    """Which element of a list comes to stand at place k, partly sorted around medians of three."""
+    order, left, right = list(range(len(row))), 0, len(row) - 1
+
+    def above(i, j):
+        return _above(row[order[i]], row[order[j]])
+
+    def swap(i, j):
+        order[i], order[j] = order[j], order[i]
+    while right > left + 1:
+        swap((left + right) >> 1, left + 1)
+        for i, j in ((left + 1, right), (left, right), (left + 1, left)):
+            if above(i, j):
+                swap(i, j)
+        i, j = left + 1, right
+        while True:
+            i, j = i + 1, j - 1
+            while above(left, i):
+                i += 1
+            while above(j, left):
+                j -= 1
+            if j < i:
+                break
+            swap(i, j)
+        swap(left, j)
+        left, right = i if j <= k else left, j - 1 if j >= k else right
+    if right == left + 1 and above(left, right):
+        swap(left, right)
+    return order[k]
 
 
 # ------------------------------------------------------------------ unique
