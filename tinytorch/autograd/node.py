@@ -125,6 +125,7 @@ class Op:
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
         op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.elementwise = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()
         return op
