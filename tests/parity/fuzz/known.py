@@ -11,8 +11,8 @@ KNOWN = [
     ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
      "tensor whose shape was changed in place in its old shape"),
     (("grad", r"squeeze_\(|\.t_\(|transpose_\(|\.data = "), "error",
-     "^no error for RuntimeError: .*Function .* returned an invalid gradient", "as before, or in the shape of other memory "
-     "that it was given"),
+     "^no error for RuntimeError: .*Function .* returned an invalid gradient",
+     "as before, or in the shape of other memory that it was given"),
     ((r"T\.(nan)?median\(a", r"a = .*\.expand\("), "value", "", "torch takes an expanded tensor for one whose elements "
      "lie side by side, and reads behind it"),
     (("^g+ = ", r"T\.(var|std)(_mean)?\(a, \(\)"), "value", "", "torch takes no dimensions for one element in the "
