@@ -118,7 +118,8 @@ def test_gradients_of_losses(expression):
         wide = t.tensor([[2., -1, .5, 1], [1, 3, -2, .5]], dtype=t.double)
         x, c, w, y = [z.clone().requires_grad_() for z in (numbers, numbers + numbers.mT * .3j, wide, wide.mT.sin())]
         loss = eval(expression, dict(t=t, l=t.linalg, x=x, c=c, w=w, y=y))
-        used = [z for z in (x, c, w, y) if t.autograd.grad(loss, z, retain_graph=True, allow_unused=True)[0] is not None]
+        gradients = t.autograd.grad(loss, (x, c, w, y), retain_graph=True, allow_unused=True)
+        used = [z for z, g in zip((x, c, w, y), gradients) if g is not None]
         grads = t.autograd.grad(loss, used, create_graph=True)
         again = t.autograd.grad(sum(g.abs().square().sum() for g in grads), used, allow_unused=True)
         return [g.detach().contiguous() for g in (*grads, *again) if g is not None]

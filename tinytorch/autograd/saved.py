@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, unwatch, watch
-from .node import ANS, AUX, BITS, FREED, SELECT, Node, function_of, new_node
+from .node import ANS, AUX, BITS, FREED, SELECT, Edge, Node, function_of, new_node
 
 FREED_ERROR = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -110,21 +110,24 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
         return tuple([None if array is None else _saved_output(node, k, array) for k, array in enumerate(s)])
     if not isinstance(s, np.ndarray):
         return s
-    t = wrap(s)
     if i == count + ANS:
-        t.node, t._requires_grad = node, True
-        return t
+        return with_history(node, s)
     k = i - node.op.first
     edge = node.edges[k] if 0 <= k < len(node.edges) else None
-    if edge is None:
+    if isinstance(edge, Tensor) and (edge.array is s or node.versions is not PACKED):
+        return edge
+    return with_history(edge, s)                # unpacked: other numbers in the leaf's place
+
+
+def with_history(edge: Edge, array: np.ndarray) -> Tensor:
+    """A Tensor whose gradient goes along `edge`, with other numbers than what it comes from."""
+    if isinstance(edge, Tensor):
+        t = edge.alias()
+        t.array = array
         return t
-    if not isinstance(edge, Node):
-        if edge.array is s or node.versions is not PACKED:
-            return edge
-        t = edge.alias()                       # unpacked: other numbers in the leaf's place
-        t.array = s
-        return t
-    t.node, t._requires_grad = edge, True
+    t = wrap(array)
+    if edge is not None:
+        t.node, t._requires_grad = edge, True
     return t
 
 
@@ -256,7 +259,7 @@ def _unpacked(s):
     return s
 
 
-def _pack_saved(node):
+def _pack_saved(node, result):
     """Watches new nodes: packs what they have saved."""
     if mode.saved_tensors_hooks is None or not node.saved:
         return

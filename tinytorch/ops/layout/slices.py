@@ -92,7 +92,20 @@ def _index_fill(input, dim, index, value):
 
 
 _index_fill_tensor = renamed(_index_fill, "index_fill.1")
-_index_reduce = reducing("index_reduce", False)
+
+
+def _vector(dim, places):
+    """The index of slices, from where all their elements are."""
+    if isinstance(places, Tensor):
+        return wrap(_vector(dim, places.array))
+    if not places.size:
+        return np.zeros(places.shape[dim], np.int64)
+    return places[(0,) * dim + (_ALL,) + (0,) * (places.ndim - dim - 1)] if places.ndim else places
+
+
+_index_reduce = reducing(
+    "index_reduce", False, lambda x, dim, places: _index_select(x, dim, _vector(dim, places)),
+    lambda x, dim, places, source: _index_add(x, dim, _vector(dim, places), source, 1))
 
 
 # ------------------------------------------------------------------ functions
