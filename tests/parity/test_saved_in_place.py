@@ -26,8 +26,7 @@ NO_GRADIENTS = {**FOR_GPUS, "nn.functional.one_hot": "no input is differentiable
 
 #: What still differs, by the file.
 DIFFERENT = {
-    "nn/norm.py, embedding.py: statistics, and operands of which torch keeps parts": """
-        nn.functional.batch_norm nn.functional.embedding_bag nn.functional.group_norm nn.functional.rms_norm""",
+    "nn/embedding.py: operands of which torch keeps parts": "nn.functional.embedding_bag",
 }
 REASONS = {name: reason for reason, names in DIFFERENT.items() for name in names.split()}
 
