@@ -5,13 +5,12 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, renamed
-from ...autograd.promotion import FLOATS, converted, in_float32, result_dtype, stored_as, write_out
+from ...autograd.promotion import FLOATS, FOUND, converted, in_float32, result_dtype, stored_as, write_out
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, is_complex, ternary
-from .rounding import FOUND
 from .where import pick
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num"]
