@@ -15,7 +15,7 @@ from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...errors import type_name
 from ...kernels import pool as kernels
-from ...kernels.layout import in_channels_last
+from ...kernels.layout import in_channels_last, operand_order
 from ...tensor import Tensor
 from ...types import Ints
 from ..reduction.reductions import masked, raw
@@ -311,7 +311,10 @@ def _power(average, largest, input, norm_type, kernel_size, kernel, stride, ceil
         sign = 1 if norm_type > 0 else -1
         top = largest(sign * input.abs(), kernel_size, stride, 0, 1, ceil_mode)
         return top if sign > 0 else -top
-    mean = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    powers = input.pow(norm_type)
+    if powers.array.strides != input.array.strides:        # along sizes of 1, by which memory formats are told too
+        powers.array = operand_order(powers.array, input.array)
+    mean = average(powers, kernel_size, stride, 0, ceil_mode)
     return (mean.sign() * _let_through(mean.abs())).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 

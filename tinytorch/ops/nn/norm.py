@@ -281,9 +281,13 @@ def _layer_norm_decomposition(input, weight, bias, shape, eps, center):
 
 
 def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
-    grads = kernels.layer_norm_backward(*_widened(g, wanted, input, weight), math.prod(size), *aux)
+    rounded = None
     if input.itemsize == 2:                    # torch adds the parameters' up in the input's dtype
-        grads = grads[0], *map(_as(input.dtype), grads[1:])
+        to = _as(input.dtype)
+
+        def rounded(x):
+            return _wide(to(x))
+    grads = kernels.layer_norm_backward(*_widened(g, wanted, input, weight), math.prod(size), *aux, rounded)
     return _shaped(grads, input, weight, bias, None if center else g)
 
 
@@ -370,20 +374,40 @@ def _rms_norm(input, shape, weight, eps):
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
 
 
-def _group_norm_decomposition(input, weight, bias, groups, eps):
-    def normalised(input, weight, bias):
-        rows = input.reshape(input.shape[0], groups, math.prod(input.shape[1:]) // groups)
-        centred = rows - rows.mean(2, keepdim=True)
-        x = (centred / ((centred * centred).mean(2, keepdim=True) + eps).sqrt()).reshape(input.shape)
-        return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    if not input.array.flags.c_contiguous:     # torch takes views of what can be read as rows
-        input = _ordered(input)
-    return _single(normalised, input, weight, bias)
+def _group_norm_gradient(g, wanted, input, weight, bias, groups, eps, aux):
+    if isinstance(g, Tensor):
+        return _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps)
+    return _shaped(kernels.group_norm_backward(*_widened(g, wanted, input, weight), groups, *aux), input, weight, bias,
+                   input)
 
 
-@op(name="native_group_norm", aux=True, inputs=3, decomposition=_group_norm_decomposition,
-    joint=lambda g, wanted, input, weight, bias, groups, aux: _shaped(kernels.group_norm_backward(
-        *_widened(g, wanted, input, weight), groups, *aux), input, weight, bias, input))
+def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
+    """The gradients by torch's formula for those that are differentiated again, whose rounding and memory order it
+    decides."""
+    shape, narrow = input.shape, input.array.itemsize == 2
+    x, d, scale = (v if v is None or not narrow else v.float() for v in (input, g, weight))
+    size = shape[0], groups, shape[1] // groups, math.prod(shape[2:])
+    x, d = x.reshape(size), d.reshape(size)
+    mean = x.mean((2, 3), keepdim=True)
+    centred = x - mean
+    rate = ((centred * centred).mean((2, 3), keepdim=True) + eps).rsqrt()
+    dot, total = (d * x).sum(3, keepdim=True), d.sum(3, keepdim=True)
+    grads = [None, None, None]
+    if wanted[0]:
+        if scale is not None:
+            scale = scale.reshape(1, groups, size[2], 1)
+        b, c = ((v if scale is None else v * scale).sum(2, keepdim=True) for v in (dot, total))
+        b = (c * mean - b) * (rate * rate * rate) * (1 / (size[2] * size[3] or math.nan))
+        c = -b * mean - c * rate * (1 / (size[2] * size[3] or math.nan))
+        grads[0] = ((rate if scale is None else rate * scale) * d + b * x + c).reshape(shape)
+    if wanted[1]:
+        grads[1] = ((dot - total * mean) * rate).sum(0).reshape(weight.shape)
+    if wanted[2]:
+        grads[2] = total.sum(0).reshape(bias.shape)
+    return [v if v is None else v.to(p.dtype) for v, p in zip(grads, (input, weight, bias))]
+
+
+@op(name="native_group_norm", aux=True, inputs=3, joint=_group_norm_gradient)
 def _group_norm(input, weight, bias, groups, eps):
     if input.itemsize != 2:
         result, statistics = kernels.group_norm(input, weight, bias, groups, eps)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import int_of
+from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
@@ -290,6 +291,8 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
     if n == 3 and input.array.ndim == 4 and channels_last(input.array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     narrow = input.array.dtype == dt.BFLOAT16
+    if in_a_row and not input.array.flags.c_contiguous and not (input._requires_grad and mode.grad):
+        input = input.contiguous()             # torch's routine for values alone makes them in the usual order
     if return_indices:
         top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)
         return _max_ats[n](n, [top.array], input, indices), indices
