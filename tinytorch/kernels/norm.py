@@ -120,8 +120,8 @@ def _added_up(rows, rounded):
 
 
 def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
-    """Gradients of input, weight and bias; those not `wanted` are None. `rounded`: what sums over rows go through, which
-    are kept in less precision."""
+    """Gradients of input, weight and bias; those not `wanted` are None. `rounded`: what sums over rows, which are kept
+    in less precision, go through after each."""
     add_up = _column_sum if rounded is None else lambda rows: _added_up(rows, rounded)
     g, rows = (a.reshape(-1, width) if a.size else a.reshape(0, width) for a in (g, x))
     g_bias = add_up(g) if wanted[2] else None

@@ -2,6 +2,7 @@
 import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
+#: A first one that begins with (?s) is of the whole program as far as that line.
 KNOWN = [
     ("", "stride of one", "", "no element is reached by the stride of a dimension of size 1: NumPy sets it as it likes "
      "in results and in reshape"),
@@ -31,6 +32,16 @@ KNOWN = [
      "torch's index_reduce takes int32, its derivative not"),
     (r"^g+ = ", "error", r"Expected isFloatingType\(grad", "torch gives up on a real operand among complex ones"),
     (r"scatter_reduce_?\(.*'am(ax|in)', include_self=False", "value", "complex", "complex numbers have no extremes"),
+    (r"(?s)EmbeddingBag\([^\n]*scale_grad_by_freq=True.*\ng[^\n]*$", "value", "", "torch divides by how often another "
+     "row was taken: the one at the place in the sorted indices that the row has among those taken"),
+    (r"(?s)nn\.(Hard|Soft)shrink\(.*\('nan'\).*\ng[^\n]*$", "value", "", "what torch does with NaN hangs on whether "
+     "the element is among those that fill a vector of the machine's"),
+    (r"(?s)nn\.GELU\(\).*\('inf'\)", "value", r"for np\.float32\(nan\)", "torch's gelu of infinity is NaN in a tensor "
+     "of several elements"),
+    (r"(?s)nn\.MultiMarginLoss\(.*zeros\(\(0, ", "value", r"at \(\) of \(\)", "torch's mean over no examples is "
+     "whatever lay in memory"),
+    (r"(?s)F\.conv_transpose.*\ng, gg[^\n]*$", "error", "^no error for .*Only zero batch or zero channel inputs are "
+     "supported", "torch makes outputs without elements, whose gradient it then refuses to differentiate"),
     (r"^y = (m\(|\(lambda q)", "view", "", "whether the last of the operations that a layer consists of makes a view"),
 ]
 
@@ -38,7 +49,9 @@ KNOWN = [
 def reason_for(lines, found):
     """Why the difference is known, or None."""
     line = lines[found.line] if found.line < len(lines) else ""
+    program = "\n".join(lines[:found.line + 1])
     for where, kind, says, reason in KNOWN:
-        if found.kind == kind and re.search(where, line) and re.search(says, found.text):
+        if found.kind == kind and re.search(where, program if where.startswith("(?s)") else line) and re.search(
+                says, found.text):
             return reason
     return None

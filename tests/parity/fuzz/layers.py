@@ -67,6 +67,7 @@ def _linear(rng, dtype):
         return ([f"m = T.nn.Bilinear({_settings(str(n), str(k), '3', bias)})"],
                 f"x = {strided(rng, (*extra, n), dtype, special=0)}",
                 [f"o = {strided(rng, (*extra, k), dtype, special=0)}"], "m(x, o)")
+    k += 2                                     # a norm of one number or two is a sign, and its gradient a rounding
     layers = [f"T.nn.Linear({_settings(str(n), str(k), bias)})",
               f"T.nn.{rng.choice(['ReLU', 'Tanh', 'GELU', 'SiLU'])}()",
               f"T.nn.LayerNorm({k})", f"T.nn.Linear({k}, 2)"]
@@ -112,7 +113,7 @@ def _elementwise_loss(rng, dtype):
         _sometimes(rng, option) for option in options[1:] if option[:4] != options[0][:4]])
     if name.startswith("BCE") and "pos" not in settings and rng.random() < .3:
         settings = _settings(settings, f"weight=T.tensor(2., dtype=T.{dtype})")
-    other = dtype if rng.random() < .85 else _dtype(rng)
+    other = dtype if rng.random() < .85 or name in ("KLDivLoss", "PoissonNLLLoss") else _dtype(rng)
     lines = [f"t = {target.format(strided(rng, sizes, other, special=.03))}"]
     call = {"BCELoss": "m(x.sigmoid(), t)", "PoissonNLLLoss": "m(x.abs() + .1, t)"}.get(name, "m(x, t)")
     return [f"m = T.nn.{name}({settings})"], f"x = {strided(rng, sizes, dtype, special=.03)}", lines, call
@@ -213,17 +214,18 @@ def _norm(rng, dtype):
     sizes = (rng.choice([1, 2, 3]), channels, *shape(rng, n, 4, empty=.01))
     kind = rng.choice(["Batch", "Batch", "Instance", "Group", "Layer", "RMS", "Local"])
     affine, running = rng.random() < .7, rng.random() < .6
+    eps = "eps=1." if sizes[-1] < 3 else _sometimes(rng, "eps=.1")      # as in windows.py
     if kind in ("Batch", "Instance"):
         momentum = rng.choice(["", "momentum=.5", "momentum=None"] if kind == "Batch" else ["", "momentum=.5"])
-        settings = _settings(str(channels), momentum, f"affine={affine}", f"track_running_stats={running}")
+        settings = _settings(str(channels), momentum, f"affine={affine}", f"track_running_stats={running}", eps)
         layer = f"{kind}Norm{n}d({settings})"
     elif kind == "Group":
-        layer = f"GroupNorm({rng.choice([1, channels])}, {channels}, affine={affine})"
+        layer = f"GroupNorm({_settings(str(rng.choice([1, channels])), str(channels), f'affine={affine}', eps)})"
     elif kind == "Local":
         layer = f"LocalResponseNorm({rng.choice(['2', '3, alpha=.5', '1, k=2.'])})"
     else:
         last = sizes[rng.randint(1, len(sizes) - 1):]
-        layer = f"{kind}Norm({_settings(str(list(last)), f'elementwise_affine={affine}', _sometimes(rng, 'eps=.1'))})"
+        layer = f"{kind}Norm({_settings(str(list(last)), f'elementwise_affine={affine}', eps)})"
     lines = ["b = list(m.buffers())"] if running else []
     return [f"m = T.nn.{layer}"], f"x = {strided(rng, sizes, dtype, special=0)}", lines, "m(x)"
 

@@ -15,6 +15,7 @@ from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, in_float32, promoted, scalar_as
 from ...autograd.public import public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.layout import operand_order
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
@@ -149,6 +150,16 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return reduced(_huber("smooth_l1_cpu", input, target, float(beta), beta), reduction)
 
 
+def _refuse_gradient(g, dtype, other):
+    raise RuntimeError(f"Found dtype {other.type_name} but expected {dtype.type_name}")
+
+
+@op(name="huber_loss", first=2, loss=_refuse_gradient)
+def _without_gradient(dtype, other, loss):
+    """The loss of two dtypes, in the first: torch's has no derivative."""
+    return dt.cast(loss, dtype.numpy)
+
+
 @public(python=True)
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
                weight: Tensor | None = None) -> Tensor:
@@ -160,6 +171,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([1.5, 4.]))
     tensor(0.8125)
     """
+    dtype, other = input.dtype, target.dtype
     input, target = _paired(input, target)
     _check_weight(input, weight)
     reduction = reduction_of(reduction)
@@ -167,6 +179,8 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     loss = _huber("huber_cpu", input, target, float(delta))
+    if dtype is not other:
+        loss = _without_gradient(dtype, other, loss)
     return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction, by_weight=False)
 
 
@@ -271,14 +285,18 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         raise not_implemented("log_sigmoid_cpu", input)
     if target.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")
-    input, target = promoted(input, target)
-    if pos_weight is None and input.array.dtype.kind in dt.NATIVE:
+    if pos_weight is None and input.array.dtype.kind in dt.NATIVE and input.array.dtype == target.array.dtype:
         loss = _bce_logits(input, target)
-    elif pos_weight is None:
-        loss = (1 - target) * input - logsigmoid(input)
-    else:
-        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * logsigmoid(input)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    else:                                      # torch writes each step over the one before, in its dtype
+        rest = logsigmoid(input)
+        if pos_weight is not None:
+            rest = (rest * ((pos_weight - 1) * target + 1)).to(input.dtype)
+        loss = (((1 - target) * input).to(target.dtype) - rest).to(target.dtype)
+    if weight is not None:
+        loss = (loss * weight).to(loss.dtype)
+    if reduction == "none" and loss.array.strides != target.array.strides:
+        loss.array = operand_order(loss.array, target.array)
+    return reduced(loss, reduction)
 
 
 @public(python=True)

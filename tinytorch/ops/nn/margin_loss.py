@@ -101,7 +101,7 @@ def _soft_margin_backward(grad, input, target):
         return _soft_margin_slope(grad, input, target)
 
 
-@op(name="soft_margin_loss", input=lambda g, input, target: _soft_margin_backward(g, input, target))
+@op(name="soft_margin_loss", elementwise=True, input=lambda g, input, target: _soft_margin_backward(g, input, target))
 def _soft_margin(input, target):
     with np.errstate(over="ignore"):           # infinite where torch's is
         return plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))

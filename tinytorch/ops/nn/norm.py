@@ -193,7 +193,7 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
             if value is None:
                 raise RuntimeError(f"running_{name} must be defined in evaluation mode")
     if not input.array.size:
-        return _affine(input * 1, *(v if v is None else v.sum() for v in (weight, bias)))
+        return _affine(input * 1, *(v if v is None else v[0] for v in (weight, bias)))
     channels = input.array.shape[1] if input.array.ndim > 1 else 1
     for name, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight),
                         ("bias", bias)):
@@ -479,7 +479,10 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         return input
     if len(shape) > 3 and input.array.dtype.kind in dt.FLOATING and input.array.itemsize == 2:
         raise not_implemented("avg_pool3d_out_frame", input)   # by which torch takes the mean
-    squares = pad(input * input, (0, 0) * (len(shape) - 2) + (size // 2, (size - 1) // 2))
+    squares = input * input
+    if len(shape) > 3:                         # RuntimeError where memory has no such view
+        squares = squares.view(*shape[:3], -1)
+    squares = pad(squares, (0, 0) * (squares.array.ndim - 2) + (size // 2, (size - 1) // 2))
     window = squares.narrow(1, 0, shape[1])
     for i in range(1, size):
         window = window + squares.narrow(1, i, shape[1])
@@ -487,4 +490,4 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         window = window / size
     else:
         window = window // size                # as torch's pooling of integers does
-    return input / (window * alpha + k) ** beta
+    return input / (window.reshape(shape) * alpha + k) ** beta
