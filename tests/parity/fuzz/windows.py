@@ -37,11 +37,13 @@ def _convolution(rng, n, dtype):
     batch = rng.choice([0, 1, 2, 2, 2])        # one element; for no examples the weight's gradient is laid out as that
     lines = [f"x = {laid_out(rng, (batch, channels, *size), dtype)}",
              f"w = {(laid_out if batch else _numbers)(rng, weight, dtype)}", f"b = {_numbers(rng, (out,), dtype)}"]
-    settings = f"stride={_ints(rng, n, 1, 2)}, padding={_ints(rng, n, 0, 2)}, dilation={_ints(rng, n, 1, 3)}"
+    # torch may crash where a kernel of one element is dilated
+    dilation = _ints(rng, n, 1, 3) if min(kernel) > 1 else tuple(1 if k == 1 else rng.randint(1, 3) for k in kernel)
+    settings = f"stride={_ints(rng, n, 1, 2)}, padding={_ints(rng, n, 0, 2)}, dilation={dilation}"
     if transposed:
         settings += f", output_padding={_ints(rng, n, 0, 1)}"
     elif rng.random() < .2:
-        settings = f"padding={rng.choice(['same', 'valid'])!r}, dilation={_ints(rng, n, 1, 2)}"
+        settings = f"padding={rng.choice(['same', 'valid'])!r}, dilation={dilation}"
     name = f"conv_transpose{n}d" if transposed else f"conv{n}d"
     return lines, f"F.{name}(x, w, {rng.choice(['b', 'None'])}, {settings}, groups={groups})"
 

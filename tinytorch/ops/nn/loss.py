@@ -25,9 +25,12 @@ from .activation import _hardtanh, logsigmoid
 from .cross_entropy import reduction_of
 
 
-def reduced(loss, reduction):
-    """`loss`, its mean or its sum."""
+def reduced(loss, reduction, *operands):
+    """`loss`, its mean or its sum. `operands`: the tensors that torch's formula reads, in that order; by them it lays
+    out in memory a loss that is not added up."""
     if reduction == "none":
+        if operands and loss.array.strides != operands[0].array.strides:
+            loss.array = operand_order(loss.array, *[x.array for x in operands])
         return loss
     return loss.mean() if reduction == "mean" else loss.sum()
 
@@ -113,8 +116,13 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return reduced((input - target).abs(), reduction)
 
 
+@op(name="huber_slope", difference=lambda g, difference, delta: g * (abs(difference) < delta))
+def _limited(difference, delta):
+    return _hardtanh.op.forward(difference, -delta, delta)
+
+
 @op(name="huber_loss", elementwise=True,
-    difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
+    difference=lambda g, difference, delta: g * _limited(difference, delta))
 def _huber_of(difference, delta):
     size = np.abs(stepwise(difference))
     return np.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
@@ -294,9 +302,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         loss = (((1 - target) * input).to(target.dtype) - rest).to(target.dtype)
     if weight is not None:
         loss = (loss * weight).to(loss.dtype)
-    if reduction == "none" and loss.array.strides != target.array.strides:
-        loss.array = operand_order(loss.array, target.array)
-    return reduced(loss, reduction)
+    return reduced(loss, reduction, target)
 
 
 @public(python=True)
@@ -327,7 +333,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
         loss = target.exp() * (target - input)
     else:
         loss = target.xlogy(target) - target * input
-    loss = reduced(loss, reduction)
+    loss = reduced(loss, reduction, target, input)
     return loss / input.array.shape[0] if by_batch and input.array.ndim else loss
 
 
@@ -349,7 +355,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     if full:
         stirling = target * target.log() - target + 0.5 * (target * (2 * math.pi)).log()
         loss = loss + stirling.masked_fill(target <= 1, 0)
-    return reduced(loss, reduction)
+    return reduced(loss, reduction, input, target)
 
 
 @public(python=True)
@@ -385,4 +391,4 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: 
         var.clamp_(min=eps)
     difference = input - target
     loss = 0.5 * (var.log() + difference * difference / var)
-    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, var, input, target)

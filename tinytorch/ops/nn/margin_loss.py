@@ -82,7 +82,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
         raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
                            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
     refuse(margin_ranking_loss, input1, input2, target, margin)
-    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction, target, input1, input2)
 
 
 def _soft_margin_slope(g, input, target):
