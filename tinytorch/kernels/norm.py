@@ -164,6 +164,9 @@ def group_norm(x, weight, bias, groups, eps):
 def group_norm_backward(g, wanted, x, weight, groups, mean, rate):
     """Gradients of input, weight and bias; those not `wanted` are None."""
     axes = (0, *range(2, x.ndim))
+    if not x.size:                             # NaN from the mean over nothing, as in torch
+        weights = np.full(x.shape[1], math.nan if len(x) else 0, x.dtype)
+        return np.zeros(x.shape, x.dtype), weights, np.zeros(x.shape[1], x.dtype)
     x, width = np.ascontiguousarray(x), math.prod(x.shape[1:]) // groups
     rows = x.reshape(x.shape[0] * groups, width)
     g_input = g_weight = None

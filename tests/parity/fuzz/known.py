@@ -34,8 +34,12 @@ KNOWN = [
     (r"scatter_reduce_?\(.*'am(ax|in)', include_self=False", "value", "complex", "complex numbers have no extremes"),
     (r"(?s)EmbeddingBag\([^\n]*scale_grad_by_freq=True.*\ng[^\n]*$", "value", "", "torch divides by how often another "
      "row was taken: the one at the place in the sorted indices that the row has among those taken"),
-    (r"(?s)nn\.(Hardshrink|Softshrink|Hardtanh|ReLU6)\(.*\('nan'\).*\ng[^\n]*$", "value", "",
+    (r"(?s)nn\.(Hardshrink|Softshrink|Hardtanh|ReLU6|[CS]?ELU)\(.*\('nan'\).*\ng[^\n]*$", "value", "",
      "what torch does with NaN hangs on whether the element is among those that fill a vector of the machine's"),
+    (r"(?s)F\.pad\(x, \([^)]*-[^)]*\), 'reflect'\).*\ng[^\n]*$", "value", "", "torch's gradient of what reflection "
+     "cuts off is whatever lay in memory"),
+    (r"(?s)(float16.*F\.batch_norm|nn\.BatchNorm[^\n]*\n[^\n]*float16).*\ng[^\n]*$", "value", r"g\[1\]: .*np\.float16",
+     "torch adds up gradients of weights in float16 in an order of its own, if the input is not contiguous"),
     (r"^g", "error", "^no error for .*grad_input must be contiguous", "torch's loss of classes of images cannot be "
      "differentiated, if they are not contiguous"),
     (r"(?s)nn\.GELU\(\).*\('inf'\)", "value", r"for np\.float32\(nan\)", "torch's gelu of infinity is NaN in a tensor "

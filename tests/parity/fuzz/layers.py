@@ -71,10 +71,10 @@ def _linear(rng, dtype):
         return ([f"m = T.nn.Bilinear({_settings(str(n), str(k), '3', bias)})"],
                 f"x = {strided(rng, (*extra, n), dtype, special=0)}",
                 [f"o = {strided(rng, (*extra, k), dtype, special=0)}"], "m(x, o)")
-    k += 2                                     # a norm of one number or two is a sign, and its gradient a rounding
+    k += 2
     layers = [f"T.nn.Linear({_settings(str(n), str(k), bias)})",
               f"T.nn.{rng.choice(['ReLU', 'Tanh', 'GELU', 'SiLU'])}()",
-              f"T.nn.LayerNorm({k})", f"T.nn.Linear({k}, 2)"]
+              f"T.nn.LayerNorm({k}, eps=.1)", f"T.nn.Linear({k}, 2)"]
     return ([f"m = T.nn.Sequential({', '.join(layers)})"], f"x = {strided(rng, (*extra, n), dtype, special=0)}", [],
             "m(x)")
 
@@ -218,7 +218,8 @@ def _norm(rng, dtype):
     sizes = (rng.choice([1, 2, 3]), channels, *shape(rng, n, 4, empty=.01))
     kind = rng.choice(["Batch", "Batch", "Instance", "Group", "Layer", "RMS", "Local"])
     affine, running = rng.random() < .7, rng.random() < .6
-    eps = "eps=1." if sizes[-1] < 3 else _sometimes(rng, "eps=.1")      # as in windows.py
+    x = f"x = {strided(rng, sizes, dtype, special=0)}"
+    eps = "eps=1." if sizes[-1] < 3 or "expand" in x else _sometimes(rng, "eps=.1")     # as in windows.py
     if kind in ("Batch", "Instance"):
         momentum = rng.choice(["", "momentum=.5", "momentum=None"] if kind == "Batch" else ["", "momentum=.5"])
         settings = _settings(str(channels), momentum, f"affine={affine}", f"track_running_stats={running}", eps)
@@ -231,7 +232,7 @@ def _norm(rng, dtype):
         last = sizes[rng.randint(1, len(sizes) - 1):]
         layer = f"{kind}Norm({_settings(str(list(last)), f'elementwise_affine={affine}', eps)})"
     lines = ["b = list(m.buffers())"] if running else []
-    return [f"m = T.nn.{layer}"], f"x = {strided(rng, sizes, dtype, special=0)}", lines, "m(x)"
+    return [f"m = T.nn.{layer}"], x, lines, "m(x)"
 
 
 def program(rng):

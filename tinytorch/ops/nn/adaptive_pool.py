@@ -306,15 +306,19 @@ def _let_through(input):
     return np.maximum(input, 0)
 
 
+def _like(result, input):
+    """`result`, laid out as `input` is, along sizes of 1 too: memory formats are told by those."""
+    if result.array.strides != input.array.strides:
+        result.array = operand_order(result.array, input.array)
+    return result
+
+
 def _power(average, largest, input, norm_type, kernel_size, kernel, stride, ceil_mode):
     if isinstance(norm_type, (int, float)) and math.isinf(norm_type):
         sign = 1 if norm_type > 0 else -1
-        top = largest(sign * input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+        top = largest(_like(sign * input.abs(), input), kernel_size, stride, 0, 1, ceil_mode)
         return top if sign > 0 else -top
-    powers = input.pow(norm_type)
-    if powers.array.strides != input.array.strides:        # along sizes of 1, by which memory formats are told too
-        powers.array = operand_order(powers.array, input.array)
-    mean = average(powers, kernel_size, stride, 0, ceil_mode)
+    mean = average(_like(input.pow(norm_type), input), kernel_size, stride, 0, ceil_mode)
     return (mean.sign() * _let_through(mean.abs())).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 

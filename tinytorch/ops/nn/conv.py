@@ -97,7 +97,8 @@ def _last(n, input, weight, stride, dilation, groups, far=False):
     more."""
     by_weight, by_input = channels_last(weight), channels_last(input)
     if n == 1:                                 # torch makes the input contiguous, and images of one row of it
-        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if by_pixel(input) else _FIRST
+        pixels = by_pixel(input) and (len(weight) > 1 or weight.shape[2] == 1)
+        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if pixels else _FIRST
     points = max(weight.shape[2:]) == 1
     if not (by_weight or by_input) or n == 3 and input.dtype.kind != dt.COMPLEX and (
             far or not _by_mkldnn(input, weight.shape, stride, dilation, groups)):

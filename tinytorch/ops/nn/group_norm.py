@@ -116,11 +116,11 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
                          "dimensions)")
     if not input.array.size:
         return input
-    if len(shape) > 3 and input.array.dtype.kind in dt.FLOATING and input.array.itemsize == 2:
-        raise not_implemented("avg_pool3d_out_frame", input)   # by which torch takes the mean
     squares = input * input
     if len(shape) > 3:                         # RuntimeError where memory has no such view
         squares = squares.view(*shape[:3], -1)
+        if input.array.dtype.kind in dt.FLOATING and input.array.itemsize == 2:
+            raise not_implemented("avg_pool3d_out_frame", input)       # by which torch takes the mean
     squares = pad(squares, (0, 0) * (squares.array.ndim - 2) + (size // 2, (size - 1) // 2))
     window = squares.narrow(1, 0, shape[1])
     for i in range(1, size):

@@ -155,7 +155,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return reduced((input - target).abs(), reduction)
-    return reduced(_huber("smooth_l1_cpu", input, target, float(beta), beta), reduction)
+    return reduced(_huber("smooth_l1_cpu", input, target, float(beta), beta), reduction, input, target)
 
 
 def _refuse_gradient(g, dtype, other):
@@ -189,7 +189,9 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     loss = _huber("huber_cpu", input, target, float(delta))
     if dtype is not other:
         loss = _without_gradient(dtype, other, loss)
-    return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction, by_weight=False)
+    if weight is not None:
+        return _weighted(loss, weight, reduction, by_weight=False)
+    return reduced(loss, reduction, input, target)
 
 
 # ------------------------------------------------------------------ probabilities

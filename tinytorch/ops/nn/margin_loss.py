@@ -35,7 +35,8 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     if input.array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
         margin = int(margin)
     apart = (margin - input).clamp_min(0)
-    return reduced(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
+    loss = apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0)
+    return reduced(loss, reduction, target, input)
 
 
 @public(python=True)
@@ -204,7 +205,8 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     if weight is not None and weight.array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
     _check_long(target)
-    _check_kernel("multi_margin_loss_cpu_kernel", input)
+    if input.array.size:
+        _check_kernel("multi_margin_loss_cpu_kernel", input)
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     loss = _multi_margin(input.reshape(-1, classes), index.reshape(-1, 1), p, margin, weight)

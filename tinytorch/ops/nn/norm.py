@@ -263,12 +263,15 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
     if not use_input_stats:
         return _by_batch(input.contiguous(), running_mean, running_var, weight, bias, False, momentum, eps)
     batch = shape[0]
-    repeated = [v if v is None else v.repeat(batch) for v in (running_mean, running_var, weight, bias)]
+    means = running_mean, running_var
+    if weight is None and input.array.itemsize == 2:           # nothing that is kept in single precision
+        means = [v if v is None else v.to(input.dtype) for v in means]
+    repeated = [v if v is None else v.repeat(batch) for v in (*means, weight, bias)]
     result = _by_batch(input.contiguous().reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
             mean = wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
-            running.array[...] = dt.cast(mean, running.array.dtype)
+            running.array[...] = dt.cast(dt.cast(mean, moved.array.dtype), running.array.dtype)
             running.version[0] += 1
     return result.reshape(shape)
 
@@ -373,8 +376,10 @@ def _rms_norm(input, shape, weight, eps):
         return _affine(input * (squares + (dt.finfo(input.dtype).eps if eps is None else eps)) ** -0.5, weight, None)
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("rms_norm", input)
-    if weight is not None and weight.array.dtype != input.array.dtype and input.array.itemsize > 2:
-        return (_rms_norm(input, shape, None, eps) * weight).to(input.dtype)
+    if weight is not None and weight.array.dtype != input.array.dtype and (
+            input.array.itemsize > 2 or weight.array.dtype == np.float64):
+        x = input.float() if input.array.itemsize == 2 else input
+        return (_rms_norm(x, shape, None, eps) * weight).to(input.dtype)
     if input.array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)

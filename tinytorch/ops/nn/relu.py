@@ -148,7 +148,7 @@ def _prelu_leak(grad, input, weight):
 @op(name="prelu_kernel_backward", grad=lambda g, input: g * (input * ~(input >= 0)),
     input=lambda g, grad, input: g * grad * ~(input >= 0))
 def _prelu_slope(grad, input):
-    return grad * (input * (input <= 0))
+    return grad * parts(input)[1]
 
 
 @op(name="prelu_kernel",
