@@ -2,13 +2,21 @@
 import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
-#: A first one that begins with (?s) is of the whole program as far as that line.
+#: The first may be a pair, of that for the line and one for the program up to there. What shows at the end may be due
+#: to any line.
 KNOWN = [
     ("", "stride of one", "", "no element is reached by the stride of a dimension of size 1: NumPy sets it as it likes "
      "in results and in reshape"),
     ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
     ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
      "tensor whose shape was changed in place in its old shape"),
+    (("grad", r"squeeze_\(|\.t_\(|transpose_\(|\.data = "), "error",
+     "^no error for RuntimeError: .*Function .* returned an invalid gradient",
+     "as before, or in the shape of other memory that it was given"),
+    ((r"T\.(nan)?median\(a", r"a = .*\.expand\("), "value", "", "torch takes an expanded tensor for one whose elements "
+     "lie side by side, and reads behind it"),
+    (("^g+ = ", r"T\.(var|std)(_mean)?\(a, \(\)"), "value", "", "torch takes no dimensions for one element in the "
+     "derivative"),
     (r"T\.(einsum|addr|kron|matmul)\(", "stride", "", "of dimensions of size 1, or of equal strides, torch's iterator "
      "has an order of its own"),
     (r"T\.kron\(", "error", "view size is not compatible", "torch cannot, for some operands that are not contiguous"),
@@ -23,7 +31,6 @@ KNOWN = [
     ("", "error", "^no error for OverflowError: .*int too big",
      "a float tensor takes any int, whose size nothing looks at"),
     ("", "error", "INTERNAL ASSERT FAILED", "torch's own fault"),
-    (r"T\.topk\(", "value", r"^\w+\[1\]: ", "which of equal elements is found depends on how torch sorts a part"),
     (r"index_(fill|copy|reduce)", "error", "setStorage|index 0 is out of bounds for dimension 0 with size 0",
      "torch goes through memory that is not there: what it says hangs on how much there is"),
     ("", "error", "(scatter|index)_reduce does not support automatic differentiation", "complex numbers have right "
@@ -32,21 +39,21 @@ KNOWN = [
      "torch's index_reduce takes int32, its derivative not"),
     (r"^g+ = ", "error", r"Expected isFloatingType\(grad", "torch gives up on a real operand among complex ones"),
     (r"scatter_reduce_?\(.*'am(ax|in)', include_self=False", "value", "complex", "complex numbers have no extremes"),
-    (r"(?s)EmbeddingBag\([^\n]*scale_grad_by_freq=True.*\ng[^\n]*$", "value", "", "torch divides by how often another "
+    (("^g", r"EmbeddingBag\([^\n]*scale_grad_by_freq=True"), "value", "", "torch divides by how often another "
      "row was taken: the one at the place in the sorted indices that the row has among those taken"),
-    (r"(?s)nn\.(Hardshrink|Softshrink|Hardtanh|ReLU6|[CS]?ELU)\(.*\('nan'\).*\ng[^\n]*$", "value", "",
+    (("^g", r"(?s)nn\.(Hardshrink|Softshrink|Hardtanh|ReLU6|[CS]?ELU)\(.*\('nan'\)"), "value", "",
      "what torch does with NaN hangs on whether the element is among those that fill a vector of the machine's"),
-    (r"(?s)F\.pad\(x, \([^)]*-[^)]*\), 'reflect'\).*\ng[^\n]*$", "value", "", "torch's gradient of what reflection "
+    (("^g", r"F\.pad\(x, \([^)]*-[^)]*\), 'reflect'\)"), "value", "", "torch's gradient of what reflection "
      "cuts off is whatever lay in memory"),
-    (r"(?s)(float16.*F\.batch_norm|nn\.BatchNorm[^\n]*\n[^\n]*float16).*\ng[^\n]*$", "value", r"g\[1\]: .*np\.float16",
+    (("^g", r"(?s)float16.*F\.batch_norm|nn\.BatchNorm[^\n]*\n[^\n]*float16"), "value", r"g\[1\]: .*np\.float16",
      "torch adds up gradients of weights in float16 in an order of its own, if the input is not contiguous"),
     (r"^g", "error", "^no error for .*grad_input must be contiguous", "torch's loss of classes of images cannot be "
      "differentiated, if they are not contiguous"),
-    (r"(?s)nn\.GELU\(\).*\('inf'\)", "value", r"for np\.float32\(nan\)", "torch's gelu of infinity is NaN in a tensor "
+    (("", r"(?s)nn\.GELU\(\).*\('inf'\)"), "value", r"for np\.float32\(nan\)", "torch's gelu of infinity is NaN in a tensor "
      "of several elements"),
-    (r"(?s)nn\.MultiMarginLoss\(.*zeros\(\(0, ", "value", r"at \(\) of \(\)", "torch's mean over no examples is "
+    (("", r"(?s)nn\.MultiMarginLoss\(.*zeros\(\(0, "), "value", r"at \(\) of \(\)", "torch's mean over no examples is "
      "whatever lay in memory"),
-    (r"(?s)F\.conv_transpose.*\ng, gg[^\n]*$", "error", "^no error for .*Only zero batch or zero channel inputs are "
+    (("^g, gg", r"F\.conv_transpose"), "error", "^no error for .*Only zero batch or zero channel inputs are "
      "supported", "torch makes outputs without elements, whose gradient it then refuses to differentiate"),
     (r"^y = (m\(|\(lambda q)", "view", "", "whether the last of the operations that a layer consists of makes a view"),
 ]
@@ -54,10 +61,10 @@ KNOWN = [
 
 def reason_for(lines, found):
     """Why the difference is known, or None."""
-    line = lines[found.line] if found.line < len(lines) else ""
-    program = "\n".join(lines[:found.line + 1])
+    before = "\n".join(lines[:found.line + 1])
+    line = lines[found.line] if found.line < len(lines) else before
     for where, kind, says, reason in KNOWN:
-        if found.kind == kind and re.search(where, program if where.startswith("(?s)") else line) and re.search(
-                says, found.text):
+        here, program = where if isinstance(where, tuple) else (where, "")
+        if found.kind == kind and re.search(here, line) and re.search(program, before) and re.search(says, found.text):
             return reason
     return None

@@ -9,17 +9,17 @@ from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import norm as kernels
 from ...tensor import Tensor
-from .norm import WRONG, check_types, laid_out, rounded, shaped, wide, widened
+from .norm import WRONG, about, check_types, laid_out, rounded, shaped, wide, widened
 from .pad import pad
 
 __all__ = ["group_norm"]
 
 
-def _group_norm_gradient(g, wanted, input, weight, bias, groups, eps, aux):
+def _group_norm_gradient(g, wanted, input, weight, groups, eps, aux):
     if isinstance(g, Tensor):
-        return _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps)
-    return shaped(kernels.group_norm_backward(*widened(g, wanted, input, weight), groups, *aux), input, weight, bias,
-                   input)
+        return _recorded_group_norm_gradient(g, wanted, input, weight, aux[2], groups, eps)
+    return shaped(kernels.group_norm_backward(*widened(g, wanted, input, weight), groups, *aux[:2]), input, weight,
+                  aux[2], input)
 
 
 def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
@@ -44,8 +44,10 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
     if wanted[1]:
         grads[1] = ((dot - total * mean) * rate).sum(0).reshape(weight.shape)
     if wanted[2]:
-        grads[2] = total.sum(0).reshape(bias.shape)
-    return [v if v is None else v.to(p.dtype) for v, p in zip(grads, (input, weight, bias))]
+        grads[2] = total.sum(0).reshape(bias[0])
+    dtypes = [None if v is None else dt.BY_NUMPY[v.array.dtype] for v in (input, weight)]
+    dtypes.append(None if bias is None else dt.BY_NUMPY[bias[1]])
+    return [v if v is None else v.to(dtype) for v, dtype in zip(grads, dtypes)]
 
 
 @op(name="native_group_norm", aux=True, inputs=3, joint=_group_norm_gradient)
@@ -55,7 +57,7 @@ def _group_norm(input, weight, bias, groups, eps):
     else:
         result, statistics = rounded(kernels.group_norm(wide(input), wide(weight), wide(bias), groups, eps), input,
                                       weight, bias)
-    return laid_out(result, input), statistics
+    return laid_out(result, input), (*statistics, about(bias))
 
 
 _group_norm.op.converts = True            # it takes bfloat16 as it is, beside parameters in single precision

@@ -8,12 +8,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
+from ...autograd.promotion import refuse_gradient
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
 from ...kernels.layout import channels_last, in_channels_last
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
-from ...tensor import Size, Tensor, wrap
+from ...tensor import Size, Tensor
 from ...types import Ints
 
 __all__ = ["layer_norm", "rms_norm"]
@@ -55,17 +56,26 @@ def _filled_last(x):
     return channels_last(x) or np.moveaxis(x, 1, -1).flags.c_contiguous
 
 
+def about(bias):
+    """What its gradient needs of a bias that torch does not save."""
+    return None if bias is None else (bias.shape, bias.dtype)
+
+
+#: What stands in for it where the gradients are derived again.
+_BIAS = {"bias": lambda aux: None if aux[-1] is None else np.zeros(*aux[-1])}
+
+
 def shaped(grads, input, weight, bias, like=None, is_last=channels_last):
     """The gradients of input, weight and bias in their shapes and dtypes, that of the input in the memory format of
-    `like`."""
+    `like`; `bias`: its shape and dtype."""
     g_input, g_weight, g_bias = grads
     if input.itemsize == 2:
         g_input = _as(input.dtype)(g_input)
         g_weight = g_weight if weight is None else _as(weight.dtype)(g_weight)
-        g_bias = g_bias if bias is None else _as(bias.dtype)(g_bias)
+        g_bias = g_bias if bias is None else _as(bias[1])(g_bias)
     return (g_input if g_input is None or like is None else laid_out(g_input, like, is_last),
             None if weight is None or g_weight is None else g_weight.reshape(weight.shape),
-            None if bias is None or g_bias is None else g_bias.reshape(bias.shape))
+            None if bias is None or g_bias is None else g_bias.reshape(bias[0]))
 
 
 def _single(function, input, *parameters):
@@ -116,9 +126,9 @@ def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, mo
     return _single(normalised, _ordered(input), weight, bias)
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: shaped(kernels.batch_norm_backward(
-        *widened(g, wanted, input, weight), aux[0], aux[2]), input, weight, bias, input, _filled_last))
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition, stand_ins=_BIAS,
+    joint=lambda g, wanted, input, weight, running_mean, running_var, aux: shaped(kernels.batch_norm_backward(
+        *widened(g, wanted, input, weight), aux[0], aux[1]), input, weight, aux[2], input, _filled_last))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
@@ -134,34 +144,37 @@ def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
                 moved = momentum * new.astype(np.float64) + (1 - momentum) * wide(running).astype(np.float64)
                 running[...] = dt.cast(moved, running.dtype)
         result = _as(input.dtype)(result)
-        return result if input.flags.c_contiguous else laid_out(result, input, _filled_last), statistics
-    result, statistics = kernels.batch_norm(input, weight, bias, eps)
-    if running_mean is not None:
-        running_mean *= 1 - momentum
-        running_mean += momentum * statistics[0]
-    if running_var is not None:
-        running_var *= 1 - momentum
-        running_var += momentum * unbiased * statistics[1]
-    return result if input.flags.c_contiguous else laid_out(result, input, _filled_last), statistics
+    else:
+        result, statistics = kernels.batch_norm(input, weight, bias, eps)
+        if running_mean is not None:
+            running_mean *= 1 - momentum
+            running_mean += momentum * statistics[0]
+        if running_var is not None:
+            running_var *= 1 - momentum
+            running_var += momentum * unbiased * statistics[1]
+    if not input.flags.c_contiguous:
+        result = laid_out(result, input, _filled_last)
+    return result, (*statistics[::2], about(bias))
 
 
 def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
     def moved(input, weight, bias, mean, var):
         x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    mean, var = (v if isinstance(v, Tensor) else wrap(v) for v in (mean, var))
     return _single(moved, _ordered(input), weight, bias, mean, var)
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: shaped(kernels.scale_shift_backward(
-        *widened(g, wanted, input, weight), *aux), input, weight, bias, input, _filled_last))
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition, stand_ins=_BIAS,
+    joint=lambda g, wanted, input, weight, mean, var, aux: shaped(kernels.scale_shift_backward(
+        *widened(g, wanted, input, weight), *aux[:2]), input, weight, aux[2], input, _filled_last))
 def _scale_shift(input, weight, bias, mean, var, eps):
     rate = 1 / np.sqrt(wide(var) + eps)
     mean = wide(mean)
     result = kernels.scale_shift(wide(input), wide(weight), wide(bias), mean, rate)
     result = _as(input.dtype)(result)
-    return result if input.flags.c_contiguous else laid_out(result, input, _filled_last), (mean.copy(), rate)
+    if not input.flags.c_contiguous:
+        result = laid_out(result, input, _filled_last)
+    return result, (mean.copy(), rate, about(bias))
 
 
 @public(hot=True)
@@ -206,13 +219,11 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("batch_norm", input)
     check_types(input, weight, bias, running_mean, running_var)
-    mean, var = (None if v is None else v.array for v in (running_mean, running_var))
+    refuse_gradient("native_batch_norm", "running_mean", running_mean)
+    refuse_gradient("native_batch_norm", "running_var", running_var)
     if not training:
-        return _scale_shift(input, weight, bias, mean, var, eps)
-    for running in (running_mean, running_var):
-        if running is not None:
-            running.version[0] += 1
-    return _batch_norm(input, weight, bias, mean, var, momentum, eps)
+        return _scale_shift(input, weight, bias, running_mean, running_var, eps)
+    return _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps)
 
 
 def check_types(input, *parameters):
@@ -295,7 +306,7 @@ def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
         def rounded(x):
             return wide(to(x))
     grads = kernels.layer_norm_backward(*widened(g, wanted, input, weight), math.prod(size), *aux, rounded)
-    return shaped(grads, input, weight, bias, None if center else g)
+    return shaped(grads, input, weight, about(bias), None if center else g)
 
 
 @op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition)
@@ -382,6 +393,8 @@ def _rms_norm(input, shape, weight, eps):
         return (_rms_norm(x, shape, None, eps) * weight).to(input.dtype)
     if input.array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
+    if weight is not None and weight._requires_grad and not input._requires_grad:
+        return _rms_norm(input, shape, None, eps) * weight         # torch saves the product's factors alone
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
 
 
