@@ -93,6 +93,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     check_nonempty("mode()", array, (dim,))
     if array.size and array.dtype.kind in dt.COMPLEX:
         raise not_implemented("mode_cpu", input)
+    refuse_complex_gradient("mode", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
     order = np.argsort(moved, axis=-1, kind="stable")
     if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # of longer rows, the order is left open
