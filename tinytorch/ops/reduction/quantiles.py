@@ -8,6 +8,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented
+from ...kernels import order as kernels
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .extremes import extreme_at, picker, shared_evenly
@@ -78,8 +79,8 @@ def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
 
 @public(out=EXACT, method=True)
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | None = None) -> return_types.mode:
-    """The most frequent value along `dim` (the smallest, if several) and where it stands last, as a
-    named tuple (values, indices).
+    """The most frequent value along `dim` (the smallest, if several) and where it stands, as a named
+    tuple (values, indices).
 
     >>> import tinytorch as torch
     >>> values, indices = torch.mode(torch.tensor([3, 1, 3, 2, 1])); values, indices
@@ -95,7 +96,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
         raise not_implemented("mode_cpu", input)
     refuse_complex_gradient("mode", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
-    order = np.argsort(moved, axis=-1, kind="stable")
+    order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)
     if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # of longer rows, the order is left open
         for row in map(tuple, np.argwhere(np.isnan(moved).any(-1))):
             order[row] = _inserted(moved[row].tolist())

@@ -341,7 +341,8 @@ def _around(x, dtype):
     low, high = x - 1, x + 1
     if dtype.kind in dt.NATIVE and dtype.itemsize > 2 and np.isfinite(x):
         x = dtype.type(x)
-        low, high = builtins.min(low, float(np.nextafter(x, -np.inf))), builtins.max(high, float(np.nextafter(x, np.inf)))
+        low = builtins.min(low, float(np.nextafter(x, -np.inf)))
+        high = builtins.max(high, float(np.nextafter(x, np.inf)))
     return low, high
 
 
