@@ -31,8 +31,6 @@ DIFFERENT = {
         take_along_dim tensordot""",
     "layout/strided.py: torch refuses to write to views of views without grad": "as_strided.partial_views",
     "reduction/cumulative.py, statistics.py: the input or the indices": "cummax cummin std_mean std_mean.unbiased",
-    "nn/norm.py, embedding.py: statistics, and operands of which torch keeps parts": """
-        nn.functional.batch_norm nn.functional.embedding_bag nn.functional.group_norm nn.functional.rms_norm""",
     "linalg: other formulas": """
         cholesky_solve kron linalg.cond linalg.eig linalg.lstsq linalg.lstsq.grad_oriented linalg.multi_dot linalg.pinv
         linalg.qr linalg.slogdet linalg.svd linalg.svdvals norm.nuc qr svd""",
