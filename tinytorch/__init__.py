@@ -25,6 +25,7 @@ from .memory_format import (channels_last, channels_last_3d, contiguous_format, 
 from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .ops.nn.activation import *
 from .ops.elementwise.arithmetic import *
+from .ops.elementwise.ternary import *
 from .ops.elementwise.bessel import *
 from .ops.nn.bilinear import *
 from .ops.elementwise.bitwise import *

@@ -114,8 +114,6 @@ class Op:
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
             op.forward, op.computes_in = self.in_bfloat16 or compute, dt.DIFFERENTIABLE
-            if self.steps:
-                op.run = _by_steps(self.run)
         return self._widened
 
     def with_wide_scalar(self) -> Op:
@@ -127,6 +125,7 @@ class Op:
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
         op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.elementwise = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()
         return op
@@ -216,18 +215,14 @@ def _of_single_number(back, position):
 _FLOAT32 = np.dtype(np.float32)
 
 
-def _by_steps(run):
+def run_by_steps(run: Callable, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> list:
     """The rules of an op for bfloat16 arrays, computed as with tensors: rounded after each operation."""
     def wrapped(x):
         if x.__class__ is list or x.__class__ is tuple:        # of an op of many outputs
             return x.__class__([wrapped(y) for y in x])
         return wrap(x) if isinstance(x, np.ndarray) else x
 
-    def stepwise(g, saved, edges):
-        if isinstance(g, Tensor) or g.__class__ is list and any([isinstance(d, Tensor) for d in g]):
-            return run(g, saved, edges)
-        return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g), wrapped(saved), edges)]
-    return stepwise
+    return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g), wrapped(saved), edges)]
 
 
 class Extras:

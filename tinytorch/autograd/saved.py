@@ -65,7 +65,8 @@ def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> 
 
 
 def _type_text(d):
-    return f"torch.{d.tensor_type}" if d.numpy.kind not in dt.WIDENED + dt.COMPLEX else f"CPU{d.type_name}Type"
+    wordy = d.numpy.kind in dt.BOOL + dt.WIDENED + dt.COMPLEX
+    return f"CPU{d.type_name}Type" if wordy else f"torch.{d.tensor_type}"
 
 
 def short_name(name: str) -> str:
@@ -75,10 +76,13 @@ def short_name(name: str) -> str:
 
 def _watched(node, number):
     """The place in `saved` that the version of that number belongs to, and the array there."""
-    saved = node.saved
-    places = [(i, s) for i, s in enumerate(saved[:AUX]) if isinstance(s, np.ndarray)]
-    if node.op.multi and isinstance(saved[ANS], tuple):
-        places += [(len(saved) + ANS, s) for s in saved[ANS]]
+    saved, kept = node.saved, node.op.kept(-1)
+    places = []
+    for i, s in enumerate(saved[:AUX]):
+        if i in kept or i == len(saved) + ANS:
+            for array in s if s.__class__ is tuple else (s,):              # an index, the outputs of an op of many
+                if isinstance(array, np.ndarray):
+                    places.append((i, array))
     return places[min(number, len(places) - 1)]
 
 
@@ -146,10 +150,16 @@ def look_up(node: Node, name: str) -> Any:
         names, raw = saved_names(node), name.startswith("_raw")
         place = names.get(name.removeprefix("_raw").replace("_saved_input", "_saved_self"))
         if place is not None and not raw:
-            return saved_tensor(node, place, checked(node)[place])
+            found = saved_tensor(node, place, checked(node)[place])
+            return _shown_index(found) if found.__class__ is tuple else found
         if place is not None and isinstance(node.saved[place], (np.ndarray, Packed)):
             return SavedTensor(lambda pack, unpack: _pack_one(node, place, pack, unpack))
     raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
+
+
+def _shown_index(index):
+    """An index as torch shows it: a tensor, or None for all, per dimension. Other tuples as they are."""
+    return tuple([wrap(x) if isinstance(x, np.ndarray) else None if x == slice(None) else x for x in index])
 
 
 def saved_names(node: Node) -> dict[str, int]:
@@ -255,12 +265,12 @@ def _pack_saved(node, result):
         return
     pack, unpack = mode.saved_tensors_hooks
     saved = list(node.saved)
-    count, first = len(saved), node.op.first
+    first = node.op.first
     for i, s in enumerate(saved):
         if isinstance(s, np.ndarray):
             edge = node.edges[i - first] if 0 <= i - first < len(node.edges) else None
             saved[i] = Packed(_given(s, edge), pack, unpack)
-        elif s.__class__ is tuple and i >= count + ANS:
+        elif s.__class__ is tuple:
             saved[i] = tuple([Packed(wrap(x), pack, unpack) if isinstance(x, np.ndarray) else x for x in s])
     node.saved, node.versions = saved, PACKED
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, single
-from ...autograd.promotion import EXACT, converted, write_out
+from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import softmax as kernels
@@ -91,6 +91,7 @@ def _along(primitive, input, dim, dtype):
     if kind not in dt.FLOATING and input.array.size:
         last = "lastdim_" if dim == input.array.ndim - 1 and kind not in dt.COMPLEX else ""
         raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
+    refuse_complex_gradient(f"_{primitive.op.name}", input)
     if input.array.ndim == 0:
         dim = ()                               # along which every sum is one element
     return primitive(input, dim)
