@@ -1,6 +1,5 @@
 """Parity tests compare with the real torch: without it there is nothing to run here."""
 import os
-import sys
 
 import pytest
 
@@ -55,11 +54,3 @@ def pytest_pyfunc_call(pyfuncitem):
     if not made:
         pytest.fail(f"no {kind} were compared", pytrace=False)
     return result
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Say what torch's tables hold that is not implemented here (and so was not tested)."""
-    for table in ("op_db", "module_db", "optim_db"):
-        module = sys.modules.get(f"{__package__}.test_{table}")
-        if module is not None:
-            terminalreporter.write_line(module.summary())

@@ -35,7 +35,8 @@ ANY_OF_EQUALS = {"argsort", "sort"}
 #: Entries that have no samples for CPUs.
 FOR_GPUS = {"nn.functional.batch_norm.without_cudnn": "its samples are for GPUs (batch_norm has those for CPUs)"}
 DTYPES = {torch.float64: 8, torch.float32: 4, torch.int64: 4, torch.bool: 3, torch.complex64: 4, torch.float16: 3,
-          torch.bfloat16: 3, torch.complex128: 2, torch.int32: 2, torch.int16: 2, torch.int8: 2, torch.uint8: 2}
+          torch.bfloat16: 3, torch.complex128: 2, torch.int32: 2, torch.int16: 2, torch.int8: 2, torch.uint8: 2,
+          torch.uint16: 2, torch.uint32: 2, torch.uint64: 2}
 #: (entry, dtype): why that is left out. Of gradients only, if the reason says so.
 LEFT_OUT = {
     **dict.fromkeys([(name, torch.float16) for name in ("complex", "view_as_complex")],

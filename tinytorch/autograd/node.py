@@ -38,10 +38,11 @@ class Op:
     aux       forward returns (output, what backward needs besides)
     multi     forward returns a tuple of outputs
     view      the output shares the input's memory
-    rules     {argument: rule}; see op.py for what a rule may ask for
+    rules     {argument: rule}; see op.py for what a rule may ask for; as an attribute with "joint" among them
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
     inputs    with a joint rule: how many arguments, from `first` on, can have a gradient (None: all)
     decomposition   the same function in ordinary ops, for higher derivatives of a joint rule
+    stand_ins       {argument: function(aux)}: arrays that it gets for arguments that are not saved
     kernel          what torch calls the routine that it lacks for a dtype, where it is not the op's own name
     backward_name   of its nodes, where it does not follow from the name
     """
@@ -55,6 +56,7 @@ class Op:
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
+    apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None
 
@@ -63,7 +65,8 @@ class Op:
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
                  multi: bool = False, view: bool = False, rules: dict[str, Callable] | None = None,
                  joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-                 kernel: str | None = None, backward_name: str | None = None) -> None:
+                 kernel: str | None = None, backward_name: str | None = None,
+                 stand_ins: dict[str, Callable] | None = None) -> None:
         code = forward.__code__
         self.forward = forward
         self._set_name(name or forward.__name__.strip("_"))
@@ -74,6 +77,7 @@ class Op:
             self.params = self.params[:-1]
         self.first, self.aux, self.multi, self.view, self.inputs = first, aux, multi, view, inputs
         self.decomposition = decomposition
+        self.stand_ins = {self.params.index(argument): make for argument, make in (stand_ins or {}).items()}
         # By tensor argument: function(g, saved, edge) -> gradient, and the places in `saved` it reads.
         self.backs = [None] * (len(self.params) - first)
         self.needs = [()] * len(self.backs)
@@ -85,7 +89,7 @@ class Op:
             self.joint, self.joint_needs = self._adapt_joint(joint)
         self.run = self._all_rules()           # function(g, saved, edges) -> a gradient or None per edge
         self._kept = {}
-        self.rule_functions = tuple((rules or {}).values()) + ((joint,) if joint is not None else ())
+        self.rules = {**(rules or {}), **({} if joint is None else {"joint": joint})}
         self.registry[self] = None
 
     def _set_name(self, name):
@@ -121,6 +125,7 @@ class Op:
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
         op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.elementwise = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()
         return op
@@ -186,7 +191,8 @@ class Op:
         """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.
 
         As in torch, what the rule of one argument alone reads is kept if that argument wants a gradient; the output,
-        and what several rules read, whichever does. Which writes in between are errors depends on it.
+        and what several rules read (unless they stand `apart`), whichever does. Which writes in between are errors
+        depends on it.
         """
         if mask not in self._kept:
             if self.joint is not None:
@@ -194,7 +200,7 @@ class Op:
             else:
                 read = [i for need in self.needs for i in set(need)]
                 needs = {i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need}
-                needs |= {i for i in read if mask and (i == ANS or read.count(i) > 1)}
+                needs |= {i for i in read if mask and (i == ANS or read.count(i) > 1 and not self.apart)}
             every = range(64) if _ARGS in needs else ()
             self._kept[mask] = frozenset(i for i in needs if i is not _ARGS) | frozenset(every)
         return self._kept[mask]

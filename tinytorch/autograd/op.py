@@ -65,7 +65,7 @@ _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
        backward_name: str | None = None, steps: bool = False, elementwise: bool = False,
-       **rules: Callable) -> Callable[[Callable], Callable]:
+       stand_ins: dict[str, Callable] | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
@@ -74,7 +74,7 @@ def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool =
     """
     def decorate(forward):
         o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-               backward_name=backward_name)
+               backward_name=backward_name, stand_ins=stand_ins)
         o.steps, o.elementwise = steps, elementwise
         return finish(_general, o)
     return decorate
@@ -207,7 +207,7 @@ def _unary(o, forward, to_float, casts):
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
             if recorder is not True:
-                recorder(node)
+                recorder(node, result)
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -320,7 +320,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node)
+                recorder(node, result)
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -376,7 +376,7 @@ def _single(o, forward):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node)
+                recorder(node, result)
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -460,7 +460,7 @@ def _general(o, forward):
         node.shape = result.shape
         node.hooks = None
         if recorder is not True:
-            recorder(node)
+            recorder(node, result)
         tensor.node = node
         tensor._requires_grad = True
         return tensor

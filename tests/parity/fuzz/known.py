@@ -2,12 +2,21 @@
 import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
+#: The first may be a pair, of that for the line and one for the program up to there. What shows at the end may be due
+#: to any line.
 KNOWN = [
     ("", "stride of one", "", "no element is reached by the stride of a dimension of size 1: NumPy sets it as it likes "
      "in results and in reshape"),
     ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
     ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
      "tensor whose shape was changed in place in its old shape"),
+    (("grad", r"squeeze_\(|\.t_\(|transpose_\(|\.data = "), "error",
+     "^no error for RuntimeError: .*Function .* returned an invalid gradient",
+     "as before, or in the shape of other memory that it was given"),
+    ((r"T\.(nan)?median\(a", r"a = .*\.expand\("), "value", "", "torch takes an expanded tensor for one whose elements "
+     "lie side by side, and reads behind it"),
+    (("^g+ = ", r"T\.(var|std)(_mean)?\(a, \(\)"), "value", "", "torch takes no dimensions for one element in the "
+     "derivative"),
     (r"T\.(einsum|addr|kron|matmul)\(", "stride", "", "of dimensions of size 1, or of equal strides, torch's iterator "
      "has an order of its own"),
     (r"T\.kron\(", "error", "view size is not compatible", "torch cannot, for some operands that are not contiguous"),
@@ -36,8 +45,10 @@ KNOWN = [
 
 def reason_for(lines, found):
     """Why the difference is known, or None."""
-    line = lines[found.line] if found.line < len(lines) else ""
+    before = "\n".join(lines[:found.line + 1])
+    line = lines[found.line] if found.line < len(lines) else before
     for where, kind, says, reason in KNOWN:
-        if found.kind == kind and re.search(where, line) and re.search(says, found.text):
+        here, program = where if isinstance(where, tuple) else (where, "")
+        if found.kind == kind and re.search(here, line) and re.search(program, before) and re.search(says, found.text):
             return reason
     return None

@@ -95,14 +95,15 @@ def _pow_in_bfloat16(input, other):
             return plain(1 / (x * x))
         if other == -0.5:
             # But in whole blocks of 64 elements, which AVX-512 takes at once.
-            flat = input.reshape(-1)
+            order = "F" if input.flags.f_contiguous else "C"
+            flat = input.reshape(-1, order=order)
             whole = flat.size // 64 * 64
             return np.concatenate((dt.to_bfloat16(1 / np.sqrt(dt.from_bfloat16(flat[:whole]))),
-                                   plain(1 / np.sqrt(stepwise(flat[whole:]))))).reshape(input.shape)
+                                   plain(1 / np.sqrt(stepwise(flat[whole:]))))).reshape(input.shape, order=order)
     return dt.narrowed(_pow.op.forward(dt.widened(input), dt.widened(other)))
 
 
-_to_number = op(name="pow", steps=True, input=_power_slope)(_pow.op.forward)
+_to_number = op(name="pow", steps=True, elementwise=True, input=_power_slope)(_pow.op.forward)
 _pow.op.in_bfloat16 = _to_number.op.in_bfloat16 = _pow_in_bfloat16
 
 

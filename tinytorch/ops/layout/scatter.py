@@ -15,20 +15,24 @@ from ...types import Number
 from ..creation.conversion import _to_copy
 from ..elementwise.arithmetic import REFUSED, refused
 from ..elementwise.where import pick
-from .shape import _reshape_copy, reshape
+from .shape import reshape
 
 __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 
 
 # ------------------------------------------------------------------ primitives
-@op(name="gather", input=lambda g, shape, dim, index: _gather_backward(g, dim, index, shape))
+@op(name="gather", input=lambda g, input, dim, index: _gather_backward(g, dim, index, input.shape))
 def _gather(input, dim, index):
+    if not index.size:                         # of any dtype and any number of dimensions
+        return np.empty(index.shape, input.dtype)
     return input.reshape(-1).take(along(input.shape, dim, index))
 
 
 @op(name="gather_backward", g=lambda g, dim, index: _gather(g, dim, index))
 def _gather_backward(g, dim, index, shape):
     result = np.zeros(shape, g.dtype)
+    if not index.size:
+        return result
     if index.ndim and index.shape[dim] == 1:   # no place is read twice
         result.reshape(-1)[along(shape, dim, index)] = g
     else:
@@ -242,8 +246,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     dim = _check_ranks(input, index, dim, "gather")
     shape, places = input.array.shape, index.array.shape
     if not index.array.size:
-        flat = _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long())
-        return flat if len(places) == 1 else _reshape_copy(flat, places)
+        return _gather(input, dim, index)
     for d, (n, m) in enumerate(zip(places, shape)):
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "

@@ -28,12 +28,14 @@ from ..layout.shape import squeeze, unsqueeze
 from ..plan import planned
 from ..reduction.reductions import _sum
 from .fold import whole
+from .pad import constant_pad_nd
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
 
 
 # ------------------------------------------------------------------ primitives
-def _all_but_channels(g):
+# torch saves input and weight, whichever gradient is wanted.
+def _all_but_channels(g, input, weight):
     return _sum(g, (0,) + tuple(range(2, len(g.shape))), False)
 
 
@@ -47,11 +49,11 @@ _FIRST = (False, False, False)
 
 
 @op(name="convolution", first=7, aux=True,
-    input=lambda g, shape, last, stride, padding, dilation, groups, weight:
-        _conv_input_grad((last[1], last[0], last[2]), shape[2:], stride, padding, dilation, groups, g,
+    input=lambda g, last, stride, padding, dilation, groups, input, weight:
+        _conv_input_grad((last[1], last[0], last[2]), input.shape[2:], stride, padding, dilation, groups, g,
                          weight.conjugate(), None),
-    weight=lambda g, shape, last, stride, padding, dilation, groups, input, aux:
-        _conv_weight_grad(last, shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
+    weight=lambda g, last, stride, padding, dilation, groups, input, weight, aux:
+        _conv_weight_grad(last, weight.shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
     bias=_all_but_channels)
 def _conv(last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
     result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
@@ -62,11 +64,11 @@ def _conv(last, learns, out, stride, padding, dilation, groups, input, weight, b
 
 
 @op(name="convolution", first=6,
-    input=lambda g, shape, last, stride, padding, dilation, groups, weight:
-        _conv((last[1], last[0], last[2]), False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(),
-              None),
-    weight=lambda g, shape, last, stride, padding, dilation, groups, input:
-        _conv_weight_grad(last, shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
+    input=lambda g, last, stride, padding, dilation, groups, input, weight:
+        _conv((last[1], last[0], last[2]), False, input.shape[2:], stride, padding, dilation, groups, g,
+              weight.conjugate(), None),
+    weight=lambda g, last, stride, padding, dilation, groups, input, weight:
+        _conv_weight_grad(last, weight.shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
     bias=_all_but_channels)
 def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weight, bias):
     result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups,
@@ -213,6 +215,8 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     except (AttributeError, RuntimeError, TypeError):
         _refuse(function, input, weight, bias, stride, padding, dilation, groups)
         raise
+    if padding.__class__ is str:
+        input, settings = _evenly_padded(input, *settings)
     x, w = input.array.strides, weight.array.strides
     last = _FIRST
     if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
@@ -270,6 +274,16 @@ def _named_padding(padding, kernel, stride, dilation):
         warnings.warn("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
                       "of the input be created", stacklevel=2)
     return tuple([(total // 2, total - total // 2) for total in totals])
+
+
+def _evenly_padded(input, out, stride, pairs, *rest):
+    """The input, padded by what is to be added behind it alone, and the settings for that: torch takes and saves a
+    copy."""
+    behind = [after - before for before, after in pairs]
+    if any(behind):
+        input = constant_pad_nd(input, [n for extra in reversed(behind) for n in (0, extra)])
+        pairs = tuple([(before, before) for before, _ in pairs])
+    return input, (out, stride, pairs, *rest)
 
 
 def _transposed(function, n, input, weight, bias, stride, padding, output_padding, groups, dilation):

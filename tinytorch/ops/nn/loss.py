@@ -12,7 +12,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, in_float32, promoted, scalar_as
+from ...autograd.promotion import by_steps, check_broadcast, converted, in_float32, promoted, refuse_gradient, scalar_as
 from ...autograd.public import public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.stepwise import plain, stepwise
@@ -20,7 +20,7 @@ from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
 from ..elementwise.math import log, log1p
 from ..elementwise.special import sigmoid
-from .activation import _hardtanh, logsigmoid
+from .activation import _hardtanh, _log_sigmoid, logsigmoid
 from .cross_entropy import reduction_of
 
 
@@ -112,11 +112,19 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return reduced((input - target).abs(), reduction)
 
 
-@op(name="huber_loss", elementwise=True,
-    difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
-def _huber_of(difference, delta):
-    size = np.abs(stepwise(difference))
+@op(name="huber_loss", elementwise=True, steps=True,
+    input=lambda g, input, target, delta: g * _hardtanh(input - target, -delta, delta),
+    target=lambda g, input, target, delta: g * _hardtanh(target - input, -delta, delta))
+def _huber_of(input, target, delta):
+    return _huber_by_size(np.abs(input - target), delta)
+
+
+def _huber_by_size(size, delta):
     return np.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
+
+
+_huber_of.op.in_bfloat16 = lambda input, target, delta: _huber_by_size(
+    np.abs(stepwise(input) - stepwise(target)), delta)
 
 
 def _huber(kernel, input, target, delta, divisor=None):
@@ -126,7 +134,7 @@ def _huber(kernel, input, target, delta, divisor=None):
         raise not_implemented(kernel, input)
     if input.array.itemsize == 2 and divisor is None:
         delta = dt.cast(scalar_as(delta, input.array.dtype), np.dtype(np.float32)).item()
-    loss = _huber_of(input - target, delta)
+    loss = _huber_of(input, target, delta)
     return loss if divisor is None else loss / divisor
 
 
@@ -199,7 +207,7 @@ def _bce_backward(grad, input, target):
 
 @op(name="binary_cross_entropy", elementwise=True,
     input=lambda g, input, target: _bce_backward(g, input, target),
-    target=lambda g, input: g * (log1p(-input) - log(input)))
+    target=lambda g, input, target: g * (log1p(-input) - log(input)))
 def _bce(input, target):
     """Each step rounded, as in torch's kernel."""
     input, target = stepwise(input), stepwise(target)
@@ -227,6 +235,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         raise RuntimeError(f"Found dtype {type_name(target)} but expected {type_name(input)}")
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("binary_cross_entropy", input)
+    refuse_gradient("binary_cross_entropy", "weight", weight)
     _check_chances("input", input.array)
     _check_chances("target", target.array)
     loss = _bce(input, target)
@@ -242,12 +251,34 @@ def _check_chances(name, array):
 
 @op(name="binary_cross_entropy_with_logits",
     input=lambda g, input, target: g * (sigmoid(input) - target),
-    target=lambda g, input: g * -input)
+    target=lambda g, input, target: g * -input)
 def _bce_logits(input, target):
     result = np.abs(input)
     result = np.log1p(np.exp(-result))
     result += np.maximum(input, 0)
     return result - input * target
+
+
+def _weighted_part(input, target, pos_weight):
+    return ((pos_weight - 1) * target + 1) * _log_sigmoid(input)
+
+
+def _weighted_logits(input, target, pos_weight):
+    return (1 - target) * input - _weighted_part(input, target, pos_weight)
+
+
+def _weighted_slope(g, input, target, pos_weight):
+    positive = pos_weight * target
+    return g * ((positive + 1 - target) * sigmoid(input) - positive)
+
+
+@op(name="binary_cross_entropy_with_logits", elementwise=True, steps=True, input=_weighted_slope,
+    target=lambda g, input, target, pos_weight: g * (_log_sigmoid(-input) - _log_sigmoid(input) * pos_weight))
+def _bce_weighted_logits(input, target, pos_weight):
+    return _weighted_logits(input, target, pos_weight)
+
+
+_bce_weighted_logits.op.in_bfloat16 = by_steps(_weighted_logits)
 
 
 @public(python=True)
@@ -271,14 +302,18 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         raise not_implemented("log_sigmoid_cpu", input)
     if target.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")
+    for name, value in ("weight", weight), ("pos_weight", pos_weight):
+        refuse_gradient("binary_cross_entropy_with_logits", name, value)
     input, target = promoted(input, target)
     if pos_weight is None and input.array.dtype.kind in dt.NATIVE:
         loss = _bce_logits(input, target)
     elif pos_weight is None:
         loss = (1 - target) * input - logsigmoid(input)
+    elif pos_weight.array.dtype == input.array.dtype:
+        loss = _bce_weighted_logits(input, target, pos_weight)
     else:
-        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * logsigmoid(input)
-    return reduced(loss if weight is None else loss * weight, reduction)
+        loss = (1 - target) * input - converted(_weighted_part(input, target, pos_weight), input.array.dtype)
+    return reduced(loss if weight is None else converted(loss * weight, loss.array.dtype), reduction)
 
 
 @public(python=True)

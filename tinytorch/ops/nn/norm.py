@@ -8,12 +8,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
+from ...autograd.promotion import refuse_gradient
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
 from ...kernels.layout import channels_last, in_channels_last
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
-from ...tensor import Size, Tensor, wrap
+from ...tensor import Size, Tensor
 from ...types import Ints
 from .pad import pad
 
@@ -51,17 +52,26 @@ def _laid_out(result, like):
     return in_channels_last(result)
 
 
+def _about(bias):
+    """What its gradient needs of a bias that torch does not save."""
+    return None if bias is None else (bias.shape, bias.dtype)
+
+
+#: What stands in for it where the gradients are derived again.
+_BIAS = {"bias": lambda aux: None if aux[-1] is None else np.zeros(*aux[-1])}
+
+
 def _shaped(grads, input, weight, bias, like=None):
     """The gradients of input, weight and bias in their shapes and dtypes, that of the input in the memory format of
-    `like`."""
+    `like`; `bias`: its shape and dtype."""
     g_input, g_weight, g_bias = grads
     if input.itemsize == 2:
         g_input = _as(input.dtype)(g_input)
         g_weight = g_weight if weight is None else _as(weight.dtype)(g_weight)
-        g_bias = g_bias if bias is None else _as(bias.dtype)(g_bias)
+        g_bias = g_bias if bias is None else _as(bias[1])(g_bias)
     return (g_input if g_input is None or like is None else _laid_out(g_input, like),
             None if weight is None or g_weight is None else g_weight.reshape(weight.shape),
-            None if bias is None or g_bias is None else g_bias.reshape(bias.shape))
+            None if bias is None or g_bias is None else g_bias.reshape(bias[0]))
 
 
 def _single(function, input, *parameters):
@@ -112,9 +122,9 @@ def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, mo
     return _single(normalised, _ordered(input), weight, bias)
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.batch_norm_backward(
-        *_widened(g, wanted, input, weight), aux[0], aux[2]), input, weight, bias, input))
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition, stand_ins=_BIAS,
+    joint=lambda g, wanted, input, weight, running_mean, running_var, aux: _shaped(kernels.batch_norm_backward(
+        *_widened(g, wanted, input, weight), aux[0], aux[1]), input, weight, aux[2], input))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
@@ -130,34 +140,33 @@ def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
                 moved = momentum * new.astype(np.float64) + (1 - momentum) * _wide(running).astype(np.float64)
                 running[...] = dt.cast(moved, running.dtype)
         result = _as(input.dtype)(result)
-        return result if input.flags.c_contiguous else _laid_out(result, input), statistics
-    result, statistics = kernels.batch_norm(input, weight, bias, eps)
-    if running_mean is not None:
-        running_mean *= 1 - momentum
-        running_mean += momentum * statistics[0]
-    if running_var is not None:
-        running_var *= 1 - momentum
-        running_var += momentum * unbiased * statistics[1]
-    return result if input.flags.c_contiguous else _laid_out(result, input), statistics
+    else:
+        result, statistics = kernels.batch_norm(input, weight, bias, eps)
+        if running_mean is not None:
+            running_mean *= 1 - momentum
+            running_mean += momentum * statistics[0]
+        if running_var is not None:
+            running_var *= 1 - momentum
+            running_var += momentum * unbiased * statistics[1]
+    return result if input.flags.c_contiguous else _laid_out(result, input), (*statistics[::2], _about(bias))
 
 
 def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
     def moved(input, weight, bias, mean, var):
         x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    mean, var = (v if isinstance(v, Tensor) else wrap(v) for v in (mean, var))
     return _single(moved, _ordered(input), weight, bias, mean, var)
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.scale_shift_backward(
-        *_widened(g, wanted, input, weight), *aux), input, weight, bias, input))
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition, stand_ins=_BIAS,
+    joint=lambda g, wanted, input, weight, mean, var, aux: _shaped(kernels.scale_shift_backward(
+        *_widened(g, wanted, input, weight), *aux[:2]), input, weight, aux[2], input))
 def _scale_shift(input, weight, bias, mean, var, eps):
     rate = 1 / np.sqrt(_wide(var) + eps)
     mean = _wide(mean)
     result = kernels.scale_shift(_wide(input), _wide(weight), _wide(bias), mean, rate)
     result = _as(input.dtype)(result)
-    return result if input.flags.c_contiguous else _laid_out(result, input), (mean.copy(), rate)
+    return result if input.flags.c_contiguous else _laid_out(result, input), (mean.copy(), rate, _about(bias))
 
 
 @public(hot=True)
@@ -202,13 +211,11 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("batch_norm", input)
     _check_types(input, weight, bias, running_mean, running_var)
-    mean, var = (None if v is None else v.array for v in (running_mean, running_var))
+    refuse_gradient("native_batch_norm", "running_mean", running_mean)
+    refuse_gradient("native_batch_norm", "running_var", running_var)
     if not training:
-        return _scale_shift(input, weight, bias, mean, var, eps)
-    for running in (running_mean, running_var):
-        if running is not None:
-            running.version[0] += 1
-    return _batch_norm(input, weight, bias, mean, var, momentum, eps)
+        return _scale_shift(input, weight, bias, running_mean, running_var, eps)
+    return _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps)
 
 
 def _check_types(input, *parameters):
@@ -284,7 +291,7 @@ def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
     grads = kernels.layer_norm_backward(*_widened(g, wanted, input, weight), math.prod(size), *aux)
     if input.itemsize == 2:                    # torch adds the parameters' up in the input's dtype
         grads = grads[0], *map(_as(input.dtype), grads[1:])
-    return _shaped(grads, input, weight, bias, None if center else g)
+    return _shaped(grads, input, weight, _about(bias), None if center else g)
 
 
 @op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition)
@@ -367,6 +374,8 @@ def _rms_norm(input, shape, weight, eps):
         raise not_implemented("rms_norm", input)
     if input.array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
+    if weight is not None and weight._requires_grad and not input._requires_grad:
+        return _rms_norm(input, shape, None, eps) * weight         # torch saves the product's factors alone
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
 
 
@@ -381,16 +390,16 @@ def _group_norm_decomposition(input, weight, bias, groups, eps):
     return _single(normalised, input, weight, bias)
 
 
-@op(name="native_group_norm", aux=True, inputs=3, decomposition=_group_norm_decomposition,
-    joint=lambda g, wanted, input, weight, bias, groups, aux: _shaped(kernels.group_norm_backward(
-        *_widened(g, wanted, input, weight), groups, *aux), input, weight, bias, input))
+@op(name="native_group_norm", aux=True, inputs=3, decomposition=_group_norm_decomposition, stand_ins=_BIAS,
+    joint=lambda g, wanted, input, weight, groups, aux: _shaped(kernels.group_norm_backward(
+        *_widened(g, wanted, input, weight), groups, *aux[:2]), input, weight, aux[2], input))
 def _group_norm(input, weight, bias, groups, eps):
     if input.itemsize != 2:
         result, statistics = kernels.group_norm(input, weight, bias, groups, eps)
     else:
         result, statistics = _rounded(kernels.group_norm(_wide(input), _wide(weight), _wide(bias), groups, eps), input,
                                       weight, bias)
-    return _laid_out(result, input), statistics
+    return _laid_out(result, input), (*statistics, _about(bias))
 
 
 #: They take bfloat16 as it is, beside parameters in single precision.

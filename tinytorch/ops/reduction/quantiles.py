@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT
+from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels import order as kernels
@@ -43,11 +43,11 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
     array = input.array
     if dim is not None:
         dim = check_dim(dim, array.ndim)
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+        check_nonempty("median()", array, (dim,) if array.ndim else ())
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX and (array.size or dim is not None):
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
     if dim is None:
         return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
-    check_nonempty("median", array, (dim,) if array.ndim else ())
     index = in_c_order(_middle_index(dt.widened(array), dim, ignore_nan)) if array.ndim else np.zeros((), np.int64)
     return extreme_at(take, result, input, index, dim, keepdim)
 
@@ -89,9 +89,10 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     array = input.array
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
+        refuse_complex_gradient("mode", input)
         return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim)
-    check_nonempty("mode", array, (dim,))
-    if array.dtype.kind in dt.COMPLEX:
+    check_nonempty("mode()", array, (dim,))
+    if array.size and array.dtype.kind in dt.COMPLEX:
         raise not_implemented("mode_cpu", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
     order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)

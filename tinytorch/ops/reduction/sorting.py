@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, promoted, write_out
+from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels import order as kernels
@@ -158,11 +158,12 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
     """
     array = input.array
     dim = check_dim(dim, array.ndim)
-    check_nonempty("kthvalue", array, (dim,) if array.ndim else ())
+    check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if array.ndim and array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("kthvalue_cpu", input)
+    refuse_complex_gradient("kthvalue", input)
     index = np.zeros((), np.int64)
     if array.ndim:
         index = _by_rows(lambda keys: _kth(keys, k - 1), array, dim, False)

@@ -1,0 +1,27 @@
+"""What the suite says at its end, also when several processes share it (pytest-xdist)."""
+import sys
+
+import pytest
+
+_TABLES = [f"{__package__}.parity.test_{table}" for table in ("op_db", "module_db", "optim_db")]
+_said = pytest.StashKey()
+
+
+def _summaries():
+    """What torch's tables hold that is not implemented here (and so was not tested)."""
+    return [sys.modules[table].summary() for table in _TABLES if table in sys.modules]
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["summaries"] = _summaries()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    node.config.stash[_said] = getattr(node, "workeroutput", {}).get("summaries", [])
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for line in config.stash.get(_said, None) or _summaries():
+        terminalreporter.write_line(line)
