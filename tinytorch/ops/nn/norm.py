@@ -16,6 +16,7 @@ from ...kernels.layout import channels_last, in_channels_last
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
 from ...tensor import Size, Tensor
 from ...types import Ints
+from .group_norm_half import group_norm_by_steps
 from .pad import pad
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
@@ -387,6 +388,8 @@ def _group_norm_decomposition(input, weight, bias, groups, eps):
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
     if not input.array.flags.c_contiguous:     # torch takes views of what can be read as rows
         input = _ordered(input)
+    if input.array.itemsize == 2 and all([p is None or p.array.dtype == input.array.dtype for p in (weight, bias)]):
+        return group_norm_by_steps(input, weight, bias, groups, eps)
     return _single(normalised, input, weight, bias)
 
 
