@@ -315,6 +315,9 @@ def same_error(ours, theirs, where="call", words=False):
 def _close(a, b, tolerance, where):
     if tolerance:
         good = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+        if a.dtype.kind == "c":                # one part may be infinite
+            good |= np.logical_and(*[np.isclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True)
+                                     for x, y in ((a.real, b.real), (a.imag, b.imag))])
     else:
         good = a == b
         if a.dtype.kind in "fc":
