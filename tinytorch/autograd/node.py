@@ -176,6 +176,18 @@ class Op:
         return lambda g, saved, edges: [None if edge is None or back is None else back(g, saved, edge)
                                         for edge, back in zip(edges, backs)]
 
+    def run_recorded(self, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> Sequence[Any]:
+        """`run` while it is recorded: in torch's order, by the names of the arguments (of which the first is `self`).
+        In the order of what is recorded, gradients of these gradients add up."""
+        if self.joint is not None or len(self.backs) == 1:
+            return self.run(g, saved, edges)
+        names = ["self" if name == "input" else name for name in self.params[self.first:]]
+        grads = [None] * len(edges)
+        for i in sorted(range(len(edges)), key=names.__getitem__):
+            if edges[i] is not None and self.backs[i] is not None:
+                grads[i] = self.backs[i](g, saved, edges[i])
+        return grads
+
     def kept(self, mask: int) -> frozenset[int]:
         """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.
 
