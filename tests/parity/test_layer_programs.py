@@ -180,3 +180,13 @@ def test_layers_in_order(layer, dtype):
 def test_packed_sequences_of_another_dtype(kind):
     run([f"m = T.nn.{kind}(1, 2)", "x = T.nn.utils.rnn.pack_padded_sequence(T.ones(2, 1, 1).double(), [2])",
          "y = m(x)[0]"])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_lstm_of_half_precision(dtype, packed):
+    """Which of them is computed step by step shows in what the gradients are rounded to."""
+    given = "T.nn.utils.rnn.pack_padded_sequence(x, [2, 1])" if packed else "x"
+    run(["T.manual_seed(3)", f"m = T.nn.LSTM(3, 2).to(T.{dtype})", "p = list(m.parameters())",
+         f"x = {_numbers((2, 2, 3), dtype)}.requires_grad_()", f"y = m({given})[0]", *["y = y.data"] * packed,
+         *_gradient("x, *p")])
