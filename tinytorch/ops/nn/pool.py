@@ -104,7 +104,7 @@ def _max_pool_pick(top, kernel, stride, padding, dilation, input, values):
 def scatter(last, size, indices, grad):
     """`grad` added up at flat positions `indices` of images of `size`, with channels last in memory if `last`."""
     n = len(size)
-    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad)
+    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad, n if grad.ndim == n + 1 else None)
     return in_channels_last(result) if last else result
 
 
