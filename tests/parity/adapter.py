@@ -90,6 +90,9 @@ def _tensor(x, memo):
         result = result.view(tinytorch.bfloat16).detach()
     if isinstance(x, torch.nn.Parameter):
         return tinytorch.nn.Parameter(result, requires_grad=x.requires_grad)
+    if x.is_leaf and x._is_view():             # of a sample, which torch makes outside grad mode
+        with tinytorch.no_grad():
+            result = result[...]
     return result.requires_grad_() if x.requires_grad else result
 
 

@@ -38,6 +38,22 @@ KNOWN = [
      "torch's index_reduce takes int32, its derivative not"),
     (r"^g+ = ", "error", r"Expected isFloatingType\(grad", "torch gives up on a real operand among complex ones"),
     (r"scatter_reduce_?\(.*'am(ax|in)', include_self=False", "value", "complex", "complex numbers have no extremes"),
+    (("^g", r"EmbeddingBag\([^\n]*scale_grad_by_freq=True"), "value", "", "torch divides by how often another "
+     "row was taken: the one at the place in the sorted indices that the row has among those taken"),
+    (("^g", r"(?s)nn\.(Hardshrink|Softshrink|Hardtanh|ReLU6|[CS]?ELU)\(.*\('nan'\)"), "value", "",
+     "what torch does with NaN hangs on whether the element is among those that fill a vector of the machine's"),
+    (("^g", r"F\.pad\(x, \([^)]*-[^)]*\), 'reflect'\)"), "value", "", "torch's gradient of what reflection "
+     "cuts off is whatever lay in memory"),
+    (("^g", r"(?s)float16.*F\.batch_norm|nn\.BatchNorm[^\n]*\n[^\n]*float16"), "value", r"g\[1\]: .*np\.float16",
+     "torch adds up gradients of weights in float16 in an order of its own, if the input is not contiguous"),
+    (r"^g", "error", "^no error for .*grad_input must be contiguous", "torch's loss of classes of images cannot be "
+     "differentiated, if they are not contiguous"),
+    (("", r"(?s)nn\.GELU\(\).*\('inf'\)"), "value", r"for np\.float32\(nan\)",
+     "torch's gelu of infinity is NaN in a tensor of several elements"),
+    (("", r"(?s)nn\.MultiMarginLoss\(.*zeros\(\(0, "), "value", r"at \(\) of \(\)", "torch's mean over no examples is "
+     "whatever lay in memory"),
+    (("^g, gg", r"F\.conv_transpose"), "error", "^no error for .*Only zero batch or zero channel inputs are "
+     "supported", "torch makes outputs without elements, whose gradient it then refuses to differentiate"),
     (r"[-+]=|T\.(diff|dist|pairwise_distance|trapezoid)\(|\.index_add_?\(", "value", r"(inf|j).*\) for np\.\w+\(.*nan",
      "torch multiplies what it adds or subtracts by the alpha 1 + 0j, and infinity times 0 is nan"),
     ((r"([-+]=|\.(add|sub|index_add)_\().*\Z", "^$"), "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",

@@ -41,8 +41,8 @@ def norm_grad(g, input, p, ans, dim):
         return sgn(input) * (share * like(g, hits))
     if p < 1:
         return sgn(input) * masked(size ** (p - 1), raw(input) != 0) * g * ans ** (1 - p)
-    slope = masked(g / ans ** (p - 1), nonzero)
-    return (sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)) * slope
+    scaled = sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)
+    return scaled * masked(g / ans ** (p - 1), nonzero)
 
 
 @op(name="linalg_vector_norm", steps=True, input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))

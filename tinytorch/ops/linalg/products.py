@@ -106,7 +106,7 @@ _mm_of_rows, _matmul_of_batches = renamed(_mm, "_unsafe_view"), renamed(_matmul,
 
 @single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
 def unsafe_view(input, size):
-    """A result in another shape, without being a view of it: nothing else has its memory."""
+    """A tensor in another shape, without being a view of it: a result, or where writes are not to be noticed."""
     return input.reshape(size)
 
 

@@ -13,7 +13,7 @@ from ...autograd.public import public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_implemented, type_name
 from ...kernels.stepwise import plain, stepwise
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ..elementwise.math import exp
 from .activation import logsigmoid
 from .cross_entropy import reduction_of
@@ -35,7 +35,8 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     if input.array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
         margin = int(margin)
     apart = (margin - input).clamp_min(0)
-    return reduced(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
+    loss = apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0)
+    return reduced(loss, reduction, target, input)
 
 
 @public(python=True)
@@ -82,29 +83,54 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
         raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
                            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
     refuse(margin_ranking_loss, input1, input2, target, margin)
-    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction, target, input1, input2)
 
 
-def _soft_margin_slope(g, input, target):
+def _by_tensors(rule):
+    """`rule` of arrays computed as of tensors, whose numbers and sums are not rounded to half precision."""
+    def of_any(g, *args):
+        if isinstance(g, Tensor):
+            return rule(g, *args)
+        return rule(*[wrap(x) if isinstance(x, np.ndarray) else x for x in (g, *args)]).array
+    return of_any
+
+
+def _share(input, reduction):
+    return 1.0 / input.numel() if reduction == "mean" and input.numel() else 1.0
+
+
+@_by_tensors
+def _soft_margin_slope(g, input, target, reduction):
     z = exp(-target * input)
-    return -target * z / (z + 1) * g
+    return target * -_share(input, reduction) * z / (z + 1) * g
 
 
-def _soft_margin_curvature(g, grad, input, target):
-    z = exp(-target * input)
-    return grad * g * (target * target) * z / ((z + 1) * (z + 1))
+@_by_tensors
+def _soft_margin_slope_of_grad(g, input, target, reduction):
+    if reduction == "none":
+        return _soft_margin_slope(g, input, target, reduction)
+    return (_soft_margin_slope(g.new_ones(()), input, target, reduction) * g).sum()
 
 
-@op(name="soft_margin_loss_backward", grad=_soft_margin_slope, input=_soft_margin_curvature)
-def _soft_margin_backward(grad, input, target):
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _soft_margin_slope(grad, input, target)
+@_by_tensors
+def _soft_margin_curvature(g, grad, input, target, reduction):
+    z = exp(input * -target)
+    slope = g * grad * (target * target) * z / ((z + 1) * (z + 1))
+    return slope / input.numel() if reduction == "mean" else slope
 
 
-@op(name="soft_margin_loss", input=lambda g, input, target: _soft_margin_backward(g, input, target))
-def _soft_margin(input, target):
+@op(name="soft_margin_loss_backward", steps=True,
+    grad=lambda g, input, target, reduction: _soft_margin_slope_of_grad(g, input, target, reduction),
+    input=lambda g, grad, input, target, reduction: _soft_margin_curvature(g, grad, input, target, reduction))
+def _soft_margin_backward(grad, input, target, reduction):
+    return _soft_margin_slope(grad, input, target, reduction)
+
+
+@op(name="soft_margin_loss", steps=True, input=lambda g, input, target, reduction: _soft_margin_backward(
+    g, input, target, reduction))
+def _soft_margin(input, target, reduction):
     with np.errstate(over="ignore"):           # infinite where torch's is
-        return plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))
+        return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction).array
 
 
 @public(python=True)
@@ -124,7 +150,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse_complex_gradient("soft_margin_loss", input)
     check_broadcast(input.array.shape, target.array.shape)
     check_fits(input.array, np.broadcast_shapes(input.array.shape, target.array.shape), result_dtype((input, target)))
-    return reduced(_soft_margin(input, converted(target, input.array.dtype)), reduction)
+    loss = _soft_margin(input, converted(target, input.array.dtype), reduction)
+    return loss if reduction != "none" else reduced(loss, reduction, input, target)
 
 
 def _rows(input):
@@ -210,7 +237,8 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     if weight is not None and weight.array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
     _check_long(target)
-    _check_kernel("multi_margin_loss_cpu_kernel", input)
+    if input.array.size:
+        _check_kernel("multi_margin_loss_cpu_kernel", input)
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     refuse_gradient("multi_margin_loss", "weight", weight)

@@ -205,10 +205,12 @@ def _cumulative(name, accumulate, take, result, input, dim):
         if dim not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         refuse_complex_gradient(name, input)
-        return result(input.clone(), wrap(np.zeros((), np.int64)))
+        index = wrap(np.zeros((), np.int64))
+        return result(take(input, 0, index), index)
     if not array.size:                         # whatever `dim` is
         refuse_complex_gradient(name, input)
-        return result(take(input, 0, np.zeros(array.shape, np.int64)), wrap(np.zeros(array.shape, np.int64)))
+        index = wrap(np.zeros(array.shape, np.int64))
+        return result(take(input, 0, index), index)
     dim = check_dim(dim, array.ndim)
     if array.dtype.kind in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", input)

@@ -140,6 +140,9 @@ def _std_mean(input, dim, freedom, keepdim, whole):
     return deviation, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(deviation.shape)
 
 
+_std_mean.op.saved_outputs = (0,)
+
+
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     if input.array.dtype.kind in dt.INTEGRAL:
         which = f"{name} only support" if name.endswith("_mean") else "std and var only support"
