@@ -73,7 +73,7 @@ c = T.std_mean(T.tensor([0j, complex(float('inf'), 0)]))
 c = T.sgn(T.tensor([complex(float('inf'), 0), 0j, 3 + 4j]))
 a = T.zeros(2, 3).t().requires_grad_(); g = T.autograd.grad(T.max(a), [a])
 a = T.zeros(3, 4, dtype=T.complex64).t().requires_grad_(); c = T.var(a, 0).sum(); g = T.autograd.grad(c, a, None, 1, 1)
-a = T.ones(3, 4).requires_grad_(); b = T.ones(4, 3).t(); g = T.autograd.grad(loss(T.cosine_similarity(a, b, 0)), a, None, 1, 1)
+a = T.ones(3, 4).requires_grad_(); c = F.cosine_similarity(a, T.ones(4, 3).mT, 0); g = T.autograd.grad(c, a, c, 1, 1)
 """
 
 
