@@ -40,7 +40,9 @@ def _abs_in_place(function):
 
 def magnitude(x):
     """The sizes of the elements of an array; of complex ones to the last bit, as NumPy's abs does not have them."""
-    return np.hypot(x.real, x.imag) if x.dtype.kind in dt.COMPLEX else np.abs(x)
+    if x.dtype.kind not in dt.COMPLEX:
+        return np.abs(x)
+    return np.hypot(x.real, x.imag, dtype=np.float64).astype(x.real.dtype, copy=False)
 
 
 @unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts="complex", aliases="absolute __abs__")
