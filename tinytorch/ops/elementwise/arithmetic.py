@@ -345,6 +345,14 @@ def remainder(input, other):
     return np.remainder(input, other)
 
 
+@op(name="remainder", elementwise=True, backward_name=REFUSED, input=refused("remainder"), other=refused("remainder"))
+def _remainder_of_number(input, other):
+    return remainder.op.forward(input, other)
+
+
+remainder.op.of_first_number, remainder.op.out_beside_number = _remainder_of_number, False
+
+
 @binary(numbers="other", input=lambda g: g, other=lambda g, input, other: -g * _trunc_divide(input, other))
 def fmod(input, other):
     """What is left of input / other rounded toward zero: has the sign of `input`.

@@ -107,6 +107,10 @@ def ge(input, other):
     return np.greater_equal(input, other)
 
 
+for _comparison in lt, le, gt, ge:
+    _comparison.op.answers = True
+
+
 # ------------------------------------------------------------------ element by element
 @unary(inplace=False)
 def isnan(input):

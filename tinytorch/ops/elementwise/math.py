@@ -44,7 +44,11 @@ def exp2(input):
     >>> torch.exp2(torch.tensor([0., 3.]))
     tensor([1., 8.])
     """
-    return np.exp(input * _LN2) if input.dtype.kind in dt.COMPLEX else np.exp2(input)
+    if input.dtype.kind not in dt.COMPLEX:
+        return np.exp2(input)
+    power = np.empty_like(input)               # part by part: infinity times the zero beside ln 2 is nan
+    power.real, power.imag = input.real * _LN2, input.imag * _LN2
+    return np.exp(power)
 
 
 @unary(lambda g, ans: g * conj(ans + 1), to_float=True)

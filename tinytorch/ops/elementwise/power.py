@@ -14,7 +14,7 @@ from ...errors import not_a_tensor, not_implemented, type_name
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
-from .arithmetic import conj, mul, ternary, zeros_like
+from .arithmetic import alike, conj, mul, ternary, zeros_like
 from .math import exp, exp2, log, reciprocal
 from .where import pick
 
@@ -254,6 +254,13 @@ def _ldexp_in_bfloat16(input, other):
 _ldexp.op.in_bfloat16 = _ldexp_in_bfloat16
 
 
+@op(name="ldexp", elementwise=True, steps=True, input=lambda g, power: g * conj(power),
+    wide=lambda g, input: g * conj(input))
+def _times_power(input, wide, power):
+    """`wide`: 2^other in the common dtype. `power`: in the dtype of `other` itself, for the derivative."""
+    return input * wide
+
+
 @public(out="", method=True, inplace=True)
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input * 2^other. With integers, in the dtype of a real `input`; bools are refused there (NotImplementedError).
@@ -268,7 +275,11 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         return ternary(_ldexp, input, other)
     if input.array.dtype == other.array.dtype and input.array.dtype.kind in dt.DIFFERENTIABLE:
         return ternary(_ldexp, input, other)
-    return mul(input, _pow(2.0, other))
+    power, d = _pow(2.0, other), result_dtype((wrap(np.empty((), input.array.dtype)), other))
+    if d is power.dtype or input.array.dtype == np.float32:
+        return mul(input, power)
+    operands = alike(input, _pow(2.0, converted(other, d.numpy)))      # a wider power than that of `other` alone
+    return ternary(_times_power, *operands, converted(power, operands[0].array.dtype))
 
 
 @op(name="frexp", input=lambda g, exponent: _ldexp(g, -exponent))

@@ -69,6 +69,8 @@ def sign(input):
 def _signs(input):
     if input.dtype.kind in dt.BOOL:
         return input.copy()
+    if input.dtype.kind in dt.COMPLEX:
+        return np.where(input == 0, input.dtype.type(0), input / np.abs(input))
     signs = np.sign(input)
     return np.where(np.isnan(input), np.zeros((), input.dtype), signs) if input.dtype.kind in dt.NATIVE else signs
 
