@@ -125,7 +125,7 @@ class Op:
         def compute(input, other):
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
-        op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.forward, op.computes_in, op.converts, op.elementwise = compute, dt.DIFFERENTIABLE, True, True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()
         return op

@@ -2,6 +2,7 @@
 import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
+#: Instead of the first, two: one for what stands before the line, one for the line (empty at the end of the program).
 KNOWN = [
     ("", "stride of one", "", "no element is reached by the stride of a dimension of size 1: NumPy sets it as it likes "
      "in results and in reshape"),
@@ -32,13 +33,34 @@ KNOWN = [
     (r"^g+ = ", "error", r"Expected isFloatingType\(grad", "torch gives up on a real operand among complex ones"),
     (r"scatter_reduce_?\(.*'am(ax|in)', include_self=False", "value", "complex", "complex numbers have no extremes"),
     (r"^y = (m\(|\(lambda q)", "view", "", "whether the last of the operations that a layer consists of makes a view"),
+    (r" [-+] |T\.r?sub\(|T\.add\(|\.(add|sub)_\(", "value",
+     r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
+     "torch multiplies what it adds by the alpha 1 + 0j, and infinity times 0 is nan"),
+    ((r"T\.(sgn|abs)\(", r"^(g+|c|d|e) = .*(grad|sgn)\("), "value", r" for np\.complex\d+\(.*nan.*\)",
+     "torch's vector code and its code for the rest divide infinite numbers by their size in two ways"),
+    ((r"(remainder|fmod|floor_divide)_\(|(//|%)=", "^$"), "value", r"result: np\.u?int",
+     "the division by zero that torch raises for leaves what its loop has written by then"),
+    (r"T\.floor_divide\(.*out=", "error", r"^RuntimeError: .*functions with out=.* for no error$",
+     "torch records it although there is no derivative"),
+    (r"T\.inner\(.*out=", "error", r"^RuntimeError: .*functions with out=.* for no error$",
+     "torch records a copy to `out` alone, whatever is asked of it"),
+    (r"^g+ = ", "error", r"^no error for RuntimeError: .*(Subtraction|Negation), the `-` operator",
+     "torch's derivatives compute with a bool operand that they have saved before its conversion, and cannot"),
+    ("", "error", "^no error for RuntimeError: .*Autograd not support dtype", "torch records in-place comparisons of "
+     "integers and bools with tensors that require grad, and then cannot go on"),
+    ((r"T\.ldexp\(", r"^g+ = "), "value", r" for np\.\w+\(-?(0|nan)", "torch takes the power of 2 in the dtype of "
+     "integer exponents: 0 where they are negative or large"),
+    (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",
+     r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than `out` shows"),
 ]
 
 
 def reason_for(lines, found):
     """Why the difference is known, or None."""
     line = lines[found.line] if found.line < len(lines) else ""
+    before = "\n".join(lines[:found.line])
     for where, kind, says, reason in KNOWN:
-        if found.kind == kind and re.search(where, line) and re.search(says, found.text):
+        earlier, where = where if isinstance(where, tuple) else ("", where)
+        if found.kind == kind and re.search(earlier, before) and re.search(where, line) and re.search(says, found.text):
             return reason
     return None

@@ -62,8 +62,8 @@ def _pow(input, other):
     if not np.any(negative):
         return input ** other
     # Rounded toward zero only 1 and -1 have a reciprocal that is left.
-    power = input ** np.where(negative, -other, other)
-    return np.where(negative, np.where(np.abs(power) == 1, power, 0), power)
+    power = input ** np.where(negative, other & 1, other)
+    return np.where(negative, np.where(np.abs(input) == 1, power, 0), power)
 
 
 def _complex_power(input, other):
@@ -192,7 +192,12 @@ def logaddexp(input, other):
         return np.logaddexp(input, other)
     first = input.real >= other.real
     high, low = np.where(first, input, other), np.where(first, other, input)
-    return high + np.log1p(np.exp(low - high))
+    result = high + np.log1p(np.exp(low - high))
+    endless = np.isinf(high.real) & (high.real == low.real)
+    if endless.any():
+        sums = np.log(np.exp(low) + np.exp(high))
+        result = np.where(endless, np.where(high.real < 0, low, sums), result)
+    return np.where(np.isnan(input) | np.isnan(other), complex(math.nan, math.nan), result).astype(input.dtype)
 
 
 @binary(input=lambda g, input, other: g / (1 + exp2(other - input)),
