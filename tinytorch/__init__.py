@@ -100,7 +100,7 @@ cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
 _LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "jit", "mps", "multiprocessing",
-          "profiler", "vision", "xpu")
+          "profiler", "vision", "viz", "xpu")
 
 
 def __getattr__(name):

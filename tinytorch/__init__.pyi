@@ -36,6 +36,7 @@ from . import types as types
 from . import utils as utils
 from . import version as version
 from . import vision as vision
+from . import viz as viz
 from . import xpu as xpu
 from .random import Generator as Generator
 from .tensor import Size as Size

@@ -68,7 +68,7 @@ def _names():
     found = {inspect.unwrap(ArrayOptimizer.step).__code__: "Optimizer.step"}
     for o in Op.registry:
         found.setdefault(o.forward.__code__, f"aten::{o.name}")
-        for rule in o.rule_functions:
+        for rule in o.rules.values():
             found.setdefault(rule.__code__, o.backward_name)
     for function, public in TABLE.items():
         if public.checks != "Python":

@@ -11,7 +11,7 @@ from ..tensor import Tensor
 from .grad_mode import mode, unwatch, watch
 
 
-def _note_forward(node):
+def _note_forward(node, result):
     """Watches new nodes: notes the Python stack that made them, and the node in whose backward that was."""
     node.metadata["traceback_"] = _stack()
     if mode.current_node is not None:

@@ -70,12 +70,13 @@ class _Mode(threading.local):
 mode = _Mode()
 
 
-def watch(function: Callable[[Node], None]) -> None:
-    """Call function(node) for every node that this thread records, until `unwatch(function)`."""
+def watch(function: Callable[[Node, Any], None]) -> None:
+    """Call function(node, result) for every node that this thread records, with the array or the tuple that its
+    operation gave, until `unwatch(function)`."""
     _set_watchers((*mode.watchers, function))
 
 
-def unwatch(function: Callable[[Node], None]) -> None:
+def unwatch(function: Callable[[Node, Any], None]) -> None:
     watchers = list(mode.watchers)
     watchers.remove(function)
     _set_watchers(tuple(watchers))
@@ -88,9 +89,9 @@ def _set_watchers(watchers):
         mode.grad = mode.recorder
 
 
-def _tell_watchers(node):
+def _tell_watchers(node, result):
     for watcher in mode.watchers:
-        watcher(node)
+        watcher(node, result)
 
 
 INFERENCE_WRITE = (

@@ -38,7 +38,7 @@ class Op:
     aux       forward returns (output, what backward needs besides)
     multi     forward returns a tuple of outputs
     view      the output shares the input's memory
-    rules     {argument: rule}; see op.py for what a rule may ask for
+    rules     {argument: rule}; see op.py for what a rule may ask for; as an attribute with "joint" among them
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
     inputs    with a joint rule: how many arguments, from `first` on, can have a gradient (None: all)
     decomposition   the same function in ordinary ops, for higher derivatives of a joint rule
@@ -88,7 +88,7 @@ class Op:
             self.joint, self.joint_needs = self._adapt_joint(joint)
         self.run = self._all_rules()           # function(g, saved, edges) -> a gradient or None per edge
         self._kept = {}
-        self.rule_functions = tuple((rules or {}).values()) + ((joint,) if joint is not None else ())
+        self.rules = {**(rules or {}), **({} if joint is None else {"joint": joint})}
         self.registry[self] = None
 
     def _set_name(self, name):

@@ -207,7 +207,7 @@ def _unary(o, forward, to_float, casts):
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
             if recorder is not True:
-                recorder(node)
+                recorder(node, result)
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -320,7 +320,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node)
+                recorder(node, result)
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -376,7 +376,7 @@ def _single(o, forward):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node)
+                recorder(node, result)
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -460,7 +460,7 @@ def _general(o, forward):
         node.shape = result.shape
         node.hooks = None
         if recorder is not True:
-            recorder(node)
+            recorder(node, result)
         tensor.node = node
         tensor._requires_grad = True
         return tensor

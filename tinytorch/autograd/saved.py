@@ -246,7 +246,7 @@ def _unpacked(s):
     return s
 
 
-def _pack_saved(node):
+def _pack_saved(node, result):
     """Watches new nodes: packs what they have saved."""
     if mode.saved_tensors_hooks is None or not node.saved:
         return

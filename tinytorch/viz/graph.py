@@ -1,0 +1,105 @@
+"""`viz.graph`: the differentiable graph of a loss, of a module or of any function."""
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..autograd.node import Node
+from ..nn.modules.module import Module
+from ..tensor import Tensor
+from .grouping import Group, grouped
+from .recorder import Recorder
+from .tape import ACTIVATION, INPUT, PARAMETER, Tape
+
+
+class Graph:
+    """What was recorded, and what backward keeps of it.
+
+    tape     the operations in order (`tape.steps`), leaves and storages
+    program  the same operations as a tree of module calls, with what repeats itself folded
+    error    what ended the forward early, or None; `error_text` says it with the shapes of the tensors there
+    """
+
+    def __init__(self, tape: Tape, error: BaseException | None = None, error_text: str = "") -> None:
+        self.tape, self.error, self.error_text = tape, error, error_text
+        self.program: Group = grouped(tape.steps)
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Bytes that are kept for backward, each storage once: of activations, inputs and parameters."""
+        return {kind: self.tape.kept_bytes(kind) for kind in (ACTIVATION, INPUT, PARAMETER)}
+
+    def __repr__(self) -> str:
+        ended = f", ended by {type(self.error).__name__}" if self.error is not None else ""
+        return (f"<graph of {len(self.tape.steps)} operations, {len(self.tape.leaves)} leaves, "
+                f"{self.totals[ACTIVATION]} bytes of activations kept{ended}>")
+
+
+def graph(loss_or_module: Tensor | Module | Callable, *inputs: Any,
+          params: Mapping[str, Tensor] | None = None) -> Graph:
+    """The graph of a loss (a tensor, or several in a tuple or list), or of what a module or function computes of
+    `inputs`. Only of a module or function it is known where in the program an operation ran.
+
+    params   names of leaves, for instance dict(model.named_parameters()); of a module its own are known
+
+    If the forward raises, the graph is that of what ran until then, and its `error` says what ended it.
+
+    >>> import tinytorch as torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+    >>> graph(model, torch.ones(3, 4))
+    <graph of 3 operations, 4 leaves, 96 bytes of activations kept>
+    """
+    names = {id(tensor): name for name, tensor in (params or {}).items()}
+    if not callable(loss_or_module):
+        if inputs:
+            raise TypeError("graph(): inputs are given to a module or a function, not to a loss")
+        return Graph(Tape(_roots(loss_or_module), names))
+    if isinstance(loss_or_module, Module):
+        names = {id(p): name for name, p in loss_or_module.named_parameters()} | names
+    given = {f"input {k}" if len(inputs) > 1 else "input": x for k, x in enumerate(inputs) if isinstance(x, Tensor)}
+    with Recorder(loss_or_module) as recorder:
+        try:
+            roots, error, text = _roots(loss_or_module(*inputs)), None, ""
+        except Exception as raised:
+            roots, error, text = _unused(recorder.origins), raised, _told(raised)
+            warnings.warn(f"graph(): the forward ended early: {text}", stacklevel=2)
+    return Graph(Tape(roots, names, given, recorder.origins), error, text)
+
+
+def _roots(value: Any) -> list[Tensor]:
+    """The tensors in a result that backward could start from. RuntimeError if there is none."""
+    found = [t for t in _tensors(value) if t.requires_grad]
+    if not found:
+        raise RuntimeError("graph(): no tensor in the result requires grad, so that nothing was recorded")
+    return found
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _tensors(list(value.values()))
+    elif isinstance(value, (tuple, list)):
+        for x in value:
+            yield from _tensors(x)
+
+
+def _unused(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes that no other node leads to."""
+    nodes = list(nodes)
+    used = {id(e) for node in nodes for edge in node.edges for e in (edge, *getattr(edge, "edges", ()))}
+    return [node for node in nodes if id(node) not in used]
+
+
+def _told(error):
+    """The words of an error, and the shapes of the tensors among the variables where it was raised, outside of this
+    package if it can be."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    package = __name__.split(".")[0]
+    own = [f for f in frames if f.f_globals.get("__name__", "").split(".")[0] != package]
+    frame = (own or frames)[-1]
+    shapes = [f"{name} {list(x.shape)} {x.dtype.name}" for name, x in frame.f_locals.items() if isinstance(x, Tensor)]
+    where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return f"{type(error).__name__}: {error}" + (f" ({where}, with {', '.join(shapes)})" if shapes else f" ({where})")
