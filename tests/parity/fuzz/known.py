@@ -48,8 +48,15 @@ KNOWN = [
      "torch's derivatives compute with a bool operand that they have saved before its conversion, and cannot"),
     ("", "error", "^no error for RuntimeError: .*Autograd not support dtype", "torch records in-place comparisons of "
      "integers and bools with tensors that require grad, and then cannot go on"),
-    ((r"T\.ldexp\(", r"^g+ = "), "value", r" for np\.\w+\(-?(0|nan)", "torch takes the power of 2 in the dtype of "
-     "integer exponents: 0 where they are negative or large"),
+    ((r"dtype=T\.u?int.*\n(.*\n)*.*T\.ldexp\(", r"^g+ = "), "value", "", "torch takes the power of 2 in the dtype of integer "
+     "exponents: 0 where they are negative or large"),
+    ((r"dtype=T\.uint8.*\n(.*\n)*.*(\*\*|T\.pow\()", "^gg = "), "value", "nan", "torch subtracts 1 from exponents as they "
+     "are: unsigned zeros wrap around"),
+    ((r"dtype=T\.b?float16.*\n(.*\n)*.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value", r"np\.float(16|32)\(",
+     "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
+    (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
+    (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
+     "which parts of products of infinite complex numbers are nan hangs on their order"),
     (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",
      r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than `out` shows"),
 ]

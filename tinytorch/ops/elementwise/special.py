@@ -9,7 +9,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
-from ...autograd.promotion import by_steps, to_default
+from ...autograd.promotion import by_steps, by_steps, to_default
 from ...autograd.public import method, public
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels
@@ -72,6 +72,15 @@ def _logit_slope(g, input, eps):
 def _logit(input, eps):
     x = input if eps is None else np.clip(input, eps, 1 - eps)
     return np.log(x / (1 - x))
+
+
+@by_steps
+def _logit_in_bfloat16(input, eps):
+    x = input if eps is None else input.clamp(eps, 1 - eps)
+    return log(x / (1 - x))
+
+
+_logit.op.in_bfloat16 = _logit_in_bfloat16
 
 
 @public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="logit_cpu", widen=True, out="", method=True, inplace=True)
