@@ -16,6 +16,7 @@ from ...kernels.random.exact import fma32, fma64
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap
 from ...types import Device, Number
+from ..layout.join import cat
 from .options import check_options, dtype_for, finish, require_grad
 
 __all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
@@ -219,7 +220,7 @@ def _halves(first, last, steps, d):
         return first.reshape(1)
     step = rounded(rounded(np.asarray(last - first)) / work.type(steps - 1))
     places = np.arange(steps).astype(work)
-    if d.category == 2 and not narrow:
+    if not narrow:
         return np.where(places < steps // 2, _along(places, step, first), _along(places[::-1].copy(), -step, last))
     way = rounded(step * places)
     return rounded(np.where(places < steps // 2, first + way, last - way[::-1]))
@@ -234,6 +235,8 @@ def _powers(first, last, steps, d, base):
         way = step * places
         exponents = np.where(places.real < steps // 2, first + way, last - way[::-1])
         return np.exp(exponents * np.log(d.numpy.type(base)))
+    if steps == 1 and d.category == 1:
+        return stored_as(_power(base, float(first)), d.numpy).reshape(1)
     difference = np.asarray(last - first)
     if d.category == 2:                        # rounded in `d`, what follows is not
         difference = dt.cast(dt.cast(difference, d.numpy), np.dtype(np.float64))
@@ -253,6 +256,8 @@ def _power(base, exponent):
 
 def _along(places, step, start):
     """places * step + start, rounded once, as torch's kernel does."""
+    if not np.isfinite(step) or not np.isfinite(start):
+        return places * step + start
     if places.dtype == np.float64:
         return fma64(places, step, start)
     return fma32(places, step, start, np.empty_like(places))
@@ -355,5 +360,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     d = x.array.dtype if x.array.dtype.kind in dt.FLOATING + dt.COMPLEX else np.dtype(np.int64)
-    powers = new_memory((x.array.size, n), d, lambda size, dtype: np.arange(n))
-    return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(powers if increasing else powers[::-1].copy())
+    new_memory((x.array.size, n), d, lambda size, dtype: np.empty(0))      # MemoryError for more than there is
+    column = x.to(dt.BY_NUMPY[d]).unsqueeze(1)
+    powers = cat([column.new_ones(column.shape), column.expand(-1, max(n - 1, 0)).cumprod(1)], 1)[:, :n]
+    return powers if increasing else powers.flip(1)
