@@ -38,8 +38,8 @@ KNOWN = [
      "torch multiplies what it adds by the alpha 1 + 0j, and infinity times 0 is nan"),
     ((r"T\.(sgn|abs)\(", r"^(g+|c|d|e) = .*(grad|sgn)\("), "value", r" for np\.complex\d+\(.*nan.*\)",
      "torch's vector code and its code for the rest divide infinite numbers by their size in two ways"),
-    ((r"(remainder|fmod|floor_divide)_\(|(//|%)=", "^$"), "value", r"result: np\.u?int",
-     "the division by zero that torch raises for leaves what its loop has written by then"),
+    (r"T\.log1p\(", "value", r"\(inf[+-]1\.57.*nan\+nanj",
+     "torch's is nan of an infinite imaginary part beside a real one of -1 to 0"),
     (r"T\.floor_divide\(.*out=", "error", r"^RuntimeError: .*functions with out=.* for no error$",
      "torch records it although there is no derivative"),
     ((r"T\.addr\(", r"^g+ = "), "error", "^no error for RuntimeError: .*addmv input tensors must have the same dtype",
@@ -53,11 +53,12 @@ KNOWN = [
      "torch's derivatives compute with a bool operand that they have saved before its conversion, and cannot"),
     ("", "error", "^no error for RuntimeError: .*Autograd not support dtype", "torch records in-place comparisons of "
      "integers and bools with tensors that require grad, and then cannot go on"),
-    ((r"dtype=T\.u?int.*\n(.*\n)*.*T\.ldexp\(", r"^g+ = "), "value", "", "torch takes the power of 2 in the dtype of integer "
-     "exponents: 0 where they are negative or large"),
-    ((r"dtype=T\.uint8.*\n(.*\n)*.*(\*\*|T\.pow\()", "^gg = "), "value", "nan", "torch subtracts 1 from exponents as they "
-     "are: unsigned zeros wrap around"),
-    ((r"dtype=T\.b?float16.*\n(.*\n)*.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value", r"np\.float(16|32)\(",
+    ((r"dtype=T\.u?int.*\n(.*\n)*.*T\.ldexp\(", r"^g+ = "), "value", "",
+     "torch takes the power of 2 in the dtype of integer exponents: 0 where they are negative or large"),
+    ((r"dtype=T\.uint8.*\n(.*\n)*.*(\*\*|T\.pow\()", "^gg = "), "value", "nan",
+     "torch subtracts 1 from exponents as they are: unsigned zeros wrap around"),
+    ((r"dtype=T\.b?float16.*\n(.*\n)*.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
+     r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",

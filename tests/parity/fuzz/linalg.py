@@ -8,7 +8,8 @@ PRODUCTS = {
     "inner": "nk mk", "kron": "nk bm",
     "matmul": "nk km|bnk km|nk bkm|k km|nk k|k bkm|bnk k|bnk bkm|k k|pbnk bkm|bnk pbkm",
     "addmm": "nm nk km", "addmv": "n nk k", "addr": "nm n m", "baddbmm": "bnm bnk bkm", "addbmm": "nm bnk bkm",
-    "chain_matmul": "nk km mb", "multi_dot": "nk km|k km|nk k|nk km mb|k km mb|nk km m|nk km mb bp|nk", "cross": "nt nt", "tensordot": "nk km",
+    "multi_dot": "nk km|k km|nk k|nk km mb|k km mb|nk km m|nk km mb bp|nk", "chain_matmul": "nk km mb",
+    "cross": "nt nt", "tensordot": "nk km",
 }
 OF_INPUT = {"addmm", "addmv", "addr", "baddbmm", "addbmm"}
 SQUARE = ["T.matrix_exp({})", "T.inverse({})", "T.det({})", "T.logdet({})", "T.linalg.slogdet({})", "T.trace({})",

@@ -89,9 +89,10 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     _check_real(start, end, step)
     _check_range(start, end, step)
     if dtype is dt.int64:
+        start, end = _whole(start), _whole(end)
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
-        start, end, step = _whole(start), _whole(end), _whole(step)
+        step = _whole(step)
     count = _counted(math.ceil((end - start) / step))
     if out is not None and out.array.size not in (0, count):
         warnings.warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
@@ -193,7 +194,8 @@ def _spaced(fill, start, end, steps, d, *more):
     def filled(size, numpy_dtype):
         if not steps:
             return np.empty(0, numpy_dtype)
-        first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in (start, end))
+        ends = start, end if steps > 1 else start
+        first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in ends)
         return dt.cast(fill(first, last, steps, d, *more), numpy_dtype)
     return new_memory((steps,), d.numpy, filled)
 
@@ -235,8 +237,6 @@ def _powers(first, last, steps, d, base):
         way = step * places
         exponents = np.where(places.real < steps // 2, first + way, last - way[::-1])
         return np.exp(exponents * np.log(d.numpy.type(base)))
-    if steps == 1 and d.category == 1:
-        return stored_as(_power(base, float(first)), d.numpy).reshape(1)
     difference = np.asarray(last - first)
     if d.category == 2:                        # rounded in `d`, what follows is not
         difference = dt.cast(dt.cast(difference, d.numpy), np.dtype(np.float64))
@@ -314,7 +314,8 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
     d = _spaced_dtype("logspace", start, end, steps, dtype, out)
     base = _number(base)
     if steps == 1:                             # not rounded before
-        array = dt.cast(np.asarray([base ** start if d.is_complex else _power(base, start)]), d.numpy)
+        number = base ** start if d.is_complex else _power(base, start)
+        array = stored_as(number, d.numpy).reshape(1) if d.category == 1 else dt.cast(np.asarray([number]), d.numpy)
     else:
         array = _spaced(_powers, start, end, steps, d, base)
     return refill(out, finish(array, device, requires_grad, pin_memory), by_count=True)

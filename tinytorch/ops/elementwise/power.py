@@ -14,7 +14,7 @@ from ...errors import not_a_tensor, not_implemented, type_name
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
-from .arithmetic import alike, conj, mul, ternary, zeros_like
+from .arithmetic import alike, conj, is_complex, mul, ternary, zeros_like
 from .math import exp, exp2, log, reciprocal
 from .where import pick
 
@@ -36,6 +36,8 @@ def _power_slope(g, input, other):
 def _exponent_slope(g, ans, input, other):
     # At base zero the power does not depend on an exponent that is not negative.
     flat = (input == 0) * (other.real >= 0)
+    if is_complex(other):
+        flat = flat * (other.imag == 0)
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
@@ -52,7 +54,7 @@ def _pow(input, other):
         return _complex_power(input, other)
     if isinstance(other, int):
         if other == 0 or other == 1:
-            return input.copy() if other else np.ones_like(input)
+            return input.copy("K") if other else np.ones_like(input)
         if other < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         other = stored_as(other, input.dtype)
@@ -70,7 +72,7 @@ def _complex_power(input, other):
     """exp(other * log(input)), as C has it and NumPy not: 0 ** 0 is nan. A few numbers have short cuts."""
     if not isinstance(other, np.ndarray):
         if other == 0 or other == 1:
-            return input.copy() if other else np.ones_like(input)
+            return input.copy("K") if other else np.ones_like(input)
         if other == 0.5 or other == -0.5:
             root = np.sqrt(input)
             return root if other == 0.5 else reciprocal(root)

@@ -68,7 +68,7 @@ def sign(input):
 
 def _signs(input):
     if input.dtype.kind in dt.BOOL:
-        return input.copy()
+        return input.copy("K")
     if input.dtype.kind in dt.COMPLEX:
         return np.where(input == 0, input.dtype.type(0), input / np.abs(input))
     signs = np.sign(input)
@@ -160,7 +160,7 @@ def _whole(name, ufunc, input):
     if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex inputs")
     _refuse(f"{name}_vml_cpu", input, dt.BOOL)
-    return input.copy() if input.dtype.kind in dt.INTEGER else ufunc(input)
+    return input.copy("K") if input.dtype.kind in dt.INTEGER else ufunc(input)
 
 
 @unary(zeros_like)

@@ -9,7 +9,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
-from ...autograd.promotion import by_steps, by_steps, to_default
+from ...autograd.promotion import by_steps, to_default
 from ...autograd.public import method, public
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels

@@ -10,7 +10,7 @@ from ...autograd.public import public, refuse
 from ...autograd.views import resized
 from ...errors import type_name
 from ...kernels.linalg import products
-from ...tensor import Tensor, check_dim, wrap
+from ...tensor import Tensor, check_dim
 from ...types import Number
 from .products import (
     C_NAMES,
@@ -111,7 +111,7 @@ def _half_addbmm(beta, alpha, input, batch1, batch2):
     result = np.broadcast_to(input, (batch1.shape[1], batch2.shape[2]))
     for a, b in zip(batch1, batch2):
         result, beta = _half_addmm(beta, alpha, result, a, b), 1
-    return result if len(batch1) else dt.cast(_wide(result) * beta, batch1.dtype)
+    return result if len(batch1) else np.ascontiguousarray(dt.cast(_wide(result) * beta, batch1.dtype))
 
 
 _addbmm.op.in_bfloat16 = _half_addbmm
@@ -190,12 +190,13 @@ def _rounded(dtype, *factors):
     return [_wide(stored_as(x, dtype)).item() for x in factors]
 
 
-def _check_empty_sum(beta, input, mat1, count=1):
-    """Where nothing is added up, torch multiplies by beta, of whatever dtype that is."""
-    kind, summed = input.array.dtype.kind, (dt.BOOL, bool) if input.array.dtype == bool and count else (dt.INTEGER, int)
-    if kind in summed[0] and mat1.array.shape[-1] == 0 and not isinstance(beta, summed[1]) and beta != 0:
-        raise RuntimeError(f"result type {dt.of_scalar(beta).type_name} can't be cast to the desired output type "
-                           f"{type_name(input)}")
+def _check_empty_sum(input, *factors):
+    """Where nothing is added up, torch multiplies `input` by beta, of whatever dtype that is."""
+    kind = input.array.dtype.kind
+    for beta in factors if kind in dt.INTEGRAL else ():
+        if beta != 0 and not isinstance(beta, int if kind in dt.INTEGER else bool):
+            raise RuntimeError(f"result type {dt.of_scalar(beta).type_name} can't be cast to the desired output type "
+                               f"{type_name(input)}")
 
 
 # ------------------------------------------------------------------ public functions
@@ -223,7 +224,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     check_expand(own.shape, (a.shape[0], b.shape[1]))
     if a.size and b.size:
         refuse_bools(a)
-    _check_empty_sum(beta, input, mat1)
+    if not a.shape[1] and a.shape[0] and b.shape[1]:
+        _check_empty_sum(input, beta)
     beta, alpha = _factor(beta, a.dtype), _factor(alpha, a.dtype)
     return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)
 
@@ -295,14 +297,16 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     tensor([[[3.]]])
     """
     dtype = _of_batches(input, batch1, batch2)
-    if batch1.array.size and batch2.array.size and not dtype == batch1.array.dtype == batch2.array.dtype:
+    if dtype != batch1.array.dtype or batch1.array.size and batch2.array.size and dtype != batch2.array.dtype:
         names = [C_NAMES[type_name(x)] for x in (input, batch1, batch2)]
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
     check_expand(input.array.shape, batch1.array.shape[:2] + batch2.array.shape[2:])
     check_batches(batch1, batch2, "baddbmm")
-    _check_empty_sum(beta, input, batch1)
-    batches = [converted(x, dtype) for x in (batch1, batch2)]
-    return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, *batches)
+    count, n, k = batch1.array.shape
+    if not k and count and n and batch2.array.shape[2]:
+        _check_empty_sum(input, beta)
+    result = _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, converted(batch2, dtype))
+    return converted(result, batch2.array.dtype)
 
 
 @public(method=True, inplace=True)
@@ -320,9 +324,13 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     if len(batch1.array) and dtype != batch2.array.dtype and batch1.array.shape[::2] == batch2.array.shape[:2]:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and "
                            f"{type_name(batch2)}")
+    if len(batch1.array) and batch1.array.dtype != batch2.array.dtype:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {type_name(batch1)} and "
+                           f"{type_name(batch2)}")
     check_batches(batch1, batch2, "addmm_impl_cpu_")
-    count = len(batch1.array)
-    _check_empty_sum(beta if count < 2 else 1, input, batch1 if count else wrap(batch1.array[..., :0]), count)
+    count, n, k = batch1.array.shape
+    if not count or not k and n and shape[1]:
+        _check_empty_sum(input, beta, *[1] * (count > 1))
     batches = [converted(x, dtype) for x in (batch1, batch2)]
     result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, *batches)
     if out is not None and out.array.shape != shape:

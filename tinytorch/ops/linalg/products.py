@@ -219,7 +219,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
             refuse_bools(a, "bmm")
         if b.ndim == 2 or a.size and b.size:
             _same_dtype(input, other)
-        other = converted(other, a.dtype)
+        input = converted(input, b.dtype)
+        a = input.array
     if b.ndim == 2 and a.ndim > 2:
         return write_out(out, _mm_of_rows(input, other), exact=EXACT)
     if not a.ndim or not b.ndim:
@@ -292,7 +293,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         refuse(bmm, input, mat2)
         raise
     if mat2.array.dtype is not input.array.dtype:
-        mat2 = converted(mat2, input.array.dtype)
+        input = converted(input, mat2.array.dtype)
     return write_out(out, _matmul(input, mat2), exact=EXACT)
 
 
