@@ -312,7 +312,7 @@ def same_error(ours, theirs, where="call", words=False):
 def _close(a, b, tolerance, where):
     if tolerance:
         good = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
-        if a.dtype.kind == "c":                # where one part is infinite, the other is not to be equal to the last bit
+        if a.dtype.kind == "c":                # beside an infinite part, the other one too is compared
             good |= np.isclose(a.real, b.real, tolerance, tolerance) & np.isclose(a.imag, b.imag, tolerance, tolerance)
     else:
         good = a == b

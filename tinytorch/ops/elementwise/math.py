@@ -330,8 +330,13 @@ def square(input):
     return np.square(input.astype(np.int64) if input.dtype == bool else input)
 
 
+def _by_pi(x):
+    """x * pi, where pi is not rounded to float16."""
+    return rounded_once(np.multiply, x, math.pi) if not isinstance(x, Tensor) and x.dtype.char == "e" else x * math.pi
+
+
 def _sinc_slope(g, input):
-    x, square = input * math.pi, input * input * math.pi
+    x, square = _by_pi(input), _by_pi(input * input)
     sine = sin(x)                              # before the cosine, as gradients of half precision add up in this order
     return pick(square == 0, 0.0, g * conj((x * cos(x) - sine) / square))
 
