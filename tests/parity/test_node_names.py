@@ -15,15 +15,14 @@ OTHERWISE_MADE = {
         slice_scatter""",
     "one node here, made of other operations in torch": """
 __rmatmul__ combinations diff linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
-nn.functional.ctc_loss nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm
+nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm
 """,
     "one operation for a number and a tensor, which torch counts as two": """
 __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub
 sort cumulative_trapezoid trapezoid trapz
 """,
     "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """
-atleast_2d atleast_3d cummax cummin gather index_select log_softmax log_softmax.with_dtype nn.functional.softmin
-nn.functional.softmin.with_dtype softmax softmax.with_dtype
+atleast_2d atleast_3d cummax cummin gather index_select
 """,
 }
 LISTED = {name for names in OTHERWISE_MADE.values() for name in names.split()}

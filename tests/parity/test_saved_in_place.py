@@ -30,30 +30,20 @@ DIFFERENT = {
         combinations gather index_add index_copy index_fill index_put index_select masked_select put take
         take_along_dim tensordot""",
     "layout/strided.py: torch refuses to write to views of views without grad": "as_strided.partial_views",
-    "elementwise/limits.py: the limit that has no gradient is not saved": "clamp",
     "reduction/cumulative.py, statistics.py: the input or the indices": "cummax cummin std_mean std_mean.unbiased",
-    "nn/softmax.py: keeps what it has computed apart from the output": """
-        log_softmax log_softmax.with_dtype nn.functional.softmin nn.functional.softmin.with_dtype softmax
-        softmax.with_dtype""",
-    "nn/cross_entropy.py, loss.py, margin_loss.py, ctc.py: one operation for several, or the reverse": """
-        nn.functional.binary_cross_entropy nn.functional.binary_cross_entropy_with_logits nn.functional.cross_entropy
-        nn.functional.ctc_loss nn.functional.huber_loss nn.functional.multi_margin_loss
-        nn.functional.multilabel_margin_loss nn.functional.smooth_l1_loss""",
-    "nn/conv.py, bilinear.py: only what the gradients that are wanted need": """
-        nn.functional.bilinear nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d
-        nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d""",
     "nn/norm.py, embedding.py: statistics, and operands of which torch keeps parts": """
         nn.functional.batch_norm nn.functional.embedding_bag nn.functional.group_norm nn.functional.rms_norm""",
     "linalg: other formulas": """
         cholesky_solve kron linalg.cond linalg.eig linalg.lstsq linalg.lstsq.grad_oriented linalg.multi_dot linalg.pinv
-        linalg.qr linalg.slogdet linalg.solve_triangular linalg.svd linalg.svdvals norm.nuc qr svd""",
+        linalg.qr linalg.slogdet linalg.svd linalg.svdvals norm.nuc qr svd""",
 }
 REASONS = {name: reason for reason, names in DIFFERENT.items() for name in names.split()}
 
 
 @pytest.mark.counted(nothing=NO_GRADIENTS)
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.xfail(raises=Different, reason=REASONS[name])) if name in REASONS else name
+    pytest.param(name, marks=pytest.mark.xfail(raises=Different, strict=True, reason=REASONS[name]))
+    if name in REASONS else name
     for name in HERE if OPS[name].supports_autograd])
 def test_saved(name):
     """For the gradients of all arguments, and of each alone."""

@@ -373,9 +373,10 @@ def rebase(self: Tensor, result: Tensor) -> None:
     base, before = self.view_info.base, self.node
     part, whole = layouts(self.array, base.array)
     if before is not None and node is not None and node.edges[0] is before and (
-            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None):
-        # What the view was before goes back to the base by place, whatever `as_strided` it came by; its hooks are
-        # for what it was.
+            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None
+            or not base.array.flags.c_contiguous):
+        # What the view was before goes back to the base by place, whatever `as_strided` it came by, in the base's
+        # strides; its hooks are for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
     fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
     if base.retains_grad and base.node is not None:

@@ -2,13 +2,21 @@
 import re
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
-#: Instead of the first, two: one for what stands before the line, one for the line (empty at the end of the program).
+#: The first may be a pair, of that for the line and one for the program up to there. What shows at the end may be due
+#: to any line.
 KNOWN = [
     ("", "stride of one", "", "no element is reached by the stride of a dimension of size 1: NumPy sets it as it likes "
      "in results and in reshape"),
     ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
     ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
      "tensor whose shape was changed in place in its old shape"),
+    (("grad", r"squeeze_\(|\.t_\(|transpose_\(|\.data = "), "error",
+     "^no error for RuntimeError: .*Function .* returned an invalid gradient",
+     "as before, or in the shape of other memory that it was given"),
+    ((r"T\.(nan)?median\(a", r"a = .*\.expand\("), "value", "", "torch takes an expanded tensor for one whose elements "
+     "lie side by side, and reads behind it"),
+    (("^g+ = ", r"T\.(var|std)(_mean)?\(a, \(\)"), "value", "", "torch takes no dimensions for one element in the "
+     "derivative"),
     (r"T\.(einsum|addr|kron|matmul)\(", "stride", "", "of dimensions of size 1, or of equal strides, torch's iterator "
      "has an order of its own"),
     (r"T\.kron\(", "error", "view size is not compatible", "torch cannot, for some operands that are not contiguous"),
@@ -23,7 +31,6 @@ KNOWN = [
     ("", "error", "^no error for OverflowError: .*int too big",
      "a float tensor takes any int, whose size nothing looks at"),
     ("", "error", "INTERNAL ASSERT FAILED", "torch's own fault"),
-    (r"T\.topk\(", "value", r"^\w+\[1\]: ", "which of equal elements is found depends on how torch sorts a part"),
     (r"index_(fill|copy|reduce)", "error", "setStorage|index 0 is out of bounds for dimension 0 with size 0",
      "torch goes through memory that is not there: what it says hangs on how much there is"),
     ("", "error", "(scatter|index)_reduce does not support automatic differentiation", "complex numbers have right "
@@ -32,17 +39,33 @@ KNOWN = [
      "torch's index_reduce takes int32, its derivative not"),
     (r"^g+ = ", "error", r"Expected isFloatingType\(grad", "torch gives up on a real operand among complex ones"),
     (r"scatter_reduce_?\(.*'am(ax|in)', include_self=False", "value", "complex", "complex numbers have no extremes"),
+    (("^g", r"EmbeddingBag\([^\n]*scale_grad_by_freq=True"), "value", "", "torch divides by how often another "
+     "row was taken: the one at the place in the sorted indices that the row has among those taken"),
+    (("^g", r"(?s)nn\.(Hardshrink|Softshrink|Hardtanh|ReLU6|[CS]?ELU)\(.*\('nan'\)"), "value", "",
+     "what torch does with NaN hangs on whether the element is among those that fill a vector of the machine's"),
+    (("^g", r"F\.pad\(x, \([^)]*-[^)]*\), 'reflect'\)"), "value", "", "torch's gradient of what reflection "
+     "cuts off is whatever lay in memory"),
+    (("^g", r"(?s)float16.*F\.batch_norm|nn\.BatchNorm[^\n]*\n[^\n]*float16"), "value", r"g\[1\]: .*np\.float16",
+     "torch adds up gradients of weights in float16 in an order of its own, if the input is not contiguous"),
+    (r"^g", "error", "^no error for .*grad_input must be contiguous", "torch's loss of classes of images cannot be "
+     "differentiated, if they are not contiguous"),
+    (("", r"(?s)nn\.GELU\(\).*\('inf'\)"), "value", r"for np\.float32\(nan\)", "torch's gelu of infinity is NaN in a "
+     "tensor of several elements"),
+    (("", r"(?s)nn\.MultiMarginLoss\(.*zeros\(\(0, "), "value", r"at \(\) of \(\)", "torch's mean over no examples is "
+     "whatever lay in memory"),
+    (("^g, gg", r"F\.conv_transpose"), "error", "^no error for .*Only zero batch or zero channel inputs are "
+     "supported", "torch makes outputs without elements, whose gradient it then refuses to differentiate"),
     (r"^y = (m\(|\(lambda q)", "view", "", "whether the last of the operations that a layer consists of makes a view"),
     (r" [-+] |T\.r?sub\(|T\.add\(|\.(add|sub)_\(", "value",
      r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
      "torch multiplies what it adds by the alpha 1 + 0j, and infinity times 0 is nan"),
-    ((r"T\.(sgn|abs)\(", r"^(g+|c|d|e) = .*(grad|sgn)\("), "value", r" for np\.complex\d+\(.*nan.*\)",
+    ((r"^(g+|c|d|e) = .*(grad|sgn)\(", r"T\.(sgn|abs)\("), "value", r" for np\.complex\d+\(.*nan.*\)",
      "torch's vector code and its code for the rest divide infinite numbers by their size in two ways"),
     (r"T\.log1p\(", "value", r"\(inf[+-]1\.57.*nan\+nanj",
      "torch's is nan of an infinite imaginary part beside a real one of -1 to 0"),
     (r"T\.floor_divide\(.*out=", "error", r"^RuntimeError: .*functions with out=.* for no error$",
      "torch records it although there is no derivative"),
-    ((r"T\.addr\(", r"^g+ = "), "error", "^no error for RuntimeError: .*addmv input tensors must have the same dtype",
+    ((r"^g+ = ", r"T\.addr\("), "error", "^no error for RuntimeError: .*addmv input tensors must have the same dtype",
      "torch has no derivatives of operands of different dtypes"),
     (r"^y = T\.matmul\(", "view", "", "a matrix and batches of matrices are one product, of which torch's is a view"),
     (r"T\.inner\(.*out=", "error", r"^NotImplementedError: .*addmm_impl_cpu_.* for no error$",
@@ -53,11 +76,11 @@ KNOWN = [
      "torch's derivatives compute with a bool operand that they have saved before its conversion, and cannot"),
     ("", "error", "^no error for RuntimeError: .*Autograd not support dtype", "torch records in-place comparisons of "
      "integers and bools with tensors that require grad, and then cannot go on"),
-    ((r"dtype=T\.u?int.*\n(.*\n)*.*T\.ldexp\(", r"^g+ = "), "value", "",
+    ((r"^g+ = ", r"(?s)dtype=T\.u?int.*T\.ldexp\("), "value", "",
      "torch takes the power of 2 in the dtype of integer exponents: 0 where they are negative or large"),
-    ((r"dtype=T\.uint8.*\n(.*\n)*.*(\*\*|T\.pow\()", "^gg = "), "value", "nan",
+    (("^gg = ", r"(?s)dtype=T\.uint8.*(\*\*|T\.pow\()"), "value", "nan",
      "torch subtracts 1 from exponents as they are: unsigned zeros wrap around"),
-    ((r"dtype=T\.b?float16.*\n(.*\n)*.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
+    ((r"^g+ = |rsqrt", r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\("), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
@@ -70,10 +93,10 @@ KNOWN = [
 
 def reason_for(lines, found):
     """Why the difference is known, or None."""
-    line = lines[found.line] if found.line < len(lines) else ""
-    before = "\n".join(lines[:found.line])
+    before = "\n".join(lines[:found.line + 1])
+    line = lines[found.line] if found.line < len(lines) else before
     for where, kind, says, reason in KNOWN:
-        earlier, where = where if isinstance(where, tuple) else ("", where)
-        if found.kind == kind and re.search(earlier, before) and re.search(where, line) and re.search(says, found.text):
+        here, program = where if isinstance(where, tuple) else (where, "")
+        if found.kind == kind and re.search(here, line) and re.search(program, before) and re.search(says, found.text):
             return reason
     return None

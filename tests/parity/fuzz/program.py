@@ -242,6 +242,8 @@ _NUMBER = re.compile(r"(?<![\w.\]])-?\d+\.?\d*(?:e[+-]?\d+)?(?![\w.])")
 
 def _with_simple_numbers(lines, found):
     for k in range(len(lines)):
+        if re.search(r"F\.(conv|max_pool)", lines[k]):         # torch may write where it must not, for settings of 0
+            continue
         place = 0
         while (match := _NUMBER.search(lines[k], place)) and place < 400:
             place = match.end()

@@ -70,7 +70,9 @@ def _signs(input):
     if input.dtype.kind in dt.BOOL:
         return input.copy("K")
     if input.dtype.kind in dt.COMPLEX:
-        return np.where(input == 0, input.dtype.type(0), input / np.abs(input))
+        size = np.abs(input)
+        signs = input / np.where(size == 0, 1, size).astype(size.dtype)
+        return np.where(np.isinf(size), signs.dtype.type(complex(np.nan, np.nan)), signs)
     signs = np.sign(input)
     return np.where(np.isnan(input), np.zeros((), input.dtype), signs) if input.dtype.kind in dt.NATIVE else signs
 

@@ -13,8 +13,10 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
+from ...autograd.outputs import UNWATCHED
 from ...autograd.promotion import as_scalar_tensor, stored_as
 from ...autograd.public import method, public
+from ...autograd.saved import PACKED
 from ...autograd.views import (
     assign,
     check_in_place,
@@ -74,9 +76,9 @@ def _put_in_zeros(g, shape, index):
     return result
 
 
-@single(name="index", aux=True, input=lambda g, shape, aux: _add_in_zeros(g, shape, aux))
-def _index(input, index, keep):
-    return pick(input, index), _kept_index(index) if keep else None
+@single(name="index", input=lambda g, shape, indices: _add_in_zeros(g, shape, indices))
+def _index(input, indices):
+    return pick(input, indices)
 
 
 _index.op.converts = True                      # bfloat16 is rounded whenever something is added to it
@@ -92,17 +94,24 @@ def _add_in_zeros(g, shape, index):
     return result
 
 
-@op(name="index_put", aux=True, input=lambda g, aux, accumulate: g if accumulate else _index_put(g, 0, aux, False),
-    values=lambda g, aux: _index(g, aux))
-def _index_put(input, values, index, accumulate, keep):
+@op(name="index_put", values=lambda g, indices: _index(g, indices),
+    input=lambda g, indices, accumulate: g if accumulate else _index_put(g, 0, indices, False))
+def _index_put(input, values, indices, accumulate):
     result = np.array(input)
-    put_values(result, values, index, accumulate)
-    return result, _kept_index(index) if keep else None
+    put_values(result, values, indices, accumulate)
+    return result
 
 
-def _kept_index(index):
-    """An advanced index for backward: the caller may write to his index tensor before that."""
-    return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index])
+def _watching(result, index):
+    """`result`, whose node has saved the tensors among `index`: writes to them are errors in backward."""
+    node = result.node
+    if node is not None and node.versions is not PACKED:
+        versions = []
+        for item in index if index.__class__ is tuple or _is_tuple_in_disguise(index) else (index,):
+            if isinstance(item, Tensor) and item.array.ndim:
+                versions += (item.version, item.version[0])
+        node.versions = versions or UNWATCHED
+    return result
 
 
 def pick(array, index):
@@ -240,7 +249,7 @@ def _plain(item):
         return _plain_array(item.array)
     if isinstance(item, np.ndarray):           # of any numbers, where a tensor is to be of some
         known = not item.ndim or item.dtype in _INDICES or item.dtype.kind not in dt.INTEGER + dt.NATIVE
-        return _plain_array(item if known else item.astype(np.int64))
+        return _plain_array(item.copy() if known else item.astype(np.int64))   # the caller may write to his own
     if isinstance(item, np.generic) and item.dtype.kind not in dt.BOOL + dt.INTEGER:
         return _plain_array(np.asarray(item))
     if isinstance(item, (bool, slice)):
@@ -324,7 +333,10 @@ def getitem(self, index):
     basic, primitive, advanced = parse(self.array.shape, index)
     if basic is not None:
         self = primitive(self, basic)
-    return self if advanced is None else _index(self, advanced)
+    if advanced is None:
+        return self
+    result = _index(self, advanced)
+    return _watching(result, index) if result._requires_grad else result
 
 
 @method("__setitem__")
@@ -352,7 +364,7 @@ def setitem(self, index, value):
             if isinstance(value, Tensor) and value.array.ndim and may_share(target.array, value.array):
                 check_overlap(wrap(target.array), value, True)
             value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype))
-            _put_in_place(target, advanced, value, False)
+            _put_in_place(target, advanced, value, False, index)
         elif isinstance(value, Tensor) and value.array.ndim:
             target.copy_(_spread(value, target.array.shape))
         else:
@@ -433,16 +445,17 @@ def _parse_put(shape, indices):
     return parse(shape, tuple(_ALL if i is None else i for i in indices))[2]
 
 
-def _put(input, indices, values, accumulate):
+def _put(input, indices, values, accumulate, index=None):
+    """`index_put`. `index`: what `indices` was made of, if it has no tensors of its own."""
     if not accumulate:
         check_masks(indices, values)
     advanced = _parse_put(input.array.shape, indices)
     values = _fitting(input, values, advanced, accumulate)
     values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
-    return _index_put(input, values, advanced, accumulate)
+    return _watching(_index_put(input, values, advanced, accumulate), tuple(indices) if index is None else index)
 
 
-def _put_in_place(self, indices, values, accumulate):
+def _put_in_place(self, indices, values, accumulate, index=None):
     check_in_place(self, values)
     if not accumulate:
         check_masks(indices, values)
@@ -453,7 +466,7 @@ def _put_in_place(self, indices, values, accumulate):
             put_values(self.array, values.array, advanced, accumulate)
             self.version[0] += 1
             return self
-    return assign(self, _put(self, indices, values, accumulate),
+    return assign(self, _put(self, indices, values, accumulate, index),
                   lambda memory, _: _put_expanded(memory, values.array, _parse_put(memory.shape, indices), accumulate))
 
 

@@ -1,8 +1,6 @@
 """Tensors put together: cat stack hstack vstack block_diag meshgrid ..., and atleast_1d and its kin."""
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from ... import dtypes as dt
@@ -15,6 +13,7 @@ from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .broadcast import expand
+from .masked import masked_select
 from .shape import flatten, reshape, unsqueeze, view
 from .sizes import elements, unpacked
 
@@ -324,9 +323,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return wrap(np.empty(0, input.array.dtype))
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    chosen = np.array(list(choose(range(input.array.size), r)), np.int64).reshape(-1, r)
-    return input[wrap(chosen)]
+    n, places = input.array.size, np.arange(input.array.size)
+    rising = (np.less_equal if with_replacement else np.less)(places[:, None], places)
+    mask = np.ones((n,) * r, bool)
+    for d in range(r - 1):
+        mask &= rising.reshape((n, n) + (1,) * (r - 2 - d))
+    return stack([masked_select(grid, wrap(mask)) for grid in meshgrid(*[input] * r)], 1)
 
 
 @public(python=True)

@@ -13,7 +13,7 @@ from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.rounding import sgn
-from ..reduction.reductions import _add, at_once, axes, counted, in_c_order, kept_shape, like, masked, raw
+from ..reduction.reductions import _add, _number_of, at_once, axes, counted, in_c_order, kept_shape, like, masked, raw
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
@@ -47,6 +47,9 @@ def norm_grad(g, input, p, ans, dim):
 
 @op(name="linalg_vector_norm", steps=True, input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
 def vector_norm_over(input, p, dim, keepdim):
+    if p != 0 and _number_of(input, dim) == 1:     # nothing to add up
+        size = np.abs(input)
+        return np.array(size if keepdim else size.squeeze(dim), order="C")
     if input.dtype == np.float16:
         return vector_norm_over(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
     if p == 2:
