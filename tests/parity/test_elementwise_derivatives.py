@@ -127,6 +127,15 @@ def test_half_functions(name, dtype):
         same_outcome(program, tolerance=1e-3 if dtype == "float16" else 8e-3)
 
 
+@pytest.mark.parametrize("name", ["i0", "i1", "i0e", "i1e"])
+def test_bessel(name):
+    for point in (0., 1., -2., NAN, 1e-30):
+        def program(t, point=point):
+            x = t.tensor([point], requires_grad=True)
+            return two_gradients(t, getattr(t.special, name), x)
+        same_outcome(program, tolerance=1e-5)
+
+
 @pytest.mark.parametrize("point", [0, 1, 2j, 1 - 1j, complex(0, INF)])
 def test_exponents_of_zero(point):
     """A power of zero depends on an exponent that is not a real one of zero or more."""

@@ -83,6 +83,8 @@ KNOWN = [
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
     ((r"^[de] = ([cd] \S+ \w|T\.\w+\([cd], \w\))$", r"\.transpose\("), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
+    (r"T\.pow\(b, \w\)", "error", r"^no error for TypeError: .*pow\(\).*got \(numpy\.",
+     "of NumPy's numbers alone NumPy makes the power"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
