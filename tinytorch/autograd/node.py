@@ -59,6 +59,7 @@ class Op:
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
+    saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None
@@ -177,6 +178,18 @@ class Op:
                                             None if edges[1] is None else two(g, saved, edges[1]))
         return lambda g, saved, edges: [None if edge is None or back is None else back(g, saved, edge)
                                         for edge, back in zip(edges, backs)]
+
+    def run_recorded(self, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> Sequence[Any]:
+        """`run` while it is recorded: in torch's order, by the names of the arguments (of which the first is `self`).
+        In the order of what is recorded, gradients of these gradients add up."""
+        if self.joint is not None or len(self.backs) == 1:
+            return self.run(g, saved, edges)
+        names = ["self" if name == "input" else name for name in self.params[self.first:]]
+        grads = [None] * len(edges)
+        for i in sorted(range(len(edges)), key=names.__getitem__):
+            if edges[i] is not None and self.backs[i] is not None:
+                grads[i] = self.backs[i](g, saved, edges[i])
+        return grads
 
     def kept(self, mask: int) -> frozenset[int]:
         """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.

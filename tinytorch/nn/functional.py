@@ -21,7 +21,8 @@ from ..ops.nn.cross_entropy import cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from ..ops.nn.elu import celu_, elu_, selu_
-from ..ops.nn.embedding import embedding, embedding_bag, one_hot
+from ..ops.nn.embedding import embedding, one_hot
+from ..ops.nn.embedding_bag import embedding_bag
 from ..ops.nn.fold import fold, unfold
 from ..ops.nn.gelu import gelu
 from ..ops.nn.group_norm import group_norm, local_response_norm

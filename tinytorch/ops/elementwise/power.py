@@ -11,6 +11,7 @@ from ...autograd.promotion import NUMBERS, by_steps, converted, result_dtype, st
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
@@ -46,6 +47,8 @@ def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
+            if input.dtype == np.float16:
+                return _pow.op.forward(input.astype(np.float32), 3).astype(np.float16)
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
     if kind in dt.WIDENED:
@@ -84,7 +87,26 @@ def _complex_power(input, other):
     return np.exp(other * np.log(input))
 
 
+def _pow_in_bfloat16(input, other):
+    """A few exponents are of several steps in torch, each rounded."""
+    if other.__class__ is int or other.__class__ is float:
+        x = stepwise(input)
+        if other == 3:
+            return plain(x * x * x)
+        if other == -2:
+            return plain(1 / (x * x))
+        if other == -0.5:
+            # But in whole blocks of 64 elements, which AVX-512 takes at once.
+            order = "F" if input.flags.f_contiguous else "C"
+            flat = input.reshape(-1, order=order)
+            whole = flat.size // 64 * 64
+            return np.concatenate((dt.to_bfloat16(1 / np.sqrt(dt.from_bfloat16(flat[:whole]))),
+                                   plain(1 / np.sqrt(stepwise(flat[whole:]))))).reshape(input.shape, order=order)
+    return dt.narrowed(_pow.op.forward(dt.widened(input), dt.widened(other)))
+
+
 _to_number = op(name="pow", steps=True, elementwise=True, input=_power_slope)(_pow.op.forward)
+_pow.op.in_bfloat16 = _to_number.op.in_bfloat16 = _pow_in_bfloat16
 
 
 def _pow_number(input, number):

@@ -322,12 +322,12 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     if weight is not None or pos_weight is not None:
         refuse(binary_cross_entropy_with_logits, input, target, weight, None, None, reduction, pos_weight)
+        refuse_gradient("binary_cross_entropy_with_logits", "weight", weight)
+        refuse_gradient("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("log_sigmoid_cpu", input)
     if target.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")
-    for name, value in ("weight", weight), ("pos_weight", pos_weight):
-        refuse_gradient("binary_cross_entropy_with_logits", name, value)
     same = input.array.dtype == target.array.dtype
     if pos_weight is None and same and input.array.dtype.kind in dt.NATIVE:
         loss = _bce_logits(input, target)
