@@ -53,6 +53,9 @@ class Op:
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
+    of_first_number = None     # function(input, other) of tensors, where `input` was a number: torch has another op
+    out_beside_number = True   # `out` may be given where `input` is a number
+    answers = False            # it compares: torch looks for the kernel before it looks at `out`
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end

@@ -73,7 +73,7 @@ def sign(input):
 
 def _signs(input):
     if input.dtype.kind in dt.BOOL:
-        return input.copy()
+        return input.copy("K")
     if input.dtype.kind in dt.COMPLEX:
         size = magnitude(input)
         signs = input / np.where(size == 0, 1, size).astype(size.dtype)
@@ -167,7 +167,7 @@ def _whole(name, ufunc, input):
     if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex inputs")
     _refuse(f"{name}_vml_cpu", input, dt.BOOL)
-    return input.copy() if input.dtype.kind in dt.INTEGER else ufunc(input)
+    return input.copy("K") if input.dtype.kind in dt.INTEGER else ufunc(input)
 
 
 @unary(zeros_like)

@@ -184,6 +184,10 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
         tensors[0] = tensors[0].unsqueeze(0)
     if last:
         tensors[-1] = tensors[-1].unsqueeze(1)
+    for i, (a, b) in enumerate(zip(tensors, tensors[1:])):
+        if a.array.shape[1] != b.array.shape[0] and len(tensors) > 2:
+            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.array.shape)} and "
+                               f"{list(b.array.shape)} cannot be multiplied")
     sizes = [x.array.shape[0] for x in tensors] + [tensors[-1].array.shape[1]]
     split = _cheapest(sizes)
     if len(tensors) == 3:                      # where both orders cost the same, torch takes the other one for three
