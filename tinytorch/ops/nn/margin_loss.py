@@ -101,7 +101,7 @@ def _share(input, reduction):
 @_by_tensors
 def _soft_margin_slope(g, input, target, reduction):
     z = exp(-target * input)
-    return target * -_share(input, reduction) * z / (z + 1) * g
+    return target * z * input.new_full((), -_share(input, reduction)) / (z + 1) * g
 
 
 @_by_tensors
