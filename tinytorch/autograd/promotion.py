@@ -302,7 +302,7 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last
-        if isinstance(other, Tensor) and isinstance(error, TypeError):
+        if isinstance(other, Tensor):
             check_broadcast(a.shape, other.array.shape)
         if isinstance(out, Tensor):
             check_castable(input, out)

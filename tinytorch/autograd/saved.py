@@ -107,7 +107,7 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
     if i == count + AUX:
         return s if not isinstance(s, np.ndarray) else wrap(s)
     if i == count + ANS and node.op.multi and s is not None:
-        return tuple([_saved_output(node, k, array) for k, array in enumerate(s)])
+        return tuple([None if array is None else _saved_output(node, k, array) for k, array in enumerate(s)])
     if not isinstance(s, np.ndarray):
         return s
     if i == count + ANS:

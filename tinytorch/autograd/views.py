@@ -327,7 +327,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         array = result.array
     write = np.copyto
     if is_expanded(target):
-        if expanded is None:
+        if expanded is None or is_lazy(target):
             check_written(target)
         write = expanded
     if result._requires_grad and self.view_info is not None and mode.grad:

@@ -29,11 +29,12 @@ from ...autograd.views import (
 )
 from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, type_name
-from ...kernels.layout import picked_like, with_new_dims
+from ...kernels.layout import with_new_dims
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
 from ...types import Tensors
-from .index_errors import check_mask, check_masks, index_error
+from .index_errors import check_mask, check_masks
+from .index_values import pick, put_values
 from .strided import sliced_to_nothing
 
 __all__ = ["index_put"]
@@ -112,43 +113,6 @@ def _watching(result, index):
                 versions += (item.version, item.version[0])
         node.versions = versions or UNWATCHED
     return result
-
-
-def pick(array, index):
-    """array[index] for an advanced index, with torch's errors."""
-    try:
-        last = index[-1]
-        if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
-                and all([i is _ALL for i in index[:-1]])):
-            return array.take(last, axis=len(index) - 1)
-        return picked_like(array[index], array, index)
-    except IndexError as error:
-        raise index_error(array.shape, index, error) from None
-
-
-def put_values(array, values, index, accumulate=False):
-    """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
-    try:
-        if accumulate:
-            _check_in_range(array.shape, index)
-            row_major = np.ascontiguousarray(array)
-            add_at(row_major, index, values)
-            if row_major is not array:
-                array[...] = row_major
-        else:
-            array[index] = values
-    except IndexError as error:
-        raise index_error(array.shape, index, error) from None
-    except (TypeError, ValueError):
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
-                           f"indexing result of shape {list(pick(array, index).shape)}") from None
-
-
-def _check_in_range(shape, index):
-    """IndexError if an array of an advanced index names what is not there. (NumPy sees places in flat memory only.)"""
-    for i, n in zip(index, shape):
-        if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
-            raise IndexError
 
 
 # ------------------------------------------------------------------ reading an index
@@ -354,9 +318,16 @@ def setitem(self, index, value):
         raise ValueError("Overflow when unpacking long long")
     if index is True:
         self, index = self.unsqueeze(0), Ellipsis
+    if isinstance(value, complex) and self.array.dtype.kind not in dt.COMPLEX:
+        as_scalar_tensor(value, self.array.dtype)              # refuses it
     basic, primitive, advanced = parse(self.array.shape, index)
     if advanced is not None:
         check_masks(index if index.__class__ is tuple else (index,), value)
+        if value is self:
+            check_overlap(self, value, True)
+        if isinstance(value, Tensor) and value.array.ndim > 1 and value.array.shape[0] == 1:
+            size = value.array.shape           # which counts without the dimensions of size 1 it begins with
+            value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
                       or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
@@ -419,13 +390,6 @@ def _spread(value, shape):
     return value.reshape(size[ones:]).expand(shape)
 
 
-def _without_leading_ones(value, shape):
-    extra = value.array.ndim - len(shape)
-    if extra > 0 and value.array.shape[:extra] == (1,) * extra:
-        return value.reshape(value.array.shape[extra:])
-    return value if extra <= 0 else value.expand(shape)
-
-
 def _fitting(self, values, advanced, accumulate=False):
     """`values` in the dtype of `self`. RuntimeError if it has another, but for one value written where a mask says."""
     if values.array.dtype == self.array.dtype:
@@ -442,7 +406,9 @@ def _parse_put(shape, indices):
     """The advanced index of `index_put`: a tensor, or None for all, per dimension."""
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
-    return parse(shape, tuple(_ALL if i is None else i for i in indices))[2]
+    return parse(shape, tuple([
+        _ALL if i is None else i.reshape(1) if isinstance(i, Tensor) and not i.array.ndim and i.array.dtype.kind in
+        dt.INTEGER else i for i in indices]))[2]
 
 
 def _put(input, indices, values, accumulate, index=None):
@@ -451,7 +417,6 @@ def _put(input, indices, values, accumulate, index=None):
         check_masks(indices, values)
     advanced = _parse_put(input.array.shape, indices)
     values = _fitting(input, values, advanced, accumulate)
-    values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
     return _watching(_index_put(input, values, advanced, accumulate), tuple(indices) if index is None else index)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd import above
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import public, refuse
@@ -104,7 +105,9 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     for i, tensor in enumerate(tensors):
         if not tensor.array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    kept = [tensor for tensor in tensors if tensor.array.shape != (0,)] or tensors[:1]
+    if out is not None:
+        _check_out(out, tensors)
+    kept = [tensor for tensor in tensors if tensor.array.shape != (0,)] or tensors     # for their histories
     first = kept[0].array.shape
     try:
         dim = check_dim(dim if axis is None else axis, len(first))
@@ -121,12 +124,15 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
-    if out is not None:
-        _check_out(out, tensors[0])
     return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
 
 
-def _check_out(out, tensor):
+def _check_out(out, tensors):
+    """What is wrong with `out`, which torch says before it looks at the sizes."""
+    tensor = tensors[0]
+    if isinstance(out, Tensor) and mode.grad and any([x.requires_grad for x in (*tensors, out)]):
+        raise RuntimeError("cat(): functions with out=... arguments don't support automatic differentiation, but one "
+                           "of the arguments requires grad.")
     if isinstance(out, Tensor) and not dt.can_cast(dt.of(tensor.array), dt.of(out.array)):
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {type_name(out)}")
 

@@ -257,8 +257,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     return _gather(input, dim, index)
 
 
-def _scatter_arguments(input, dim, index, src, name):
-    """(dimension, index) after torch's checks."""
+def _scatter_arguments(input, dim, index, src, name, kernel=None):
+    """(dimension, index) after torch's checks. `kernel`: which routine torch lacks for the dtype, if it does."""
     dim = _check_ranks(input, index, dim, name)
     shape, places = input.array.shape, index.array.shape
     if isinstance(src, Tensor) and src.array.dtype != input.array.dtype:
@@ -276,6 +276,8 @@ def _scatter_arguments(input, dim, index, src, name):
     elif any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim):
         raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
                            f"dimension {dim}")
+    if kernel is not None:
+        raise not_implemented(kernel, input)
     _check_bounds(index, dim, shape[dim] if shape else 1)
     return dim, index
 
@@ -336,9 +338,9 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     """
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    dim, index = _scatter_arguments(input, dim, index, src, "scatter")
     kind = input.array.dtype.kind
-    if index.array.size and (kind in dt.BOOL and reduce == "mean" or kind in dt.COMPLEX and reduce in ("amax", "amin")):
-        raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", input)
+    lacking = kind in dt.BOOL and reduce == "mean" or kind in dt.COMPLEX and reduce in ("amax", "amin")
+    dim, index = _scatter_arguments(input, dim, index, src, "scatter",
+                                    f"scatter_gather_tensor_cpu_reduce_{reduce}" if lacking else None)
     result = _scatter_reduce(input, dim, index, src, reduce, include_self)
     return write_out(out, result, src, index, apart="resized", exact=EXACT, level=4)

@@ -33,6 +33,8 @@ def _at(dim, index):
 
 @op(name="index_select", input=lambda g, shape, dim, index: _index_select_backward(g, shape, dim, index))
 def _index_select(input, dim, index):
+    if input.ndim > 1 and index.size and not input.shape[dim]:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     return input.take(index.reshape(-1), dim) if input.ndim else input.reshape(1).take(index.reshape(-1)).reshape(())
 
 
@@ -125,9 +127,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     shape = input.array.shape
     dim = check_dim(dim, len(shape))
     array = index.array
-    if len(shape) > 1 and array.size and not shape[dim]:
-        raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if _any_outside(array, shape[dim] if shape else 1):
+    if (len(shape) < 2 or shape[dim]) and _any_outside(array, shape[dim] if shape else 1):
         if dim == 1:                           # torch has a routine for that, with words of its own
             raise RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(array, shape[dim])} "
                                f"axis_dim={shape[dim]}")
@@ -287,7 +287,9 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = _slices(input, dim, index, source, "index_reduce")
     shape, kind = input.array.shape, input.array.dtype.kind
-    if kind in dt.BOOL + dt.COMPLEX:
+    if len(shape) > 1 and index.array.size and not shape[dim]:
+        raise IndexError(f"select(): index 0 out of range for tensor of size {list(shape)} at dimension {dim}")
+    if index.array.size and kind in dt.BOOL + dt.COMPLEX:
         _check_computable(input, reduce, include_self)
     if _any_outside(index.array, shape[dim] if shape else 1):
         if not include_self:

@@ -99,7 +99,8 @@ def _last(n, input, weight, stride, dilation, groups, far=False):
     more."""
     by_weight, by_input = channels_last(weight), channels_last(input)
     if n == 1:                                 # torch makes the input contiguous, and images of one row of it
-        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if by_pixel(input) else _FIRST
+        pixels = by_pixel(input) and (len(weight) > 1 or weight.shape[2] == 1)
+        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if pixels else _FIRST
     points = max(weight.shape[2:]) == 1
     if not (by_weight or by_input) or n == 3 and input.dtype.kind != dt.COMPLEX and (
             far or not _by_mkldnn(input, weight.shape, stride, dilation, groups)):
@@ -109,10 +110,11 @@ def _last(n, input, weight, stride, dilation, groups, far=False):
     return True, True, by_weight or not points or input.dtype == dt.BFLOAT16
 
 
-def _by_mkldnn(input, weight, stride, dilation, groups):
-    """Whether torch hands volumes to the library that keeps their format."""
-    if input.dtype != np.float32:
-        return input.dtype == dt.BFLOAT16
+def _by_mkldnn(input, weight, stride, dilation, groups, dtype=None):
+    """Whether torch hands volumes (of `dtype`, if not that of `input`) to the library that keeps their format."""
+    dtype = dtype or input.dtype
+    if dtype != np.float32:
+        return dtype == dt.BFLOAT16
     count, wide = len(input), (max(weight[-2:]) > 1)
     return (max(stride) > 1 or max(dilation) > 1 or count >= 16 or wide) and (
         groups > 1 or min(weight[-2:]) > 3 or count > 1 or prod(input.shape[:4]) > 20480)
@@ -301,13 +303,34 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
         raise
     x, w = input.array.strides, weight.array.strides
     last = _FIRST
+    if 0 in settings[0]:
+        _check_empty(n, input.array, weight.array.shape, output_padding, *settings)
     if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
-        extra = _numbers(output_padding, "output_padding", n, len(settings[1]))
         last = _last(n, input.array, weight.array, settings[1], *settings[3:],
-                     any([e >= s for e, s in zip(extra, settings[1])]))
+                     _far(output_padding, n, settings[1]))
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
     return _conv_input_grad(last, *settings, input, weight, bias)
+
+
+def _far(output_padding, n, stride):
+    """Whether there is output padding of a stride or more."""
+    return any([e >= s for e, s in zip(_numbers(output_padding, "output_padding", n, len(stride)), stride)])
+
+
+def _check_empty(n, input, weight, output_padding, size, stride, padding, dilation, groups):
+    """RuntimeError for an output without elements, unless torch hands it to the library that makes such."""
+    if 0 in input.shape:
+        return
+    dtype = np.dtype(np.float32) if input.dtype == np.complex64 else input.dtype
+    kernel = weight if n > 1 else (*weight[:2], 1, *weight[2:])
+    if _far(output_padding, n, stride) or not _by_mkldnn(input, kernel, stride, dilation, groups, dtype):
+        raise _too_small(input.shape, size)
+
+
+def _too_small(shape, size):
+    return RuntimeError(f"Given input size per channel: {_by(shape[2:])}. Calculated output size per channel: "
+                        f"{_by(size)}. Output size is too small")
 
 
 @planned
@@ -326,9 +349,8 @@ def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding
         raise RuntimeError("output padding must be smaller than either stride or dilation, but got " + " ".join(words))
     size = tuple([(m - 1) * s - 2 * p + d * (k - 1) + 1 + e for m, s, p, d, k, e in
                   zip(shape[2:], stride, padding, dilation, weight[2:], extra)])
-    if min(size) <= 0 and 0 not in shape:
-        raise RuntimeError(f"Given input size per channel: {_by(shape[2:])}. Calculated output size per "
-                           f"channel: {_by(size)}. Output size is too small")
+    if min(size) < 0 and 0 not in shape:
+        raise _too_small(shape, size)
     _check_filled(shape)
     return size, stride, tuple([(p, p) for p in padding]), dilation, groups
 

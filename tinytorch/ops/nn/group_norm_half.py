@@ -40,8 +40,8 @@ def _statistics(input, groups, eps):
     return tuple([dt.cast(v, input.dtype).reshape(input.shape[0], groups, 1, 1) for v in (mean, inverse)])
 
 
-def _gradients(g, wanted, input, weight, bias, groups, eps):
-    # The order, in which gradients of these add up, is torch's.
+def gradients_by_steps(g, wanted, input, weight, shape_of_bias, groups, eps):
+    """The gradients of tensors in one half precision. The order, in which gradients of these add up, is torch's."""
     x, grad = _by_group(input, groups), _by_group(g, groups)
     mean, inverse = _statistics(input, groups, eps)
     scale = 1.0 / (x.shape[2] * x.shape[3])
@@ -63,13 +63,5 @@ def _gradients(g, wanted, input, weight, bias, groups, eps):
     if wanted[1]:
         of_weight = ((products - sums * mean) * inverse).sum(0).reshape(weight.shape)
     if wanted[2]:
-        of_bias = sums.sum(0).reshape(bias.shape)
+        of_bias = sums.sum(0).reshape(shape_of_bias)
     return of_input, of_weight, of_bias
-
-
-@op(name="native_group_norm", inputs=3, steps=True,
-    joint=lambda g, wanted, input, weight, bias, groups, eps: _gradients(g, wanted, input, weight, bias, groups, eps))
-def group_norm_by_steps(input, weight, bias, groups, eps):
-    """group_norm of tensors in one half precision, to be differentiated twice."""
-    wide = [v if v is None else dt.cast(v, np.dtype(np.float32)) for v in (input, weight, bias)]
-    return dt.cast(kernels.group_norm(*wide, groups, eps)[0], input.dtype)

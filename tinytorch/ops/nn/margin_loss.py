@@ -35,7 +35,8 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     if input.array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
         margin = int(margin)
     apart = (margin - input).clamp_min(0)
-    return reduced(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
+    loss = apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0)
+    return reduced(loss, reduction, target, input)
 
 
 @public(python=True)
@@ -82,7 +83,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
         raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
                            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
     refuse(margin_ranking_loss, input1, input2, target, margin)
-    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction, target, input1, input2)
 
 
 def _by_tensors(rule):
@@ -125,8 +126,8 @@ def _soft_margin_backward(grad, input, target, reduction):
     return _soft_margin_slope(grad, input, target, reduction)
 
 
-@op(name="soft_margin_loss", steps=True, input=lambda g, input, target, reduction: _soft_margin_backward(
-    g, input, target, reduction))
+@op(name="soft_margin_loss", steps=True, elementwise=True,
+    input=lambda g, input, target, reduction: _soft_margin_backward(g, input, target, reduction))
 def _soft_margin(input, target, reduction):
     with np.errstate(over="ignore"):           # infinite where torch's is
         return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction).array
@@ -235,7 +236,8 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     if weight is not None and weight.array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
     _check_long(target)
-    _check_kernel("multi_margin_loss_cpu_kernel", input)
+    if input.array.size:
+        _check_kernel("multi_margin_loss_cpu_kernel", input)
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     refuse_gradient("multi_margin_loss", "weight", weight)

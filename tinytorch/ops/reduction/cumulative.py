@@ -89,10 +89,10 @@ def _cumprod_grad(g, input, ans, dim):
     x, g = input.swapaxes(0, dim).conj(), g.swapaxes(0, dim)
     if isinstance(g, Tensor):
         one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x.array.dtype))
-        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x[1:])).swapaxes(0, dim)
+        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x[1:])).swapaxes(0, dim).contiguous()
     before = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
-    return (before * _chain(g, x)).swapaxes(0, dim)
+    return np.ascontiguousarray((before * _chain(g, x)).swapaxes(0, dim))
 
 
 def _of_complex(array):
@@ -142,7 +142,7 @@ def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()
     if input.dtype.kind not in dt.COMPLEX:
-        wide = input.astype(np.float32) if input.dtype == np.float16 else np.ascontiguousarray(input)
+        wide = np.asarray(input, np.float32 if input.dtype == np.float16 else None, order="C")
         return np.logaddexp.accumulate(wide, axis=dim).astype(input.dtype, copy=False)
     result = np.array(input, order="C")        # one after the other: the imaginary parts add up, unwrapped
     steps = np.moveaxis(result, dim, 0)
@@ -205,10 +205,12 @@ def _cumulative(name, accumulate, take, result, input, dim):
         if dim not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         refuse_complex_gradient(name, input)
-        return result(input.clone(), wrap(np.zeros((), np.int64)))
+        index = wrap(np.zeros((), np.int64))
+        return result(take(input, 0, index), index)
     if not array.size:                         # whatever `dim` is
         refuse_complex_gradient(name, input)
-        return result(take(input, 0, np.zeros(array.shape, np.int64)), wrap(np.zeros(array.shape, np.int64)))
+        index = wrap(np.zeros(array.shape, np.int64))
+        return result(take(input, 0, index), index)
     dim = check_dim(dim, array.ndim)
     if array.dtype.kind in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", input)

@@ -39,7 +39,7 @@ def _shared(g, input, extreme, dim):
 def shared_evenly(g, ans, input):
     """`g` split evenly among the elements that are the extreme of all (or NaN, if that is)."""
     x, extreme = raw(input), raw(ans)
-    hits = np.isnan(x) if extreme != extreme else x == extreme
+    hits = in_c_order(np.asarray(np.isnan(x) if extreme != extreme else x == extreme))
     return masked(spread(g / int(np.count_nonzero(hits)), input.shape, range(input.ndim)), hits)
 
 

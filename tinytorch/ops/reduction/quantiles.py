@@ -94,6 +94,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     check_nonempty("mode()", array, (dim,))
     if array.size and array.dtype.kind in dt.COMPLEX:
         raise not_implemented("mode_cpu", input)
+    refuse_complex_gradient("mode", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
     order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)
     if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # of longer rows, the order is left open

@@ -42,7 +42,7 @@ def _moments(array, dim, freedom, keepdim):
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     n = _number_of(array, dim)
-    mean = _add(array, dim, True) / (n or np.nan)
+    mean = _over(_add(array, dim, True), n or np.nan)
     d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
@@ -50,6 +50,15 @@ def _moments(array, dim, freedom, keepdim):
         wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # squares too large or too small
         return _moments(array.astype(wide), dim, freedom, keepdim)
     return total / freedom if freedom > 0 else total * np.inf if n else total * np.nan, mean
+
+
+def _over(total, n):
+    """total / n; of complex numbers the parts by themselves."""
+    if total.dtype.kind not in dt.COMPLEX:
+        return total / n
+    parts = np.empty_like(total)
+    parts.real, parts.imag = total.real / n, total.imag / n
+    return parts
 
 
 def _variance(array, dim, freedom, keepdim):
@@ -88,7 +97,12 @@ def _std(input, dim, freedom, keepdim, whole):
 
 def _running_mean(array, dim, mean):
     """`mean` (kept) as it comes out if the elements are taken in one after the other: NaN behind an infinity."""
-    if array.dtype.kind not in dt.COMPLEX and not np.isfinite(mean).all():
+    if array.dtype.kind in dt.COMPLEX:
+        parts = np.empty_like(mean)
+        parts.real = _running_mean(array.real, dim, mean.real)
+        parts.imag = _running_mean(array.imag, dim, mean.imag)
+        return parts
+    if not np.isfinite(mean).all():
         rows = np.moveaxis(array, dim, range(-len(dim), 0)).reshape(*[array.shape[d] for d in range(array.ndim)
                                                                       if d not in dim], -1)
         early = np.isinf(rows[..., :-1]).any(-1).reshape(mean.shape)
@@ -124,6 +138,9 @@ def _std_mean(input, dim, freedom, keepdim, whole):
     variance, mean = _moments(input, dim, freedom, keepdim)
     deviation = np.sqrt(variance).astype(input.real.dtype, copy=False)
     return deviation, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(deviation.shape)
+
+
+_std_mean.op.saved_outputs = (0,)
 
 
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
