@@ -4,6 +4,7 @@ import pytest
 
 from .fuzz.program import run
 
+
 def _numbers(shape, dtype="float32"):
     n = 1
     for m in shape:

@@ -48,8 +48,8 @@ KNOWN = [
      "torch adds up gradients of weights in float16 in an order of its own, if the input is not contiguous"),
     (r"^g", "error", "^no error for .*grad_input must be contiguous", "torch's loss of classes of images cannot be "
      "differentiated, if they are not contiguous"),
-    (("", r"(?s)nn\.GELU\(\).*\('inf'\)"), "value", r"for np\.float32\(nan\)", "torch's gelu of infinity is NaN in a tensor "
-     "of several elements"),
+    (("", r"(?s)nn\.GELU\(\).*\('inf'\)"), "value", r"for np\.float32\(nan\)",
+     "torch's gelu of infinity is NaN in a tensor of several elements"),
     (("", r"(?s)nn\.MultiMarginLoss\(.*zeros\(\(0, "), "value", r"at \(\) of \(\)", "torch's mean over no examples is "
      "whatever lay in memory"),
     (("^g, gg", r"F\.conv_transpose"), "error", "^no error for .*Only zero batch or zero channel inputs are "

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -40,8 +41,10 @@ def _statistics(input, groups, eps):
     return tuple([dt.cast(v, input.dtype).reshape(input.shape[0], groups, 1, 1) for v in (mean, inverse)])
 
 
-def gradients_by_steps(g, wanted, input, weight, shape_of_bias, groups, eps):
-    """The gradients of tensors in one half precision. The order, in which gradients of these add up, is torch's."""
+def gradients_by_steps(g: Tensor, wanted: Sequence[bool], input: Tensor, weight: Tensor | None,
+                       bias_shape: tuple[int, ...] | None, groups: int, eps: float) -> tuple[Tensor | None, ...]:
+    """The gradients of group_norm of tensors in one half precision, to be differentiated again. The order, in which
+    gradients of what they are computed from add up, is torch's."""
     x, grad = _by_group(input, groups), _by_group(g, groups)
     mean, inverse = _statistics(input, groups, eps)
     scale = 1.0 / (x.shape[2] * x.shape[3])
@@ -63,5 +66,5 @@ def gradients_by_steps(g, wanted, input, weight, shape_of_bias, groups, eps):
     if wanted[1]:
         of_weight = ((products - sums * mean) * inverse).sum(0).reshape(weight.shape)
     if wanted[2]:
-        of_bias = sums.sum(0).reshape(shape_of_bias)
+        of_bias = sums.sum(0).reshape(bias_shape)
     return of_input, of_weight, of_bias

@@ -150,7 +150,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse_complex_gradient("soft_margin_loss", input)
     check_broadcast(input.array.shape, target.array.shape)
     check_fits(input.array, np.broadcast_shapes(input.array.shape, target.array.shape), result_dtype((input, target)))
-    return _soft_margin(input, converted(target, input.array.dtype), reduction)
+    loss = _soft_margin(input, converted(target, input.array.dtype), reduction)
+    return loss if reduction != "none" else reduced(loss, reduction, input, target)
 
 
 def _rows(input):
