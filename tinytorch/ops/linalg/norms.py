@@ -33,7 +33,7 @@ def norm_grad(g, input, p, ans, dim):
         return sgn(input) * g
     if p == 2:
         return g * masked(input / ans, nonzero)
-    size = builtins.abs(input)
+    size = magnitude(input) if isinstance(input, np.ndarray) else builtins.abs(input)
     if p in (float("inf"), -float("inf")):
         x = raw(size)
         hits = (x == raw(ans)) | np.isnan(x)
