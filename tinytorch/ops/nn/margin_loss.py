@@ -102,7 +102,7 @@ def _share(input, reduction):
 @_by_tensors
 def _soft_margin_slope(g, input, target, reduction):
     z = exp(-target * input)
-    return target * -_share(input, reduction) * z / (z + 1) * g
+    return target * z * input.new_full((), -_share(input, reduction)) / (z + 1) * g
 
 
 @_by_tensors
@@ -126,8 +126,8 @@ def _soft_margin_backward(grad, input, target, reduction):
     return _soft_margin_slope(grad, input, target, reduction)
 
 
-@op(name="soft_margin_loss", steps=True, input=lambda g, input, target, reduction: _soft_margin_backward(
-    g, input, target, reduction))
+@op(name="soft_margin_loss", steps=True, elementwise=True,
+    input=lambda g, input, target, reduction: _soft_margin_backward(g, input, target, reduction))
 def _soft_margin(input, target, reduction):
     with np.errstate(over="ignore"):           # infinite where torch's is
         return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction).array
