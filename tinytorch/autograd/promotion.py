@@ -361,6 +361,8 @@ def check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 #: The error for an `out` of another dtype than the result, where no cast is allowed.
 EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
+#: The same in functions that convert nothing.
+FOUND = "Found dtype {Have} but expected {Want}"
 
 
 def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | str = False, exact: str | None = None,

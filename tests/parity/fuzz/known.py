@@ -48,6 +48,8 @@ KNOWN = [
      "differentiated, if they are not contiguous"),
     ((r"(?s)nn\.GELU\(\).*\('inf'\)", ""), "value", r"for np\.float32\(nan\)",
      "torch's gelu of infinity is NaN in a tensor of several elements"),
+    ((r"(?s)nn\.BatchNorm[^\n]*\n.*\.transpose\(", "^g"), "value", r"g\[[0-2]\]: ", "torch reads a contiguous gradient "
+     "as one with channels last, if the input has sizes of 1 and may be seen as either"),
     ((r"(?s)nn\.MultiMarginLoss\(.*zeros\(\(0, ", ""), "value", r"at \(\) of \(\)", "torch's mean over no examples is "
      "whatever lay in memory"),
     ((r"F\.conv_transpose", "^g, gg"), "error", "^no error for .*Only zero batch or zero channel inputs are "
@@ -92,6 +94,8 @@ KNOWN = [
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"T\.pow\(b, \w\)", "error", r"^no error for TypeError: .*pow\(\).*got \(numpy\.",
      "of NumPy's numbers alone NumPy makes the power"),
+    ((r"(?s)dtype=T\.uint8.*T\.atan2\(", "^g+ = "), "value", "",
+     "torch takes the negative of an unsigned operand as it is: it wraps around"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),

@@ -12,6 +12,7 @@ from ...autograd.op import binary, op, renamed
 from ...autograd.promotion import (
     C_NAMES,
     FLOATS,
+    FOUND,
     NUMBERS,
     converted,
     in_float32,
@@ -25,7 +26,6 @@ from ...errors import not_implemented, type_name
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, is_complex, ternary
-from .rounding import FOUND
 from .where import pick
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num"]

@@ -386,8 +386,8 @@ _lstsq.op.saved_outputs = (0,)
 
 
 @public("linalg_lstsq")
-def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
-          driver: str | None = None) -> return_types.linalg_lstsq:
+def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None,
+          out: Tensors | None = None) -> return_types.linalg_lstsq:
     """X that minimises the norm of input @ X - b: the named tuple (solution, residuals, rank, singular_values).
 
     residuals are the squared norms (for the drivers gels, gelsd and gelss; full rank; more rows than columns);
@@ -406,9 +406,17 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
     X, residuals = _lstsq(vectors, input, b, rcond, squares)
     nothing = wrap(np.empty(0, s.dtype))
-    return return_types.linalg_lstsq(
+    result = return_types.linalg_lstsq(
         X, residuals, wrap(rank) if driver != "gels" else wrap(np.empty(0, np.int64)),
         wrap(s) if driver in ("gelsd", "gelss") else nothing)
+    if out is None:
+        return result
+    for name, made, given in zip(result._fields, result, out, strict=True):
+        exact = name == "singular_values" and driver not in ("gelsd", "gelss")
+        if made.dtype is not given.dtype and (exact or not dt.can_cast(made.dtype, given.dtype)):
+            raise RuntimeError(f"torch.linalg.lstsq: Expected {name} to be safely castable from {type_name(made)} "
+                               f"dtype, but got {name} with dtype {type_name(given)}")
+    return return_types.linalg_lstsq(*[write_out(given, made, level=4) for made, given in zip(result, out)])
 
 
 @public("linalg_cross", out=EXACT, apart=True)
