@@ -341,7 +341,7 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last
-        if isinstance(other, Tensor):
+        if isinstance(other, Tensor) and not o.is_product:
             check_broadcast(a.shape, other.array.shape)
         _check_first(o, out, input, other)
         if isinstance(error, NotImplementedError):
