@@ -76,7 +76,6 @@ a = T.zeros(3, 4, dtype=T.complex64).t().requires_grad_(); c = T.var(a, 0).sum()
 a = T.ones(3, 4).requires_grad_(); c = F.cosine_similarity(a, T.ones(4, 3).mT, 0); g = T.autograd.grad(c, a, c, 1, 1)
 x = T.ones(2).requires_grad_(); y = x * 1; y.copysign_(T.tensor([-1., 2.]).double()); g = T.autograd.grad(loss(y), x)
 x = T.ones(2).requires_grad_(); y = x * 1; w = T.ones(2).double().requires_grad_(); y.mul_(w); loss(y).backward()
-x = T.ones(2).requires_grad_(); y = x * 1; w = T.ones(2).double().requires_grad_(); y.mul_(w); w.data.mul_(3); g = w.grad
 """
 
 
