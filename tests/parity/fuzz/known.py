@@ -99,6 +99,24 @@ KNOWN = [
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
+    (r"\.view\(T\.", "error", r"^no error for RuntimeError: .*self\.stride\(-?\d\) must be",
+     "torch looks at the strides of dimensions of size 1 too, which NumPy sets as it likes"),
+    ("", "error", "^no error for RuntimeError: .*some elements of the input tensor and the written-to",
+     "as before: torch tells a partial overlap by all strides"),
+    (("out=[a-f]\\)", ""), "value", "^[a-f]: ", "an `out` that is too small a view grows in torch in the memory of its "
+     "base, and here has new memory"),
+    (r"T\.ldexp\(.*out=", "error", "can't be cast to the desired output type", "another of two refusals comes first"),
+    (r"index_reduce_?\(", "error", r"^IndexError: .* for NotImplementedError: .*index_reduce_func_exclude_input_init",
+     "another of two refusals comes first"),
+    (r"pow\((\w*\.?\d|b, )|\d \*\* ", "stride", "", "torch lays out powers of a number without gaps in C order"),
+    ((r"T\.cumprod\(.*", "^g+ = "), "value", "nan", "beside zeros torch divides by what comes before the first of "
+     "them, infinite numbers too"),
+    ((r"(?s)float16.*o\.step\(\)", ""), "value", r"np\.float(16|32)\(-?(inf|nan)", "numbers that training made too "
+     "large for half precision: which step overflows hangs on the rounding before"),
+    ((r"(?s)nn\.(RNN|LSTM|GRU)\w*\(.*T\.b?float16", "^g"), "value", r"np\.float(16|32)\(", "roundings of half "
+     "precision add up over the steps of a sequence, as in torch itself against single precision"),
+    ((r"o\.step\(\)", "^[gv] = "), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1",
+     "sums of large numbers of both signs, in single precision"),
     (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",
      r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than `out` shows"),
 ]

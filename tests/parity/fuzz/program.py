@@ -173,8 +173,8 @@ def _can_be_filled(x):
 def _fill(ours, theirs):
     """Give our tensor torch's numbers, if NumPy can."""
     memory = ours.detach().array
-    if memory.size and memory.dtype.kind != "V" and not ours.is_conj() and not ours.is_neg() and memory.flags.writeable:
-        memory[...] = array_of(theirs)
+    if memory.size and not ours.is_conj() and not ours.is_neg() and memory.flags.writeable:
+        memory[...] = tinytorch.dtypes.cast(array_of(theirs), memory.dtype)
 
 
 def _is_machine(x):
@@ -235,12 +235,17 @@ def _still(lines, found):
     return new if new is not None and new.kind == found.kind else None
 
 
+def _statement(lines, found):
+    """The one that a difference shows after."""
+    return lines[found.line] if found.line < len(lines) else ""
+
+
 def _without_lines(lines, found):
     k = len(lines) - 1
     while k >= 0:
         attempt = lines[:k] + lines[k + 1:]
         new = _still(attempt, found) if attempt else None
-        if new is not None:
+        if new is not None and _statement(attempt, new) == _statement(lines, found):
             lines, found = attempt, new
         k -= 1
     return lines, found
