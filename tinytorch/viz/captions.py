@@ -104,6 +104,7 @@ def _group(element):
     n = element["operations"]
     count = [f"{n} operation{'s' * (n != 1)}", "note"]
     kept = element["keeps"][ACTIVATION]
+    element["kept_sizes"] = {kind: size(nbytes) for kind, nbytes in element["keeps"].items()}
     keeps = [[f"keeps {size(kept)}", "kept"]] if kept else []
     element["lines"] = [[[short(element["name"]), "name"], count, *keeps],
                         [[short(element["name"]), "name"], ["backward", "note"]]]

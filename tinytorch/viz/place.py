@@ -1,7 +1,7 @@
 """Sizes and places of the boxes of a view, from the innermost out. page.js has the same in JavaScript."""
 from __future__ import annotations
 
-import unicodedata
+import re
 
 #: Height of a line of text and its size, by style; the font has characters of one width.
 SIZES = {"name": 13, "title": 14, "note": 11, "shape": 11, "kept": 11}
@@ -9,6 +9,8 @@ LINE = 16
 #: Width of a character by the size of the text: of the widest of the usual fonts.
 CHARACTER = 0.61
 PAD, GAP, ROW, WIRE = 8, 22, 30, 10
+#: What is as wide as two characters.
+WIDE = "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0001faff]"
 #: How often the rows are moved to where their neighbours want them.
 SWEEPS = 40
 
@@ -19,8 +21,7 @@ def width(text: str, style: str = "note") -> float:
     >>> width("tanh", "name") == 4 * 13 * CHARACTER
     True
     """
-    cells = sum([2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text])
-    return cells * SIZES[style] * CHARACTER
+    return (len(text) + len(re.findall(WIDE, text))) * SIZES[style] * CHARACTER
 
 
 def widest(lines: list) -> float:
@@ -33,8 +34,8 @@ class Box:
     w, h      its size with all that belongs to it; `body`: the rectangle of it alone, (x, y, w, h)
     ins, outs {tensor: x} where its wires end and begin, at its lower and upper edge
     inner     (Box, x, y) of what is in it
-    wires     (edge, [(x, y), ...], (forward, backward)) the corners of each wire from its source to its target, and whether
-              it has an arrow's head in the two graphs: there where it ends and does not only cross a frame
+    wires     (edge, [(x, y), ...], (forward, backward)) corners of each wire from its source to its target, and whether it
+              has an arrow's head in the two graphs: there where it ends and does not only cross a frame
     texts     (x, y, [text, style]) of labels outside of its body
     """
 

@@ -67,6 +67,9 @@ def unfolded(data: dict, unfold: str | Iterable[str]) -> dict:
         while number is not None:
             repeat = data["elements"][number]["kind"] == "repeat"
             opened[number] = "open" if not repeat else "all" if "all" in names else opened.get(number, "one")
+            turn = [m for m in data["elements"][number]["turns"][1] if "members" in data["elements"][m]] if repeat else []
+            if len(turn) == 1:                 # a turn that is one module: its inside
+                opened[turn[0]] = "open"
             number = inside.get(number)
     if names - known - {"all"}:
         raise ValueError(f"there is nothing to unfold that is called {sorted(names - known)[0]!r}")
