@@ -168,7 +168,7 @@ def _rows(vertices, lines):
 
 
 def _ordered(rows, chains):
-    """The rows, each in an order in which few wires cross."""
+    """The rows, each in an order in which few wires cross. A chain has but one."""
     layers: list[list[int]] = [[] for _ in range(max(rows, default=-1) + 1)]
     for v, row in enumerate(rows):
         layers[row].append(v)

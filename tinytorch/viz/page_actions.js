@@ -2,7 +2,7 @@
 // What a reader does with the picture: fold and unfold, look at an operation, follow a gradient, find.
 let lit = null, found = new Set(), wanted = "", next = 0;
 
-const shownName = (id) => id === null ? "given from outside" : `${elements[id].module ? elements[id].module + ": " : ""}${elements[id].name}`;
+const shownName = (id) => (elements[id].module ? elements[id].module + ": " : "") + elements[id].name;
 const members = (id) => (elements[id].members || (elements[id].turns || []).flat());
 const isGroup = (id) => ["group", "repeat"].includes(elements[id].kind);
 
@@ -61,7 +61,7 @@ function about(id) {
     const storage = data.storages[k.storage], counted = k.alias ? "counted elsewhere" : "counted here";
     page += block("p", `${k.name} [${k.shape.join(", ")}] ${k.dtype}: ${k.size} of ${k.kind}, ${counted}`,
       k.kind === "parameter" ? "" : "kept");
-    page += block("p", `made by ${shownName(storage.maker)}; needed by the backward of ${list(storage.keepers)}`, "place");
+    page += block("p", `${storage.maker === null ? "given from outside" : "made by " + shownName(storage.maker)}; needed by the backward of ${list(storage.keepers)}`, "place");
   }
   byId("about").innerHTML = page;
 }

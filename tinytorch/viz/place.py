@@ -8,7 +8,7 @@ SIZES = {"name": 13, "title": 14, "note": 11, "shape": 11, "kept": 11}
 LINE = 16
 #: Width of a character by the size of the text: of the widest of the usual fonts.
 CHARACTER = 0.61
-PAD, GAP, ROW, WIRE = 8, 22, 30, 10
+PAD, GAP, ROW, WIRE = 8, 22, 26, 10
 #: What is as wide as two characters.
 WIDE = "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0001faff]"
 #: How often the rows are moved to where their neighbours want them.

@@ -192,8 +192,8 @@ def legend_lines(data: dict) -> list[list]:
     totals = data["totals"]
     kept = ", ".join([f"{kind}s {totals[kind][1]}" for kind in ("activation", "input", "parameter")])
     return [[f"{data['title']}: kept for backward, each memory once: {kept}"],
-            [("red",), "backward needs what came in or out  ", ("op",), "it needs none of it  "],
-            [("parameter",), "parameter  ", ("input",), "input  "],
+            [("red",), "backward needs what came in or out  ", ("op",), "it needs none of it  ",
+             ("parameter",), "parameter  ", ("input",), "input  "],
             [("wire kept",), "kept  ", ("wire alias",), "kept, counted elsewhere  ", ("wire",), "not kept"]]
 
 
