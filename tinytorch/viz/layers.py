@@ -128,22 +128,25 @@ def _plan(data, children, flows):
             start = vertex(("in", tensor), {"in": tensor}) if a is None else at[a]
             end = vertex(("out", tensor), {"out": tensor}) if b is None else at[b]
             lines.append((tensor, start, end, wires))
-    rows = _rows(vertices, lines)
-    chains = []
+    ends = {i for i, v in enumerate(vertices) if "child" in v and elements[v["child"]]["kind"] in ("output", "error")}
+    rows = _rows(vertices, lines, ends)
+    chains, trunk = [], {}                     # of a tensor, one wire from row to row, which branches
     for tensor, start, end, wires in lines:
         chain = [start]
         for row in range(rows[start] + 1, rows[end]):
-            chain.append(len(vertices))
-            vertices.append({})
-            rows.append(row)
+            if (tensor, row) not in trunk:
+                trunk[tensor, row] = len(vertices)
+                vertices.append({})
+                rows.append(row)
+            chain.append(trunk[tensor, row])
         chains.append({"tensor": tensor, "chain": [*chain, end], "wires": wires})
     return {"vertices": vertices, "layers": _ordered(rows, chains), "edges": chains,
             "beside": {k: sorted(v) for k, v in beside.items()}}
 
 
-def _rows(vertices, lines):
+def _rows(vertices, lines, ends):
     """The row of each vertex: above all that it is computed from; what is computed from nothing, below its first
-    user."""
+    user; the `ends` of the graph above all others."""
     after: dict[int, list[int]] = {}
     before: dict[int, list[int]] = {}
     for _, start, end, _ in lines:
@@ -163,6 +166,8 @@ def _rows(vertices, lines):
     for v, made in enumerate(vertices):
         if "in" not in made and v not in before and v in after:
             rows[v] = min([rows[u] for u in after[v]]) - 1
+    last = max([rows[v] for v, made in enumerate(vertices) if "out" not in made and v not in ends], default=-1) + 1
+    rows = [last if v in ends else row for v, row in enumerate(rows)]
     highest = max([rows[v] for v, made in enumerate(vertices) if "out" not in made], default=0)
     return [highest + 1 if "out" in made else row for row, made in zip(rows, vertices)]
 
@@ -174,7 +179,7 @@ def _ordered(rows, chains):
         layers[row].append(v)
     if all([len(layer) <= 1 for layer in layers]):
         return layers
-    pairs = [pair for c in chains for pair in zip(c["chain"], c["chain"][1:])]
+    pairs = list(dict.fromkeys([pair for c in chains for pair in zip(c["chain"], c["chain"][1:])]))
     graph = _igraph().Graph(n=len(rows), edges=pairs, directed=True)
     x = [place[0] for place in graph.layout_sugiyama(layers=rows).coords]
     return [sorted(layer, key=lambda v: (x[v], v)) for layer in layers]

@@ -14,14 +14,15 @@ def page(data: dict, unfold: str | Iterable[str] = (), theme: str | None = None)
     """The page of a view. Its data, style and script are in it: it asks for nothing else."""
     own = {"open": unfolded(data, unfold), "theme": theme, "legend": legend_lines(data),
            "measures": {"sizes": SIZES, "line": LINE, "character": CHARACTER, "pad": PAD, "gap": GAP, "row": ROW,
-                        "wire": WIRE, "sweeps": SWEEPS, "wide": WIDE, "margin": MARGIN, "between": BETWEEN, "over": OVER}}
+                        "wire": WIRE, "sweeps": SWEEPS, "wide": WIDE, "margin": MARGIN, "between": BETWEEN,
+                        "over": OVER}}
     colours = {name: "".join([f"--{key}:{value};" for key, value in c.items()]) for name, c in COLOURS.items()}
     style = ("".join([f'html[data-theme="{name}"]{{{c}}}' for name, c in colours.items()])
              + common() + "".join([rules(name, f'html[data-theme="{name}"] .tinytorch-graph') for name in COLOURS]))
     chosen = f' data-theme="{theme}"' if theme else ""
     return _file("page.html").format(
-        theme=chosen, title=escape(data["title"]), style=style + _file("page.css"), script=_file("page.js") + _file("page_actions.js"),
-        data=_script({**data, **own}))
+        theme=chosen, title=escape(data["title"]), style=style + _file("page.css"), data=_script({**data, **own}),
+        script=_file("page.js") + _file("page_actions.js"))
 
 
 def _script(value):

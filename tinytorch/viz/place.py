@@ -10,7 +10,8 @@ LINE = 16
 CHARACTER = 0.61
 PAD, GAP, ROW, WIRE = 8, 22, 26, 10
 #: What is as wide as two characters.
-WIDE = "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0001faff]"
+WIDE = ("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+        "\U0001f300-\U0001faff]")
 #: How often the rows are moved to where their neighbours want them.
 SWEEPS = 40
 
@@ -34,8 +35,8 @@ class Box:
     w, h      its size with all that belongs to it; `body`: the rectangle of it alone, (x, y, w, h)
     ins, outs {tensor: x} where its wires end and begin, at its lower and upper edge
     inner     (Box, x, y) of what is in it
-    wires     (edge, [(x, y), ...], (forward, backward)) corners of each wire from its source to its target, and whether it
-              has an arrow's head in the two graphs: there where it ends and does not only cross a frame
+    wires     (edge, [(x, y), ...], (forward, backward)) corners of each wire from source to target, and whether
+              an arrow's head is at its end in the two graphs: not where it only crosses a frame
     texts     (x, y, [text, style]) of labels outside of its body
     """
 

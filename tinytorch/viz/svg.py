@@ -65,11 +65,12 @@ def unfolded(data: dict, unfold: str | Iterable[str]) -> dict:
         known |= found
         number = element["id"] if found else None
         while number is not None:
-            repeat = data["elements"][number]["kind"] == "repeat"
+            holder = data["elements"][number]
+            repeat = holder["kind"] == "repeat"
             opened[number] = "open" if not repeat else "all" if "all" in names else opened.get(number, "one")
-            turn = [m for m in data["elements"][number]["turns"][1] if "members" in data["elements"][m]] if repeat else []
-            if len(turn) == 1:                 # a turn that is one module: its inside
-                opened[turn[0]] = "open"
+            inner = [m for m in holder["turns"][1] if "members" in data["elements"][m]] if repeat else []
+            if len(inner) == 1:                # a turn that is one module: its inside
+                opened[inner[0]] = "open"
             number = inside.get(number)
     if names - known - {"all"}:
         raise ValueError(f"there is nothing to unfold that is called {sorted(names - known)[0]!r}")
