@@ -14,7 +14,7 @@ from .grad_mode import mode, no_grad
 from .node import ANS
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .saved import PACKED
-from .views import assign, check_fits, check_in_place, check_overlap, may_share
+from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share
 
 _PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
 
@@ -77,6 +77,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         except NotImplementedError as error:
             if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
                 _check_operand(self, args[0], common)
+                check_written(self.array)
             raise
 
     def as_operator(self, other):

@@ -320,20 +320,20 @@ def check_fits(target: np.ndarray, shape: tuple[int, ...], dtype: dt.dtype) -> N
 def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Tensor:
     """Write `result` into `self` and make its history that of `self`. Nothing is written if the shapes or dtypes do
     not fit, or elements lie at the same place: that is refused unless `expanded(memory, values)` says how to do it."""
-    target, array = self.array, result.array
+    target, array, node = self.array, result.array, result.node
     if array.shape != target.shape or array.dtype != target.dtype:
         check_fits(target, array.shape, dt.of(array))
         result = result.to(self.dtype)
         array = result.array
     write = np.copyto
     if is_expanded(target):
-        if expanded is None:
+        if expanded is None or is_lazy(target):
             check_written(target)
         write = expanded
     if result._requires_grad and self.view_info is not None and mode.grad:
         _check_view(self)
-    if result.node is not None and result.node.saved:
-        _keep_original(result.node, self)
+    if node is not None and node.saved:
+        _keep_original(node, self)
     write(target, array)
     self.version[0] += 1
     rebase(self, result)
@@ -347,9 +347,10 @@ def _keep_original(node, tensor):
         for s in node.saved:
             if s.__class__ is Packed:
                 s.keep_original(tensor.array)
-    elif node.saved[first] is tensor.array and node.versions and node.versions[0] is tensor.version:
+    elif node.saved[first] is not None and node.versions and node.versions[0] is tensor.version:
         saved = list(node.saved)
-        saved[first] = tensor.array.copy(order="K")
+        if saved[first] is tensor.array:       # else it was converted
+            saved[first] = tensor.array.copy(order="K")
         node.saved, node.versions = saved, ([0], 0) + tuple(node.versions[2:])
 
 
@@ -373,9 +374,10 @@ def rebase(self: Tensor, result: Tensor) -> None:
     base, before = self.view_info.base, self.node
     part, whole = layouts(self.array, base.array)
     if before is not None and node is not None and node.edges[0] is before and (
-            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None):
-        # What the view was before goes back to the base by place, whatever `as_strided` it came by; its hooks are
-        # for what it was.
+            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None
+            or not base.array.flags.c_contiguous):
+        # What the view was before goes back to the base by place, whatever `as_strided` it came by, in the base's
+        # strides; its hooks are for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
     fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
     if base.retains_grad and base.node is not None:

@@ -8,10 +8,11 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, operator, unary
-from ...autograd.promotion import EXACT, promoted, result_dtype
+from ...autograd.promotion import EXACT, check_broadcast, promoted, result_dtype
 from ...autograd.public import method, public
 from ...data import check_array
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.layout import operand_order
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -107,6 +108,10 @@ def ge(input, other):
     return np.greater_equal(input, other)
 
 
+for _comparison in lt, le, gt, ge:
+    _comparison.op.answers = True
+
+
 # ------------------------------------------------------------------ element by element
 @unary(inplace=False)
 def isnan(input):
@@ -196,6 +201,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     a, b = input.array, other.array
+    check_broadcast(a.shape, b.shape)
     if a.dtype == dt.BFLOAT16:
         a, b = dt.from_bfloat16(a), dt.from_bfloat16(b)
     close = np.equal(a, b)
@@ -207,7 +213,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
         allowed = atol + np.abs(rtol * b)
         gap = np.abs(a - b)
         close = close | (np.isfinite(gap) & (gap <= allowed))
-    return wrap(np.asarray(close))
+    return wrap(operand_order(np.asarray(close), input.array, other.array))
 
 
 @public(out=EXACT)

@@ -7,15 +7,15 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, single, unary
-from ...autograd.promotion import check_broadcast
+from ...autograd.promotion import FOUND, check_broadcast
 from ...autograd.public import public, refuse
-from ...autograd.views import assign, check_in_place
+from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, type_name
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor
 from ..layout.index import _select
 from .arithmetic import conj as conjugated, conjugate, is_complex, zeros_like
-from .rounding import FOUND, abs, sgn
+from .rounding import abs, sgn
 from .where import pick
 
 __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "is_conj", "is_neg", "polar", "real", "resolve_conj",
@@ -58,12 +58,20 @@ def _part(input, k):
     return _select(_negative(parts) if k else parts, (..., k))
 
 
+def _set_part(part, value):
+    if isinstance(value, Tensor):
+        part.copy_(value)
+    else:
+        check_written(part.array)
+        part.fill_(value)
+
+
 def _set_real(self, value):
-    real(self).copy_(value) if isinstance(value, Tensor) else real(self).fill_(value)
+    _set_part(real(self), value)
 
 
 def _set_imag(self, value):
-    imag(self).copy_(value) if isinstance(value, Tensor) else imag(self).fill_(value)
+    _set_part(imag(self), value)
 
 
 @single(name="conj", view=True, input=lambda g: _conj_view(g))

@@ -11,12 +11,13 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import int_of
+from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
+from ...autograd.promotion import EXACT, in_float32, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import pool as kernels
-from ...kernels.layout import channels_last, in_channels_last
+from ...kernels.layout import channels_last, in_channels_last, in_order
 from ...tensor import Tensor, check_dim
 from ...types import Ints
 from ..plan import planned
@@ -36,9 +37,11 @@ def back(x, like, n=None):
     """Images with the leading axes of array `like`; with channels last in memory if it has `n` other axes and they are
     the last ones there: for that they are copied."""
     x = x.reshape(like.shape[:like.ndim - x.ndim + 1] + x.shape[1:])
-    if n is None or like.strides[-n - 1] > like.strides[-1] or not is_last(like, n):
+    if n is None or like.strides[-n - 1] > like.strides[-1]:
         return x
-    return in_channels_last(x)
+    if n == 3 and x.ndim == 4 and not like.flags.c_contiguous and np.moveaxis(like, 0, -1).flags.c_contiguous:
+        return in_order(x, (1, 2, 3, 0))       # of one example too
+    return in_channels_last(x) if is_last(like, n) else x
 
 
 def is_last(x, n):
@@ -83,7 +86,8 @@ def _max_pool_grad(top, kernel, stride, padding, dilation, input, grad):
     x = images(input, n)
     settings = kernel, stride, padding, dilation
     top = _top(top, *settings, x, grad.shape[-n:])
-    return back(kernels.max_pool_grad(x, top, images(grad, n), *settings), input, n)
+    like = grad if n == 3 and input.ndim == 4 else input       # as torch does it
+    return back(kernels.max_pool_grad(x, top, images(grad, n), *settings), like, n)
 
 
 @op(name="max_pool2d_with_indices_backward", first=5, values=lambda g, top, kernel, stride, padding, dilation, input:
@@ -100,7 +104,7 @@ def _max_pool_pick(top, kernel, stride, padding, dilation, input, values):
 def scatter(last, size, indices, grad):
     """`grad` added up at flat positions `indices` of images of `size`, with channels last in memory if `last`."""
     n = len(size)
-    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad)
+    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad, n if grad.ndim == n + 1 else None)
     return in_channels_last(result) if last else result
 
 
@@ -290,6 +294,8 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
     if n == 3 and input.array.ndim == 4 and channels_last(input.array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     narrow = input.array.dtype == dt.BFLOAT16
+    if in_a_row and not input.array.flags.c_contiguous and not (input._requires_grad and mode.grad):
+        input = input.contiguous()             # torch's routine for values alone makes them in the usual order
     if return_indices:
         top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)
         return _max_ats[n](n, [top.array], input, indices), indices
@@ -457,7 +463,8 @@ def avg_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
 
 @public(hot=True)
 def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
-               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *,
+               out: Tensor | None = None) -> Tensor:
     """Mean of each window. input (N, C, H, W) or (C, H, W); see `avg_pool1d`. `divisor_override` is divided by
     instead of the window's size.
 
@@ -466,18 +473,21 @@ def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
-    return _average(avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                    divisor_override)
+    result = _average(avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                      divisor_override)
+    return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)
 
 
 @public(hot=True)
 def avg_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
-               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *,
+               out: Tensor | None = None) -> Tensor:
     """Mean of each window. input (N, C, D, H, W) or (C, D, H, W); see `avg_pool2d`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2)
     tensor([[[[3.5000]]]])
     """
-    return _average(avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                    divisor_override)
+    result = _average(avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                      divisor_override)
+    return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)
