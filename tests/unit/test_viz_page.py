@@ -109,7 +109,6 @@ def test_hovering_shows_formula_rules_and_what_is_kept(shown):
 def test_a_click_follows_the_gradient(shown):
     graph = models.gates()
     page = shown(graph, unfold="Gates x28")
-    tanh = element(graph, "tanh")
     number = [e["id"] for e in graph.view()["elements"] if e["name"] == "tanh"][1]     # of the turn that is shown
     tanh = f'.forward [data-element="{number}"]'
     page.click(tanh)

@@ -14,7 +14,9 @@ def dot(data: dict) -> str:
         label = f"{tensor['shape']} {tensor['dtype']}"
         if wire["kept"] == "kept" and tensor["bytes"]:
             label += "".join([f"\\n{text}" for text, style in tensor["label"] if style == "kept"])
-        style = {"kept": ", color=red", "alias": ", color=red, style=dotted"}.get(wire["kept"], "")
+        colour = _COLOURS.get(data["elements"][tensor["from"]]["kind"], "red")
+        style = f', color="{colour}"' if wire["kept"] else ""
+        style += ", style=dotted" if wire["kept"] == "alias" else ""
         lines.append(f"  n{tensor['from']} -> n{wire['to']} [label={_quoted(label)}{style}]")
     return "\n".join([*lines, "}", ""])
 

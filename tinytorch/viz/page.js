@@ -253,7 +253,8 @@ function wire(points, edge, side, end) {
   const own = edge.wires.map((i) => wires[i]), last = points[points.length - 1];
   if (side && !own.some((w) => w.grad)) return "";
   const kept = own.map((w) => w.kept);
-  const kind = side ? "" : kept.includes("kept") ? "kept" : kept.includes("alias") ? "alias" : "";
+  let kind = side ? "" : kept.includes("kept") ? "kept" : kept.includes("alias") ? "alias" : "";
+  if (kind) kind += ` of-${elements[tensors[edge.tensor].from].kind}`;
   const [x0, y0] = points[0];
   let path = `M${n(x0)} ${n(y0)}`, head;
   if (points.length === 2) {

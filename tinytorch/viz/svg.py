@@ -33,7 +33,9 @@ def rules(theme: str, within: str = ".tinytorch-graph") -> str:
             f"{within} .open>rect{{fill:none;stroke:{c['frame']}}}"
             f"{within} .wire{{stroke:{c['line']}}}{within} .head{{fill:{c['line']}}}"
             f"{within} .wire.kept,{within} .wire.alias{{stroke:{c['redline']}}}{within} .head.kept,"
-            f"{within} .head.alias{{fill:{c['redline']}}}")
+            f"{within} .head.alias{{fill:{c['redline']}}}"
+            + "".join([f"{within} .wire.of-{kind}{{stroke:{c[kind + 'line']}}}{within} .head.of-{kind}"
+                       f"{{fill:{c[kind + 'line']}}}" for kind in ("parameter", "input")]))
 
 
 def common(within: str = ".tinytorch-graph") -> str:
@@ -152,6 +154,7 @@ def wire(points: list, edge: dict, places: Places, side: int, end: tuple) -> str
         return ""
     kept = [w["kept"] for w in wires]
     kind = "" if side else "kept" if "kept" in kept else "alias" if "alias" in kept else ""
+    kind += " of-" + places.elements[places.tensors[edge["tensor"]]["from"]]["kind"] if kind else ""
     if len(points) == 2:                       # from a box beside
         (x0, y0), (x1, y1) = points
         middle = (x0 + x1) / 2
@@ -195,7 +198,9 @@ def legend_lines(data: dict) -> list[list]:
     return [[f"{data['title']}: kept for backward, each memory once: {kept}"],
             [("red",), "backward needs what came in or out  ", ("op",), "it needs none of it  ",
              ("parameter",), "parameter  ", ("input",), "input  "],
-            [("wire kept",), "kept  ", ("wire alias",), "kept, counted elsewhere  ", ("wire",), "not kept"]]
+            [("wire kept",), "kept activation  ", ("wire kept of-input",), "kept input  ",
+             ("wire kept of-parameter",), "kept parameter  ", ("wire alias",), "its memory is counted elsewhere  ",
+             ("wire",), "not kept"]]
 
 
 def legend_line(line: list, x: float, y: float) -> str:

@@ -16,7 +16,7 @@ def view(graph: Any) -> dict:
               the `lines` of text in its forward and its backward box, [text, style] each
     tensors   what flows: its element, its number among the outputs of that, and the lines of its label
     wires     where it flows: tensor, element, name of the argument, whether a gradient comes back along it, and whether
-              backward needs it: "kept", "alias" (its memory is counted elsewhere) or ""
+              the backward at one of its ends needs it: "kept", "alias" (its memory is counted at another tensor) or ""
     storages  the memory that is kept: bytes, kind, the element that made it, the elements whose backward needs it
     ops       formulas and derivative rules with file and line
     root      the number of the outermost group
@@ -134,6 +134,7 @@ class _View:
 
     def _wire(self):
         numbers = {id(s): i for i, s in enumerate(self.tape.storages)}
+        results = set()                        # the tensors that the backward of their own operation needs
         for step in self.tape.steps:
             element = self.elements[self._element[step]]
             arguments: dict[str, dict] = {}
@@ -148,14 +149,17 @@ class _View:
                 wire = self._kept_wire(step, k, arguments)
                 if k.name == "result" and not step.op.multi:
                     tensor = self._source(step, 0)
+                    results.add(tensor)
                 elif wire is not None:
                     tensor = wire["tensor"]
-                    wire["kept"] = "kept" if k.counted or wire["kept"] == "kept" else "alias"
+                    wire["kept"] = "kept"
                 else:
                     element["extra"] += k.nbytes
                     continue
                 self.tensors[tensor]["bytes"] += k.nbytes
-                self.tensors[tensor]["kept"] = True
+        for wire in self.wires:
+            if wire["kept"] or wire["tensor"] in results:
+                wire["kept"] = "kept" if self.tensors[wire["tensor"]]["bytes"] else "alias"
 
     def _kept_wire(self, step, k, arguments):
         """The wire that a kept array came along: that of the argument, of its maker, or a new one from an input."""
