@@ -8,7 +8,7 @@ from .tape import ACTIVATION, INPUT, PARAMETER
 #: The most boxes that a picture shows at first.
 SHOWN = 40
 #: The longest text on a box; what is longer is cut in its middle.
-LONGEST = 40
+LONGEST = 48
 
 
 def size(nbytes: int) -> str:

@@ -48,10 +48,12 @@ def common(within: str = ".tinytorch-graph") -> str:
 
 
 def style(theme: str | None) -> str:
-    """The CSS of a picture: of one theme, or of what the reader's system prefers."""
+    """The CSS of a picture: of one theme, or of what the reader's system prefers. It is for pictures of that theme
+    alone, because all pictures in a notebook share their styles."""
+    within = f".tinytorch-graph.{theme or 'any'}"
     if theme is not None:
-        return common() + rules(theme)
-    return f"{common()}{rules('light')}@media (prefers-color-scheme: dark){{{rules('dark')}}}"
+        return common(within) + rules(theme, within)
+    return common(within) + rules("light", within) + f"@media (prefers-color-scheme: dark){{{rules('dark', within)}}}"
 
 
 def unfolded(data: dict, unfold: str | Iterable[str]) -> dict:
@@ -100,8 +102,8 @@ def draw(data: dict, open: dict, theme: str | None = None, backward: bool = True
     at = y + root.h + MARGIN + LINE
     for k, line in enumerate(legend):
         parts.append(legend_line(line, MARGIN, at + k * LINE))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="tinytorch-graph" viewBox="0 0 {n(w)} {n(h)}" '
-            f'width="{n(w)}" height="{n(h)}"><style>{style(theme)}</style>'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="tinytorch-graph {theme or "any"}" '
+            f'viewBox="0 0 {n(w)} {n(h)}" width="{n(w)}" height="{n(h)}"><style>{style(theme)}</style>'
             f'<rect class="ground" width="{n(w)}" height="{n(h)}"/>{"".join(parts)}</svg>')
 
 
