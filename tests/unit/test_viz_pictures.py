@@ -157,6 +157,16 @@ def test_red_is_what_backward_needs():
     assert not [e for e in data["elements"] if e.get("red")]
 
 
+def test_what_an_operation_makes_for_itself_is_not_its_inputs():
+    lstm = nn.LSTM(8, 8)
+    graph = viz.graph(lambda x: lstm(x)[0].sum(), torch.ones(5, 2, 8))
+    bytes_of = {e["name"]: sum([t["bytes"] for t in graph.view()["tensors"] if t["from"] == e["id"]])
+                for e in graph.view()["elements"]}
+    assert bytes_of["input"] == 320 == graph.totals["input"]
+    lstm, = [e for e in graph.view()["elements"] if e["name"] == "lstm"]
+    assert lstm["extra"] + bytes_of["lstm"] == graph.totals["activation"]
+
+
 def test_each_kept_storage_names_its_maker_and_who_needs_it():
     graph = models.layer()
     data = graph.view()

@@ -41,7 +41,7 @@ function boxOf(number, both, beside = [], outs = [], ins = []) {
   let y = top + bodyH / 2 - stacked / 2;
   stack.forEach((b, k) => {
     box.inner.push([b, left - m.gap - b.w, y]);
-    const middle = y + b.h / 2, end = Math.min(Math.max(middle, top + 6), top + bodyH - 6);
+    const middle = y + b.h / 2, end = top + bodyH * (k + 1) / (stack.length + 1);
     const tensor = tensors.find((t) => t.from === beside[k]).id;
     const used = wires.map((w, i) => i).filter((i) => wires[i].tensor === tensor);
     box.wires.push([{tensor, wires: used}, [[left - m.gap, middle], [left, end]], [true, true]]);

@@ -83,10 +83,10 @@ class Places:
         box.body = left, top, body_w, body_h
         box.w, box.h = left + max(body_w, right), top + body_h + below
         y = top + body_h / 2 - stacked / 2
-        for n, b in zip(beside or (), stack):
+        for k, (n, b) in enumerate(zip(beside or (), stack)):
             box.inner.append((b, left - GAP - b.w, y))
             middle = y + b.h / 2
-            end = min(max(middle, top + 6), top + body_h - 6)
+            end = top + body_h * (k + 1) / (len(stack) + 1)
             edge = {"tensor": self._tensor(n), "wires": self._wires_of(n)}
             box.wires.append((edge, [(left - GAP, middle), (left, end)], (True, True)))
             y += b.h + PAD

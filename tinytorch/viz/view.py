@@ -163,15 +163,20 @@ class _View:
 
     def _kept_wire(self, step, k, arguments):
         """The wire that a kept array came along: that of the argument, of its maker, or a new one from an input."""
-        maker = k.storage.maker
         if k.name in arguments:
             return arguments[k.name]
-        if k.storage.kind == INPUT and maker is None:
-            tensor = self._source(k.storage, 0)
-            self.tensors[tensor]["dtype"] = k.dtype.name
-            arguments[k.name] = self._connect(tensor, self._element[step], k.name, False)
-            return arguments[k.name]
-        return next((wire for wire, (made, _) in zip(arguments.values(), step.inputs) if made is maker), None)
+        maker = k.storage if k.storage.maker is None else k.storage.maker
+        number = self._element.get(maker)
+        for wire in arguments.values():
+            if maker is not step and self.tensors[wire["tensor"]]["from"] == number:
+                return wire
+        if maker is not k.storage:
+            return None
+        tensor = self._source(k.storage, 0)
+        self.tensors[tensor]["dtype"] = k.dtype.name
+        wire = self._connect(tensor, self._element[step], k.name, False)
+        arguments[f"memory {tensor}" if k.name == "aux" else k.name] = wire
+        return wire
 
     def _connect(self, tensor, element, argument, grad):
         wire = {"tensor": tensor, "to": element, "argument": argument, "grad": grad, "kept": ""}
