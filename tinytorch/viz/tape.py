@@ -23,7 +23,8 @@ PARAMETER, INPUT, ACTIVATION = "parameter", "input", "activation"
 class Storage:
     """A piece of memory that the tape keeps alive.
 
-    nbytes   its size
+    nbytes   its size; `shape`: of the whole memory
+    name     of an input that was given by name, or ""
     kind     "parameter", "input" (given from outside: data, masks, indices) or "activation" (an operation made it)
     maker    the Step that made it, the Leaf that it belongs to, or None
     keepers  the Steps whose backward needs it, first one first
@@ -31,6 +32,7 @@ class Storage:
 
     def __init__(self, memory: np.ndarray, kind: str, maker: Step | Leaf | None) -> None:
         self.nbytes, self.kind, self.maker, self.keepers = memory.nbytes, kind, maker, []
+        self.shape, self.name = memory.shape, ""
         self._memory = memory
 
     def __repr__(self) -> str:
@@ -73,7 +75,7 @@ class Step:
     number    in order of execution
     name      torch's ("addmm"); `backward_name` of its node ("AddmmBackward0")
     op        its entry of the registry, with forward function and derivative rules
-    inputs    for each argument that has a gradient: (Step or Leaf, number of its output)
+    inputs    for each argument that has a gradient: (Step or Leaf, number of its output); `arguments`: their names
     shapes, dtypes   of its outputs
     kept      what its backward needs, a list of Kept
     origin    where it ran (see recorder.py), or None
@@ -85,6 +87,7 @@ class Step:
         self.shapes = tuple(node.shape) if node.op.multi else (node.shape,)
         self.dtypes: tuple = ()
         self.inputs: list[tuple[Step | Leaf, int]] = []
+        self.arguments: list[str] = []
         self.kept: list[Kept] = []
         self.origin: Any = None
 
@@ -114,8 +117,8 @@ class Tape:
         self._storages: dict[int, Storage] = {}
         edges = [root if isinstance(root, Node) else root.node for root in roots]
         nodes = sorted(_reached(edges), key=lambda node: -node.sequence_nr)
-        for tensor in self.inputs.values():
-            self._storage(tensor.array, INPUT, None)
+        for name, tensor in self.inputs.items():
+            self._storage(tensor.array, INPUT, None).name = name
         for number, node in enumerate(nodes):
             self._read(number, node)
         self.outputs = [self._source(edge) for edge in edges if edge is not None]
@@ -138,6 +141,7 @@ class Tape:
             edge = node.edges[place]
             if edge is not None:
                 step.inputs.append(self._source(edge))
+                step.arguments.append(_argument(node, node.op.first + place))
         for name, array, maker, kind in self._saved(step, node):
             storage = self._storage(array, kind, maker)
             if step not in storage.keepers:
@@ -164,7 +168,7 @@ class Tape:
             for name, array, edge in _of_context(node.saved[0]):
                 yield name, array, *self._maker(step, edge)
             return
-        saved, params = node.saved or (), node.op.params
+        saved = node.saved or ()
         for i, s in enumerate(saved):
             if i == len(saved) + ANS or i == len(saved) + AUX:
                 name = "result" if i == len(saved) + ANS else "aux"
@@ -174,7 +178,7 @@ class Tape:
                 k = i - node.op.first
                 edge = node.edges[k] if 0 <= k < len(node.edges) else None
                 for array in arrays_in(s):
-                    yield params[i] if i < len(params) else f"argument {i}", array, *self._maker(step, edge)
+                    yield _argument(node, i), array, *self._maker(step, edge)
 
     def _maker(self, step, edge):
         """Who made what came along an edge, and of what kind it is."""
@@ -214,6 +218,12 @@ class Tape:
         given = [source.dtypes[min(output, len(source.dtypes) - 1)] if isinstance(source, Step) else source.dtype
                  for source, output in step.inputs]
         return (given[0] if given else dt.get_default_dtype(),) * len(step.shapes)
+
+
+def _argument(node, i):
+    """The name of the argument at place i."""
+    params = node.op.params if node.op.function is None else ()
+    return params[i] if i < len(params) else f"argument {i}"
 
 
 def _reached(edges) -> Iterator[Node]:
