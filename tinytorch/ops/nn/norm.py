@@ -271,12 +271,12 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
 
 def _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps):
     shape = input.array.shape
-    if not use_input_stats:
-        return _by_batch(input.contiguous(), running_mean, running_var, weight, bias, False, momentum, eps)
-    batch = shape[0]
-    means = running_mean, running_var
-    if weight is None and input.array.itemsize == 2:           # nothing that is kept in single precision
+    means = [running_mean, running_var]
+    if weight is None:                         # nothing that has a dtype of its own
         means = [v if v is None else v.to(input.dtype) for v in means]
+    if not use_input_stats:
+        return _by_batch(input.contiguous(), *means, weight, bias, False, momentum, eps)
+    batch = shape[0]
     repeated = [v if v is None else v.repeat(batch) for v in (*means, weight, bias)]
     result = _by_batch(input.contiguous().reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
