@@ -18,10 +18,10 @@ from ..kernels.memory import empty
 from ..lazy import address_of, bits_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor
 from . import above
-from .anomaly_mode import note_write
-from .grad_mode import INFERENCE_WRITE, mode
+from .grad_mode import INFERENCE_WRITE, mode, usual
 from .hooks import Gradient, checked_gradient
 from .node import ANS, BITS, NOWHERE, SELECT, Node, Op, new_node
+from .places import note_place, note_write
 from .saved import PACKED, Packed, short_name
 
 #: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
@@ -336,6 +336,8 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         _keep_original(result.node, self)
     write(target, array)
     self.version[0] += 1
+    if usual.noting:
+        note_place(self.version)
     rebase(self, result)
     return self
 
