@@ -261,7 +261,9 @@ def _pack_saved(node, result):
             saved[i] = Packed(_given(s, edge), pack, unpack)
         elif s.__class__ is tuple and i >= count + ANS:
             saved[i] = tuple([Packed(wrap(x), pack, unpack) if isinstance(x, np.ndarray) else x for x in s])
-    node.saved, node.versions = saved, PACKED
+        else:
+            continue
+        node.saved, node.versions = saved, PACKED
 
 
 def _given(array, edge):

@@ -141,6 +141,7 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     _check_view(tensor, "its base or another view of its base has been")
     if base._requires_grad or base.array.dtype == tensor.array.dtype:
         fresh = _view_node(base, *layouts(tensor.array, base.array), node)
+        _tell(fresh, tensor.array)
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
         tensor.node, tensor._requires_grad = fresh, True
@@ -380,10 +381,18 @@ def rebase(self: Tensor, result: Tensor) -> None:
         # for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
     fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
+    _tell(fresh, base.array)
     if base.retains_grad and base.node is not None:
         move_retained(base, fresh)
     base.node, base._requires_grad = fresh, True
     note_write(self.version, base.node.name())
+
+
+def _tell(node, array):
+    """Tell those who watch of a new node."""
+    recorder = mode.grad
+    if recorder and recorder is not True:
+        recorder(node, array)
 
 
 def move_retained(tensor: Tensor, node: Node | None) -> None:

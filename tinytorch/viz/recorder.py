@@ -66,7 +66,7 @@ class Recorder:
             self._name_parts(model)
 
     def __enter__(self) -> Recorder:
-        self.before = _memory_of_tensors()
+        self.before = memory_of_tensors()
         self._thread = threading.get_ident()
         self._handles = [register_module_forward_pre_hook(self._begin),
                          register_module_forward_hook(self._end, always_call=True)]
@@ -112,7 +112,7 @@ class Recorder:
         return None if origin is None else Place(origin.file, origin.line, origin.function)
 
 
-def _memory_of_tensors():
+def memory_of_tensors():
     """{id: memory} of all tensors that there are."""
     # By type alone: to ask other objects for their class may run code of theirs.
     roots = [root_of(raw(x.array)) for x in gc.get_objects() if issubclass(type(x), Tensor)]
