@@ -84,6 +84,9 @@ def suggest(module: Module, inputs: Tensor | tuple | list, budget: int, loss: Ca
         with Checkpointed([parts[path] for path in paths]), unchanged([module]), Meter(module) as meter:
             step()
         return meter
+
+    def peak_with(paths):
+        return max([Run.of(measured(paths)).peak for _ in range(2)])           # they differ by a few objects
     measured([])                               # what is made once and for all
     meter = measured([])
     before = peak = Run.of(meter).peak
@@ -94,10 +97,14 @@ def suggest(module: Module, inputs: Tensor | tuple | list, budget: int, loss: Ca
         chosen = search.next(chosen, budget)
         if chosen is None:
             break
-        found = max([Run.of(measured(chosen)).peak for _ in range(2)])         # they differ by a few objects
+        found = peak_with(chosen)
         search.correct(chosen, found)
         if found < peak:
             best, peak = chosen, found
+    for path in search.perhaps_too_many(best, budget):
+        fewer = [p for p in best if p != path]
+        if (found := peak_with(fewer)) <= budget:
+            best, peak = fewer, found
     return Suggestion(module, best, budget, before, peak)
 
 
@@ -145,6 +152,7 @@ class _Search:
         self._besides = 0
         self._tried: set[tuple[str, ...]] = {()}
         self.correct([], Run.of(meter).peak)
+        self._at_first = self._besides
 
     def correct(self, chosen, peak):
         """With `chosen` the peak has been measured: what is allocated besides the activations."""
@@ -165,6 +173,12 @@ class _Search:
 
     def _cost(self, chosen):
         return sum([self._candidates[path].seconds for path in chosen])
+
+    def perhaps_too_many(self, chosen, budget):
+        """Those without each of which it might fit as well, the dearest first."""
+        found = [path for path in chosen
+                 if self._activations([p for p in chosen if p != path]) + self._at_first <= budget]
+        return sorted(found, key=lambda path: -self._cost([path]))
 
     def next(self, chosen, budget):
         """The next to try: `chosen` and more, one at a time, until it should fit or nothing helps; None if that has

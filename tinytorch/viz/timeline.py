@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 300, 70, 34, 34
 
-_STYLE = ("text{font:12px sans-serif;fill:#333}.axis{stroke:#999;fill:none}.all{fill:#9bb8d3;stroke:#4878a8}"
-          ".kept{fill:#d9534f;fill-opacity:.75}.peak{stroke:#333;stroke-dasharray:3 3}"
-          "@media(prefers-color-scheme:dark){text{fill:#ddd}.all{fill:#33506b;stroke:#7aa6d0}.peak{stroke:#ddd}}")
+#: Of this picture alone: a page may hold others.
+_STYLE = (".timeline text{font:12px sans-serif;fill:#333}.timeline .axis{stroke:#999;fill:none}"
+          ".timeline .all{fill:#9bb8d3;stroke:#4878a8}.timeline .kept{fill:#d9534f;fill-opacity:.75}"
+          ".timeline .peak{stroke:#333;stroke-dasharray:3 3}"
+          "@media(prefers-color-scheme:dark){.timeline text{fill:#ddd}.timeline .all{fill:#33506b;stroke:#7aa6d0}"
+          ".timeline .peak{stroke:#ddd}}")
 
 
 def timeline(memory: Memory) -> str:
@@ -59,5 +62,10 @@ def timeline(memory: Memory) -> str:
     parts.append(f'<line class="peak" x1="{middle:.1f}" x2="{middle:.1f}" y1="{TOP - 8}" y2="{y(0):.1f}"/>'
                  f'<text x="{middle:.1f}" y="{TOP - 14}" text-anchor="{anchor}">{name}</text>'
                  f'<path class="axis" d="M{LEFT},{TOP}V{y(0):.1f}H{LEFT + width}"/>')
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
+    right = LEFT + width
+    parts.append(f'<rect class="kept" x="{right - 250}" y="{HEIGHT - 22}" width="11" height="11"/>'
+                 f'<text x="{right - 234}" y="{HEIGHT - 12}">activations kept</text>'
+                 f'<rect class="all" x="{right - 120}" y="{HEIGHT - 22}" width="11" height="11"/>'
+                 f'<text x="{right - 104}" y="{HEIGHT - 12}">allocated at most</text>')
+    return (f'<svg class="timeline" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
             f'height="{HEIGHT}"><style>{_STYLE}</style>{"".join(parts)}</svg>')
