@@ -118,5 +118,3 @@ def with_line(text: str, step: Step) -> str:
     """A text, and the line that a step ran in."""
     origin = step.origin
     return text if origin is None or not origin.file else f"{text} {os.path.basename(origin.file)}:{origin.line}"
-
-
