@@ -25,6 +25,7 @@ from .memory_format import (channels_last, channels_last_3d, contiguous_format, 
 from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .ops.nn.activation import *
 from .ops.elementwise.arithmetic import *
+from .ops.elementwise.ternary import *
 from .ops.elementwise.bessel import *
 from .ops.nn.bilinear import *
 from .ops.elementwise.bitwise import *
@@ -51,6 +52,7 @@ from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
+from .ops.nn.group_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
 from .ops.nn.pad import *

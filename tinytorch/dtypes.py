@@ -291,12 +291,23 @@ def to_bfloat16(array):
     bits = np.asarray(array, np.float32).view(np.uint32)
     rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
     rounded = np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
-    return rounded.view(BFLOAT16)
+    return _stepping_as(array, rounded.view(BFLOAT16))
 
 
 def from_bfloat16(array):
     """bfloat16 bits as the float32 array of the same values."""
-    return (array["bfloat16"].astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return _stepping_as(array, (array["bfloat16"].astype(np.uint32) << np.uint32(16)).view(np.float32))
+
+
+def _stepping_as(array, result):
+    """`result`, made of `array` element by element, with its strides along dimensions of size 1: NumPy sets those as it
+    likes, and torch tells memory formats by them."""
+    if result.ndim < 3:
+        return result
+    strides = tuple([s * result.itemsize // array.itemsize for s in array.strides])
+    if strides == result.strides or any([a != b and n != 1 for a, b, n in zip(strides, result.strides, result.shape)]):
+        return result
+    return np.lib.stride_tricks.as_strided(result, result.shape, strides)
 
 
 def widened(x):

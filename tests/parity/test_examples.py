@@ -1,7 +1,6 @@
 """The example scripts under both modules: only the import lines differ, nothing is copied across, and the
 losses are the same."""
 import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -11,24 +10,19 @@ import torch
 import tinytorch
 from tinytorch.vision.digits import draw_digits
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-SWAP = [("import tinytorch as torch", "import torch"), ("from tinytorch import nn", "from torch import nn"),
-        ("from tinytorch.utils.data", "from torch.utils.data")]
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-def load(name, library, monkeypatch):
-    """An example as a module, its torch being `library`; the data sets stay tinytorch's (it has no
-    torchvision to swap them for), which hand over ndarrays."""
-    loaded = {}
-    for part in ("common", name):
-        source = (EXAMPLES / f"{part}.py").read_text()
-        if library is torch:
-            for ours, theirs in SWAP:
-                source = source.replace(ours, theirs)
-        module = loaded[part] = types.ModuleType(part)
-        monkeypatch.setitem(sys.modules, part, module)
-        exec(compile(source, f"{part}.py ({library.__name__})", "exec"), module.__dict__)
-    return loaded[name]
+@pytest.fixture
+def load(monkeypatch):
+    """`load` of benchmarks/swapped.py."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    before = dict(sys.modules)
+    from swapped import load
+    yield load
+    for name in sys.modules.keys() - before.keys():
+        if name in ("common", "swapped") or name in {case for case, _ in CASES}:
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +59,7 @@ CASES = [("mnist_rnn", []), ("mnist_cnn", []), ("mnist_gru", []), ("imdb_cnn", [
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name, options", CASES, ids=[f"{name}{' sgd' if 'sgd' in o else ''}" for name, o in CASES])
-def test_losses(name, options, dtype, digits, films, monkeypatch, capsys):
+def test_losses(name, options, dtype, digits, films, load, capsys):
     data, steps_per_epoch = (films, 8) if name == "imdb_cnn" else (digits, 20)
     count, tolerance = (200, 1e-8) if dtype == "float64" else (50, 2e-4)
     options = [*options, "--epochs", str(-(-count // steps_per_epoch))]
@@ -74,7 +68,7 @@ def test_losses(name, options, dtype, digits, films, monkeypatch, capsys):
         before = library.get_default_dtype()
         library.set_default_dtype(getattr(library, dtype))
         try:
-            losses[library], rows = load(name, library, monkeypatch).main(["--data", data, "--seed", "3", *options])
+            losses[library], rows = load(name, library.__name__).main(["--data", data, "--seed", "3", *options])
         finally:
             library.set_default_dtype(before)
     capsys.readouterr()

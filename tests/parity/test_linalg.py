@@ -95,3 +95,32 @@ def test_gradients(expression, upper, dtype):
         total = sum((g.abs() ** 2).sum() for g in first)
         return [x.detach().resolve_conj() for x in (result, *first, *t.autograd.grad(total, inputs))]
     same_outcome(program, tolerance=1e-9)
+
+
+#: Losses that depend on the phases of complex vectors, which are refused, and some that do not; a wide qr; least
+#: squares by the solution and by the residuals.
+LOSSES = """
+l.eig(c)[1].real.sum(); (l.eig(x)[1] * c).abs().sum(); l.eig(c)[1].abs().sum(); l.eig(x)[0].abs().sum()
+(l.eigh(c + c.mH)[1] * c.detach()).real.sum(); l.eigh(c + c.mH)[1].abs().sum(); l.eigh(x + x.mT)[0].sum()
+(l.svd(c)[0] * c.detach()).real.sum(); (l.svd(c)[2] * c.detach()).real.sum(); l.svd(c)[1].sum()
+(l.svd(c)[0] @ l.svd(c)[2]).abs().sum(); l.svd(c, False)[2].abs().sum(); (l.qr(w)[0] + l.qr(w)[1][:, 2:]).abs().sum()
+(l.qr(w)[1] * w.detach()).sum(); l.lstsq(w.mT, y).solution.sum(); l.lstsq(w.mT, w.mT[:, 0]).solution.sum()
+l.lstsq(w.mT, y, driver='gelsd').residuals.sum(); l.lstsq(w.mT, y[:, 0], driver='gelss').residuals.sum()
+(l.lstsq(w.mT, y, driver='gels').residuals * l.lstsq(w.mT, y, driver='gels').solution[0]).sum()
+l.multi_dot([x, x, x]).sum(); t.kron(w, x).square().sum(); t.tensordot(x, x.mT, 2); t.tensordot(x, x, 2)
+""".strip().replace("\n", "; ").split("; ")
+
+
+@pytest.mark.parametrize("expression", LOSSES)
+def test_gradients_of_losses(expression):
+    def program(t):
+        numbers = t.tensor([[2., -1, .5], [1, 3, -2], [.5, 1, -4]], dtype=t.double)
+        wide = t.tensor([[2., -1, .5, 1], [1, 3, -2, .5]], dtype=t.double)
+        x, c, w, y = [z.clone().requires_grad_() for z in (numbers, numbers + numbers.mT * .3j, wide, wide.mT.sin())]
+        loss = eval(expression, dict(t=t, l=t.linalg, x=x, c=c, w=w, y=y))
+        gradients = t.autograd.grad(loss, (x, c, w, y), retain_graph=True, allow_unused=True)
+        used = [z for z, g in zip((x, c, w, y), gradients) if g is not None]
+        grads = t.autograd.grad(loss, used, create_graph=True)
+        again = t.autograd.grad(sum(g.abs().square().sum() for g in grads), used, allow_unused=True)
+        return [g.detach().contiguous() for g in (*grads, *again) if g is not None]
+    same_outcome(program, tolerance=1e-9)

@@ -8,22 +8,20 @@ from .test_op_db import HERE
 #: Operations whose node has another name here, by the reason.
 OTHERWISE_MADE = {
     "made of other operations here, one node in torch": """
-        diagonal_scatter linalg.lstsq linalg.lstsq.grad_oriented nn.functional.binary_cross_entropy
-        nn.functional.binary_cross_entropy_with_logits nn.functional.embedding_bag nn.functional.glu
-        nn.functional.huber_loss nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss
+        diagonal_scatter nn.functional.binary_cross_entropy nn.functional.binary_cross_entropy_with_logits
+        nn.functional.glu nn.functional.huber_loss nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss
         nn.functional.pad.circular nn.functional.smooth_l1_loss nn.functional.soft_margin_loss select_scatter
         slice_scatter""",
     "one node here, made of other operations in torch": """
-__rmatmul__ combinations diff linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
-nn.functional.ctc_loss nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm
+__rmatmul__ diff linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
+nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm
 """,
     "one operation for a number and a tensor, which torch counts as two": """
 __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub
 sort cumulative_trapezoid trapezoid trapz
 """,
     "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """
-atleast_2d atleast_3d cummax cummin gather index_select log_softmax log_softmax.with_dtype nn.functional.softmin
-nn.functional.softmin.with_dtype softmax softmax.with_dtype
+atleast_2d atleast_3d
 """,
 }
 LISTED = {name for names in OTHERWISE_MADE.values() for name in names.split()}

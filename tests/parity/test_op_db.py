@@ -31,20 +31,18 @@ OUT_OF_SCOPE = re.compile(r"^(jiterator_|sparse\.|to_sparse|torch\.|_softmax_bac
 NO_VALUES = re.compile(r"^(empty|new_empty|resize_|linalg\.(qr|svd|eig|eigh|lstsq|householder|ldl)|qr|svd|geqrf|ormqr"
                        r"|pca_lowrank|svd_lowrank|linalg\.lu|lu$|lu_unpack)")
 #: torch leaves open which of equal elements these find: where indices differ they must lead to equal elements.
-ANY_OF_EQUALS = {"argsort", "kthvalue", "mode", "sort", "topk"}
+ANY_OF_EQUALS = {"argsort", "sort"}
 #: Entries that have no samples for CPUs.
 FOR_GPUS = {"nn.functional.batch_norm.without_cudnn": "its samples are for GPUs (batch_norm has those for CPUs)"}
 DTYPES = {torch.float64: 8, torch.float32: 4, torch.int64: 4, torch.bool: 3, torch.complex64: 4, torch.float16: 3,
-          torch.bfloat16: 3, torch.complex128: 2, torch.int32: 2, torch.int16: 2, torch.int8: 2, torch.uint8: 2}
+          torch.bfloat16: 3, torch.complex128: 2, torch.int32: 2, torch.int16: 2, torch.int8: 2, torch.uint8: 2,
+          torch.uint16: 2, torch.uint32: 2, torch.uint64: 2}
 #: (entry, dtype): why that is left out. Of gradients only, if the reason says so.
 LEFT_OUT = {
     **dict.fromkeys([(name, torch.float16) for name in ("complex", "view_as_complex")],
                     "complex numbers of two halves are missing"),
     **dict.fromkeys([("matrix_exp", dtype) for dtype in (torch.float16, torch.bfloat16)],
                     "torch's is nan where the powers overflow on the way"),
-    **dict.fromkeys([(name, dtype) for name in ("sort", "msort", "argsort", "topk", "kthvalue", "mode")
-                     for dtype in (torch.float16, torch.bfloat16)],
-                    "gradients: which of equal elements comes first is left open"),
     ("nn.functional.soft_margin_loss", torch.float16): "gradients: the second of torch overflows",
     ("logcumsumexp", torch.float32): "gradients: of numbers up to 10,000 torch's are right to three digits",
 }

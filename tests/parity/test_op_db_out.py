@@ -73,7 +73,6 @@ DIFFERENT = {
     "with `dtype=` given, torch refuses an `out` of another": "cumprod cumsum",
     "numbers are drawn in the order of the elements, not in that of their memory": "bernoulli normal",
     "an `out` that torch cannot resize, but need not": "normal.number_mean randn",
-    "which of equal elements is found is left open": "mode",
     "another of two refusals comes first": "nanmean nansum narrow_copy",
     "refused with `out` that requires grad, which torch only writes to": "histc inner split_with_sizes_copy",
     "torch refuses another dtype of real numbers, but not of complex ones": "lerp",

@@ -190,3 +190,12 @@ def test_a_derived_class_has_its_own():
     a, b = parametrizations.weight_norm(nn.Linear(2, 2)), parametrizations.weight_norm(Derived(2, 2))
     assert type(b).__name__ == "ParametrizedDerived" and not isinstance(a, Derived) and isinstance(b, Derived)
     assert parametrize.type_before_parametrizations(b) is Derived
+
+
+def test_the_input_of_cross_entropy_is_not_kept():
+    x = torch.ones(2, 3, requires_grad=True)
+    scores = x * 1
+    array = weakref.ref(scores.array)
+    loss = nn.functional.cross_entropy(scores, torch.tensor([0, 1]))
+    del scores
+    assert array() is None and loss.grad_fn is not None

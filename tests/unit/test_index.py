@@ -37,10 +37,18 @@ def test_repeated_places_add_up_in_backward():
     assert x.grad.tolist() == [[2, 2], [0, 0], [1, 1]]
 
 
-def test_backward_survives_writes_to_the_index():
+def test_backward_refuses_writes_to_the_index():
     x, i = torch.zeros(3, requires_grad=True), torch.tensor([0, 1])
     y = x[i]
     i.fill_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_backward_survives_writes_to_an_array_for_index():
+    x, i = torch.zeros(3, requires_grad=True), np.array([0, 1])
+    y = x[i]
+    i[:] = 2
     y.sum().backward()
     assert x.grad.tolist() == [1, 1, 0]
 

@@ -8,6 +8,7 @@ from threading import RLock
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.layout import operand_order
 from ..lazy import bits_of, seen
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
@@ -41,7 +42,10 @@ def is_widened(g: Gradient | None) -> bool:
 def plus(a: Gradient, b: Gradient) -> Gradient:
     """The sum of two gradients."""
     if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a):
-        return a + b
+        total = a + b
+        if isinstance(total, Tensor) and total.array.strides != a.array.strides:
+            total.array = operand_order(total.array, a.array, b.array)         # torch goes by the first one
+        return total
     return dt.to_bfloat16(dt.from_bfloat16(a) + dt.from_bfloat16(b))
 
 

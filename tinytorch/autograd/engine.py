@@ -19,10 +19,10 @@ from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
 from .anomaly_mode import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
-from .node import ANS, FREED, SELECT, GradientEdge, Node, shape_of
+from .node import ANS, AUX, FREED, SELECT, GradientEdge, Node, run_by_steps, shape_of
 from .paths import edge_of, leading_to
 from .promotion import rounded
-from .saved import checked, saved_tensor
+from .saved import checked, saved_tensor, with_history
 
 
 class GraphTask:
@@ -172,9 +172,13 @@ def _step(node, g, edges, create_graph):
         saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
     narrow = op.function is None and not op.converts and any([is_widened(d) for d in (g if op.multi else (g,))])
     if create_graph and op.decomposition is not None:
+        for i, make in op.stand_ins.items():
+            array = make(saved[AUX])
+            saved[i] = array if array is None else with_history(node.edges[i - op.first], array)
         grads = _through_decomposition(op, g, [edge is not None for edge in edges], saved)
-    elif narrow and not create_graph and not op.steps:         # the rules for arrays compute with float32
-        grads = op.run(dt.widened(g), dt.widened(saved), edges)
+    elif narrow and not create_graph:          # the rules for arrays compute with float32
+        grads = (run_by_steps(op.run, g, saved, edges) if op.steps else
+                 op.run(dt.widened(g), dt.widened(saved), edges))
     else:
         grads = op.run(g, saved, edges)
     if narrow:

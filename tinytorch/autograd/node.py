@@ -42,6 +42,7 @@ class Op:
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
     inputs    with a joint rule: how many arguments, from `first` on, can have a gradient (None: all)
     decomposition   the same function in ordinary ops, for higher derivatives of a joint rule
+    stand_ins       {argument: function(aux)}: arrays that it gets for arguments that are not saved
     kernel          what torch calls the routine that it lacks for a dtype, where it is not the op's own name
     backward_name   of its nodes, where it does not follow from the name
     """
@@ -55,6 +56,8 @@ class Op:
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
+    saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
+    apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     _widened = None
 
@@ -63,7 +66,8 @@ class Op:
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
                  multi: bool = False, view: bool = False, rules: dict[str, Callable] | None = None,
                  joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-                 kernel: str | None = None, backward_name: str | None = None) -> None:
+                 kernel: str | None = None, backward_name: str | None = None,
+                 stand_ins: dict[str, Callable] | None = None) -> None:
         code = forward.__code__
         self.forward = forward
         self._set_name(name or forward.__name__.strip("_"))
@@ -74,6 +78,7 @@ class Op:
             self.params = self.params[:-1]
         self.first, self.aux, self.multi, self.view, self.inputs = first, aux, multi, view, inputs
         self.decomposition = decomposition
+        self.stand_ins = {self.params.index(argument): make for argument, make in (stand_ins or {}).items()}
         # By tensor argument: function(g, saved, edge) -> gradient, and the places in `saved` it reads.
         self.backs = [None] * (len(self.params) - first)
         self.needs = [()] * len(self.backs)
@@ -110,8 +115,6 @@ class Op:
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
             op.forward, op.computes_in = self.in_bfloat16 or compute, dt.DIFFERENTIABLE
-            if self.steps:
-                op.run = _by_steps(self.run)
         return self._widened
 
     def with_wide_scalar(self) -> Op:
@@ -123,6 +126,7 @@ class Op:
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
         op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.elementwise = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()
         return op
@@ -176,7 +180,8 @@ class Op:
         """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.
 
         As in torch, what the rule of one argument alone reads is kept if that argument wants a gradient; the output,
-        and what several rules read, whichever does. Which writes in between are errors depends on it.
+        and what several rules read (unless they stand `apart`), whichever does. Which writes in between are errors
+        depends on it.
         """
         if mask not in self._kept:
             if self.joint is not None:
@@ -184,7 +189,7 @@ class Op:
             else:
                 read = [i for need in self.needs for i in set(need)]
                 needs = {i for k, need in enumerate(self.needs) if mask >> k & 1 for i in need}
-                needs |= {i for i in read if mask and (i == ANS or read.count(i) > 1)}
+                needs |= {i for i in read if mask and (i == ANS or read.count(i) > 1 and not self.apart)}
             every = range(64) if _ARGS in needs else ()
             self._kept[mask] = frozenset(i for i in needs if i is not _ARGS) | frozenset(every)
         return self._kept[mask]
@@ -211,18 +216,14 @@ def _of_single_number(back, position):
 _FLOAT32 = np.dtype(np.float32)
 
 
-def _by_steps(run):
+def run_by_steps(run: Callable, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> list:
     """The rules of an op for bfloat16 arrays, computed as with tensors: rounded after each operation."""
     def wrapped(x):
         if x.__class__ is list or x.__class__ is tuple:        # of an op of many outputs
             return x.__class__([wrapped(y) for y in x])
         return wrap(x) if isinstance(x, np.ndarray) else x
 
-    def stepwise(g, saved, edges):
-        if isinstance(g, Tensor) or g.__class__ is list and any([isinstance(d, Tensor) for d in g]):
-            return run(g, saved, edges)
-        return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g), wrapped(saved), edges)]
-    return stepwise
+    return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g), wrapped(saved), edges)]
 
 
 class Extras:

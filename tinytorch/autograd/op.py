@@ -65,7 +65,7 @@ _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
        backward_name: str | None = None, steps: bool = False, elementwise: bool = False,
-       **rules: Callable) -> Callable[[Callable], Callable]:
+       stand_ins: dict[str, Callable] | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
@@ -74,7 +74,7 @@ def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool =
     """
     def decorate(forward):
         o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-               backward_name=backward_name)
+               backward_name=backward_name, stand_ins=stand_ins)
         o.steps, o.elementwise = steps, elementwise
         return finish(_general, o)
     return decorate

@@ -38,8 +38,9 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
         else:
             saved[i] = None
     if ANS in kept:
-        saved.append(tuple(t.array for t in outputs))
-        for t in outputs:
+        numbers = range(len(outputs)) if node.op.saved_outputs is None else node.op.saved_outputs
+        saved.append(tuple([t.array if k in numbers else None for k, t in enumerate(outputs)]))
+        for t in [outputs[k] for k in numbers]:
             versions += (t.version, t.version[0])
     else:
         saved.append(None)

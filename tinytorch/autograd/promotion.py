@@ -268,6 +268,13 @@ def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
+def refuse_gradient(function: str, argument: str, tensor: Tensor | None) -> None:
+    """torch's RuntimeError if a tensor wants a gradient that there is none for."""
+    if tensor is not None and tensor._requires_grad and mode.grad:
+        raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{argument}'. "
+                           "This input cannot have requires_grad True.")
+
+
 def like_tuple(result: tuple, values: Iterable) -> tuple:
     """A tuple, or a named one, of other values."""
     return type(result)(*values) if hasattr(result, "_fields") else tuple(values)
@@ -296,7 +303,7 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last
-        if isinstance(other, Tensor) and isinstance(error, TypeError):
+        if isinstance(other, Tensor):
             check_broadcast(a.shape, other.array.shape)
         if isinstance(out, Tensor):
             check_castable(input, out)

@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, unwatch, watch
-from .node import ANS, AUX, BITS, FREED, SELECT, Node, function_of, new_node
+from .node import ANS, AUX, BITS, FREED, SELECT, Edge, Node, function_of, new_node
 from .places import history, writer
 
 FREED_ERROR = (
@@ -67,7 +67,8 @@ def modified(cell: list, version: int, array: np.ndarray, maker: str | None, nod
 
 
 def _type_text(d):
-    return f"torch.{d.tensor_type}" if d.numpy.kind not in dt.WIDENED + dt.COMPLEX else f"CPU{d.type_name}Type"
+    wordy = d.numpy.kind in dt.BOOL + dt.WIDENED + dt.COMPLEX
+    return f"CPU{d.type_name}Type" if wordy else f"torch.{d.tensor_type}"
 
 
 def short_name(name: str) -> str:
@@ -77,10 +78,13 @@ def short_name(name: str) -> str:
 
 def _watched(node, number):
     """The place in `saved` that the version of that number belongs to, and the array there."""
-    saved = node.saved
-    places = [(i, s) for i, s in enumerate(saved[:AUX]) if isinstance(s, np.ndarray)]
-    if node.op.multi and isinstance(saved[ANS], tuple):
-        places += [(len(saved) + ANS, s) for s in saved[ANS]]
+    saved, kept = node.saved, node.op.kept(-1)
+    places = []
+    for i, s in enumerate(saved[:AUX]):
+        if i in kept or i == len(saved) + ANS:
+            for array in s if s.__class__ is tuple else (s,):              # an index, the outputs of an op of many
+                if isinstance(array, np.ndarray):
+                    places.append((i, array))
     return places[min(number, len(places) - 1)]
 
 
@@ -105,24 +109,27 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
     if i == count + AUX:
         return s if not isinstance(s, np.ndarray) else wrap(s)
     if i == count + ANS and node.op.multi and s is not None:
-        return tuple([_saved_output(node, k, array) for k, array in enumerate(s)])
+        return tuple([None if array is None else _saved_output(node, k, array) for k, array in enumerate(s)])
     if not isinstance(s, np.ndarray):
         return s
-    t = wrap(s)
     if i == count + ANS:
-        t.node, t._requires_grad = node, True
-        return t
+        return with_history(node, s)
     k = i - node.op.first
     edge = node.edges[k] if 0 <= k < len(node.edges) else None
-    if edge is None:
+    if isinstance(edge, Tensor) and (edge.array is s or node.versions is not PACKED):
+        return edge
+    return with_history(edge, s)                # unpacked: other numbers in the leaf's place
+
+
+def with_history(edge: Edge, array: np.ndarray) -> Tensor:
+    """A Tensor whose gradient goes along `edge`, with other numbers than what it comes from."""
+    if isinstance(edge, Tensor):
+        t = edge.alias()
+        t.array = array
         return t
-    if not isinstance(edge, Node):
-        if edge.array is s or node.versions is not PACKED:
-            return edge
-        t = edge.alias()                       # unpacked: other numbers in the leaf's place
-        t.array = s
-        return t
-    t.node, t._requires_grad = edge, True
+    t = wrap(array)
+    if edge is not None:
+        t.node, t._requires_grad = edge, True
     return t
 
 
@@ -145,10 +152,16 @@ def look_up(node: Node, name: str) -> Any:
         names, raw = saved_names(node), name.startswith("_raw")
         place = names.get(name.removeprefix("_raw").replace("_saved_input", "_saved_self"))
         if place is not None and not raw:
-            return saved_tensor(node, place, checked(node)[place])
+            found = saved_tensor(node, place, checked(node)[place])
+            return _shown_index(found) if found.__class__ is tuple else found
         if place is not None and isinstance(node.saved[place], (np.ndarray, Packed)):
             return SavedTensor(lambda pack, unpack: _pack_one(node, place, pack, unpack))
     raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
+
+
+def _shown_index(index):
+    """An index as torch shows it: a tensor, or None for all, per dimension. Other tuples as they are."""
+    return tuple([wrap(x) if isinstance(x, np.ndarray) else None if x == slice(None) else x for x in index])
 
 
 def saved_names(node: Node) -> dict[str, int]:
@@ -254,12 +267,12 @@ def _pack_saved(node, result):
         return
     pack, unpack = mode.saved_tensors_hooks
     saved = list(node.saved)
-    count, first = len(saved), node.op.first
+    first = node.op.first
     for i, s in enumerate(saved):
         if isinstance(s, np.ndarray):
             edge = node.edges[i - first] if 0 <= i - first < len(node.edges) else None
             saved[i] = Packed(_given(s, edge), pack, unpack)
-        elif s.__class__ is tuple and i >= count + ANS:
+        elif s.__class__ is tuple and any([isinstance(x, np.ndarray) for x in s]):
             saved[i] = tuple([Packed(wrap(x), pack, unpack) if isinstance(x, np.ndarray) else x for x in s])
         else:
             continue

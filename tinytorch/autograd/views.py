@@ -328,7 +328,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         array = result.array
     write = np.copyto
     if is_expanded(target):
-        if expanded is None:
+        if expanded is None or is_lazy(target):
             check_written(target)
         write = expanded
     if result._requires_grad and self.view_info is not None and mode.grad:
@@ -376,9 +376,10 @@ def rebase(self: Tensor, result: Tensor) -> None:
     base, before = self.view_info.base, self.node
     part, whole = layouts(self.array, base.array)
     if before is not None and node is not None and node.edges[0] is before and (
-            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None):
-        # What the view was before goes back to the base by place, whatever `as_strided` it came by; its hooks are
-        # for what it was.
+            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None
+            or not base.array.flags.c_contiguous):
+        # What the view was before goes back to the base by place, whatever `as_strided` it came by, in the base's
+        # strides; its hooks are for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
     fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
     _tell(fresh, base.array)

@@ -58,6 +58,29 @@ def _add_rows(result, index, g):
     add_flat(result, (index * width)[:, None] + np.arange(width), g)
 
 
+def sums_of_bags(rows, bag_of, count):
+    """The sum of the rows of each of `count` bags."""
+    result = np.zeros((count, rows.shape[1]), rows.dtype)
+    if rows.size:
+        _add_rows(result, bag_of, rows)
+    return result
+
+
+def largest_of_bags(rows, bag_of, count):
+    """The largest elements of the rows of each of `count` bags, 0 for none, and the rows they stand in, -1 for none.
+    The rows come bag after bag. Of equals the first one is taken, and NaN is smaller than what was there before."""
+    result = np.zeros((count, rows.shape[1]), rows.dtype)
+    found = np.full(result.shape, -1)
+    sizes, first = np.bincount(bag_of, minlength=count), np.searchsorted(bag_of, np.arange(count))
+    for k in range(sizes.max(initial=0)):
+        bags = np.flatnonzero(sizes > k)
+        at = first[bags] + k
+        larger = rows[at] > result[bags] if k else np.ones((len(bags), rows.shape[1]), bool)
+        result[bags] = np.where(larger, rows[at], result[bags])
+        found[bags] = np.where(larger, at[:, None], found[bags])
+    return result, found
+
+
 def limit_norms(weight, index, max_norm, norm_type):
     """Scale the rows in use that are longer than `max_norm` down to it, in place."""
     rows = np.unique(index)

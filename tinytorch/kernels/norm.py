@@ -111,10 +111,20 @@ def layer_norm(x, weight, bias, width, eps, center):
     return result.reshape(x.shape), (mean, rate)
 
 
-def layer_norm_backward(g, wanted, x, weight, width, mean, rate):
-    """Gradients of input, weight and bias; those not `wanted` are None."""
+def _added_up(rows, rounded):
+    """The sum of rows, which goes through `rounded` after each."""
+    total = np.zeros(rows.shape[1], rows.dtype)
+    for row in rows:
+        total = rounded(total + row)
+    return total
+
+
+def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
+    """Gradients of input, weight and bias; those not `wanted` are None. `rounded`: what sums over rows, which are kept
+    in less precision, go through after each."""
+    add_up = _column_sum if rounded is None else lambda rows: _added_up(rows, rounded)
     g, rows = (a.reshape(-1, width) if a.size else a.reshape(0, width) for a in (g, x))
-    g_bias = _column_sum(g) if wanted[2] else None
+    g_bias = add_up(g) if wanted[2] else None
     g_weight = None
     g_input = np.empty(x.shape, x.dtype)       # not a view: a leaf can take it over as it is
     result = g_input.reshape(rows.shape)
@@ -124,7 +134,7 @@ def layer_norm_backward(g, wanted, x, weight, width, mean, rate):
         np.subtract(rows, mean, out=result)
         result *= rate
     if wanted[1]:
-        g_weight = _column_sum(g * result)
+        g_weight = add_up(g * result)
     if not wanted[0]:
         return None, g_weight, g_bias
     if weight is not None:
@@ -154,6 +164,9 @@ def group_norm(x, weight, bias, groups, eps):
 def group_norm_backward(g, wanted, x, weight, groups, mean, rate):
     """Gradients of input, weight and bias; those not `wanted` are None."""
     axes = (0, *range(2, x.ndim))
+    if not x.size:                             # NaN from the mean over nothing, as in torch
+        weights = np.full(x.shape[1], math.nan if len(x) else 0, x.dtype)
+        return np.zeros(x.shape, x.dtype), weights, np.zeros(x.shape[1], x.dtype)
     x, width = np.ascontiguousarray(x), math.prod(x.shape[1:]) // groups
     rows = x.reshape(x.shape[0] * groups, width)
     g_input = g_weight = None

@@ -20,8 +20,8 @@ def _sum(x, axis):
 
 def softmax(x, axis):
     """exp(x) / sum(exp(x)) along `axis`."""
-    if x.size == 0:
-        return x.copy()
+    if x.size < 2:
+        return np.asarray(x - x + 1)
     result = _shifted(x, axis)
     np.exp(result, out=result)
     result /= _sum(result, axis)
@@ -33,15 +33,15 @@ def softmax_backward(g, y, axis):
         result = g - np.vecdot(g, y)[..., None]
         result *= y
         return result
-    result = g * y
+    result = np.asarray(g * y)
     result -= y * np.add.reduce(result, axis=axis, keepdims=True)
     return result
 
 
 def log_softmax(x, axis):
     """log(softmax(x)) along `axis`."""
-    if x.size == 0:
-        return x.copy()
+    if x.size < 2:
+        return np.asarray(x - x)
     result = _shifted(x, axis)
     total = _sum(np.exp(result), axis)
     result -= np.log(total, out=total)
@@ -49,6 +49,8 @@ def log_softmax(x, axis):
 
 
 def log_softmax_backward(g, y, axis):
+    if axis == ():
+        return np.asarray(g - g * np.exp(y))
     result = np.exp(y)
     result *= _sum(g, axis)
     return np.subtract(g, result, out=result)
@@ -140,6 +142,11 @@ def cross_entropy(x, target, weight, ignored, reduction, keep):
     norm = norm if norm else np.nan
     result = total(losses, counts, norm, reduction).astype(x.dtype, copy=False)
     return result, (e, sums, where, counts, norm) if keep else None
+
+
+def scores(saved):
+    """Those that `cross_entropy` was computed from, less a number for each row."""
+    return np.log(saved[0])
 
 
 def cross_entropy_backward(g, saved, reduction):

@@ -21,15 +21,17 @@ from ..ops.nn.cross_entropy import cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from ..ops.nn.elu import celu_, elu_, selu_
-from ..ops.nn.embedding import embedding, embedding_bag, one_hot
+from ..ops.nn.embedding import embedding, one_hot
+from ..ops.nn.embedding_bag import embedding_bag
 from ..ops.nn.fold import fold, unfold
 from ..ops.nn.gelu import gelu
+from ..ops.nn.group_norm import group_norm, local_response_norm
 from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, gaussian_nll_loss, huber_loss,
                            kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss)
 from ..ops.nn.margin_loss import (cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_margin_loss,
                                   multilabel_margin_loss, multilabel_soft_margin_loss, soft_margin_loss,
                                   triplet_margin_loss, triplet_margin_with_distance_loss)
-from ..ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
+from ..ops.nn.norm import batch_norm, instance_norm, layer_norm, rms_norm
 from ..ops.nn.pad import pad
 from ..ops.nn.pixel_shuffle import pixel_shuffle, pixel_unshuffle
 from ..ops.nn.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,

@@ -3,7 +3,7 @@ from ..tensor import Tensor
 
 # Importing these puts the methods on Tensor.
 from .creation import conversion  # noqa: F401
-from .elementwise import arithmetic, bessel, bitwise, complex, limits, math, power, rounding, special  # noqa: F401
+from .elementwise import arithmetic, bessel, bitwise, complex, limits, math, power, rounding, special, ternary  # noqa
 from .layout import index  # noqa: F401
 from .linalg import products  # noqa: F401
 

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .table import Table, size
-from .tape import ACTIVATION, Leaf
+from .tape import ACTIVATION
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -42,8 +42,7 @@ def _kept(graph):
         for kept in step.kept:
             if kept.counted:
                 path = step.origin.calls[-1].path if step.origin is not None and step.origin.calls else ""
-                maker = kept.storage.maker
-                key = (kept.storage.kind, path, step.name, maker.name if isinstance(maker, Leaf) else kept.name)
+                key = (kept.storage.kind, path, step.name, kept.storage.name or kept.name)
                 found[key] = found.get(key, 0) + kept.nbytes
     return found
 

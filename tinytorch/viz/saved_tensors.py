@@ -11,7 +11,7 @@ from .comparison import without_numbers
 from .graph import Graph, graph
 from .grouping import Group, Repeat
 from .table import Table, size
-from .tape import Kept, Leaf, Step, Storage
+from .tape import Kept, Step, Storage
 
 
 class Saved(NamedTuple):
@@ -102,11 +102,10 @@ def _of_turns(repeat: Repeat):
 def saved_of(step: Step, kept: Kept) -> Saved:
     """What is told of an array that a step is the first to keep."""
     storage = kept.storage
-    name = storage.maker.name if isinstance(storage.maker, Leaf) else kept.name
     path = step.origin.calls[-1].path if step.origin is not None and step.origin.calls else ""
-    shape = storage.maker.shape if isinstance(storage.maker, Leaf) else kept.shape
-    return Saved(storage.nbytes, 1, storage.kind, name, tuple(shape), kept.dtype.name, path, "", maker_of(storage),
-                 with_line(step.backward_name, step))
+    shape = storage.shape if storage.name else kept.shape      # a view of a part of an input keeps all of it
+    return Saved(storage.nbytes, 1, storage.kind, storage.name or kept.name, tuple(shape), kept.dtype.name, path, "",
+                 maker_of(storage), with_line(step.backward_name, step))
 
 
 def maker_of(storage: Storage) -> str:

@@ -28,15 +28,16 @@ _SAME_MEMORY = (AS_STRIDED, COPY_SLICE, OUTGROWN)
 class Storage:
     """A piece of memory that the tape keeps alive.
 
-    nbytes   its size
+    nbytes   its size; `shape`: of the whole memory
+    name     of the parameter or input that it is, or ""
     kind     "parameter" (or a buffer of the module), "input" (given from outside: data, masks, indices) or
              "activation" (made on the way)
-    maker    the Step that made it, the Leaf that it belongs to, or None: it was made by what is not recorded
+    maker    the Step that made it, the Leaf that it belongs to, or None: it is no leaf and made by nothing recorded
     keepers  the Steps whose backward needs it, first one first
     """
 
-    def __init__(self, nbytes: int, kind: str, maker: Step | Leaf | None) -> None:
-        self.nbytes, self.kind, self.maker = nbytes, kind, maker
+    def __init__(self, memory: np.ndarray, kind: str, maker: Step | Leaf | None) -> None:
+        self.nbytes, self.shape, self.name, self.kind, self.maker = memory.nbytes, memory.shape, "", kind, maker
         self.keepers: list[Step] = []
 
     def __repr__(self) -> str:
@@ -63,8 +64,7 @@ class Kept:
 
 
 class Leaf:
-    """A tensor that backward ends at, or that was given or belongs to the module: `name`, `kind`, `shape`, `dtype`,
-    `nbytes`."""
+    """A tensor that backward ends at: `name`, `kind`, `shape`, `dtype`, `nbytes`."""
 
     def __init__(self, tensor: Tensor, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
@@ -80,7 +80,7 @@ class Step:
     number    in order of execution
     name      torch's ("addmm"); `backward_name` of its node ("AddmmBackward0")
     op        its entry of the registry, with forward function and derivative rules
-    inputs    for each argument that has a gradient: (Step or Leaf, number of its output)
+    inputs    for each argument that has a gradient: (Step or Leaf, number of its output); `arguments`: their names
     shapes, dtypes   of its outputs
     kept      what its backward needs, a list of Kept
     origin    where it ran (see recorder.py), or None
@@ -93,6 +93,7 @@ class Step:
         self.shapes = tuple(node.shape) if node.op.multi else (node.shape,)
         self.dtypes: tuple = ()
         self.inputs: list[tuple[Step | Leaf, int]] = []
+        self.arguments: list[str] = []
         self.kept: list[Kept] = []
         self.origin: Any = None
         self.is_view = node.op.view or node.op in _SAME_MEMORY
@@ -126,12 +127,14 @@ class Tape:
         self.steps: list[Step] = []
         self.leaves: list[Leaf] = []
         self._of: dict[int, Step | Leaf] = {}
-        self._named: dict[int, Leaf] = {}
+        self._named: dict[int, tuple[str, str]] = {}           # (name, kind) by the id of the tensor
         self._storages: dict[int, tuple[np.ndarray, Storage]] = {}
         self._walked: set[int] = set()
         for kind, tensors in ((INPUT, self.inputs), (PARAMETER, params or {})):
             for name, tensor in tensors.items():
-                self._name(tensor, name, kind)
+                self._named[id(tensor)] = name, kind
+                storage = self._storage(tensor.array, kind, None)
+                storage.name, storage.kind = name, kind
         edges = [root if isinstance(root, Node) else root.node for root in roots]
         for number, node in enumerate(sorted(_reached(edges), key=lambda node: -node.sequence_nr)):
             self._read(number, node)
@@ -157,6 +160,7 @@ class Tape:
             edge = node.edges[place]
             if edge is not None:
                 step.inputs.append(self._source(edge))
+                step.arguments.append(_argument(node, node.op.first + place))
         for name, array, maker, kind in self._saved(step, node):
             storage = self._storage(array, kind, maker)
             if step not in storage.keepers:
@@ -165,19 +169,14 @@ class Tape:
                 k.storage is storage for k in step.kept)))
         step.dtypes = self._dtypes(step, node)
 
-    def _name(self, tensor, name, kind):
-        leaf = self._named[id(tensor)] = Leaf(tensor, name, kind)
-        storage = self._storage(tensor.array, kind, leaf)
-        if kind == PARAMETER or not isinstance(storage.maker, Leaf):
-            storage.kind, storage.maker = kind, leaf
-        return leaf
-
     def _leaf(self, tensor):
         leaf = self._of.get(id(tensor))
         if leaf is None:
-            leaf = self._named.get(id(tensor)) or self._name(tensor, f"leaf {len(self.leaves)}", PARAMETER)
-            self._of[id(tensor)] = leaf
+            name, kind = self._named.get(id(tensor), (f"leaf {len(self.leaves)}", PARAMETER))
+            leaf = self._of[id(tensor)] = Leaf(tensor, name, kind)
             self.leaves.append(leaf)
+            storage = self._storage(tensor.array, kind, leaf)
+            storage.name, storage.kind, storage.maker = name, kind, leaf
         return leaf
 
     def _saved(self, step, node):
@@ -185,13 +184,12 @@ class Tape:
         if node.op.function is not None:
             yield from self._of_context(step, node.saved[0])
             return
-        saved, params = node.saved or (), node.op.params
+        saved = node.saved or ()
         for i, s in enumerate(saved):
             if i == len(saved) + ANS or i == len(saved) + AUX:
                 name, edge = ("result" if i == len(saved) + ANS else "aux"), node
             else:
-                name = params[i] if i < len(params) else f"argument {i}"
-                k = i - node.op.first
+                name, k = _argument(node, i), i - node.op.first
                 edge = node.edges[k] if 0 <= k < len(node.edges) else None
             for part in _packed(s):
                 yield from self._of_pack(step, name, part, edge)
@@ -253,7 +251,7 @@ class Tape:
             if kind in (None, ACTIVATION):
                 kind = INPUT if there_before else ACTIVATION
                 maker = None if there_before else maker
-            found = self._storages[id(memory)] = memory, Storage(memory.nbytes, kind, maker)
+            found = self._storages[id(memory)] = memory, Storage(memory, kind, maker)
         return found[1]
 
     def _dtypes(self, step, node):
@@ -269,6 +267,12 @@ class Tape:
         given = [source.dtypes[min(output, len(source.dtypes) - 1)] if isinstance(source, Step) else source.dtype
                  for source, output in step.inputs]
         return (given[0] if given else dt.get_default_dtype(),) * len(step.shapes)
+
+
+def _argument(node, i):
+    """The name of the argument at place i."""
+    params = node.op.params if node.op.function is None else ()
+    return params[i] if i < len(params) else f"argument {i}"
 
 
 def _reached(edges) -> Iterator[Node]:

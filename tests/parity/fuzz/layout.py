@@ -162,6 +162,7 @@ def _scatter(rng, v, sizes, dtype, source, last=None):
     mask = tensor(rng, broadcastable(rng, sizes), "bool")
     whole = shape(rng, rng.choice([0, 1, 2]))
     indexed = _indices(rng, whole, elements, dtypes=("int64",))
+    one = _indices(rng, (1,), elements, dtypes=("int64",))     # without `accumulate`, no place twice
     first = _indices(rng, (many,), sizes[0] if n else 1)
     reduce = rng.choice(["prod", "mean", "amax", "amin"])
     kept = rng.random() < .5 or reduce[:2] == "am" and dtype in FLOATS
@@ -172,7 +173,7 @@ def _scatter(rng, v, sizes, dtype, source, last=None):
         f".index_reduce{last}({axis}, {indices}, {values}, {reduce!r}, include_self={kept})",
         f".index_reduce{last}({axis}, {indices}, {values}, {reduce!r})",
         f".masked_fill{last}({mask}, {number(rng, dtype)})", f".masked_fill{last}({mask}, {source(())})",
-        f".masked_scatter{last}({mask}, {source((elements + 1,))})", f".put{last}({indexed}, {source(whole)})",
+        f".masked_scatter{last}({mask}, {source((elements + 1,))})", f".put{last}({one}, {source((1,))})",
         f".put{last}({indexed}, {source(whole)}, accumulate=True)",
         f".index_put{last}(({first},), {source(())}, accumulate={rng.random() < .5})"])
 

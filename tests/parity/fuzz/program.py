@@ -81,11 +81,14 @@ def run(lines):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for number, line in enumerate(lines):
-            before = dict(theirs)
+            before, versions = dict(theirs), {name: x._version for name, x in ours.items() if _can_be_filled(x)}
             error = _attempt(line, theirs, number, "torch")
             our_error = _attempt(line, ours, number, "tinytorch")
             if _type_of(error) != _type_of(our_error):
                 raise Difference("error", number, f"{_told(our_error)} for {_told(error)}")
+            if error is not None:              # torch may have written a part before it raised
+                for name in [name for name, version in versions.items() if ours[name]._version == version]:
+                    _fill(ours[name], theirs[name])
             for name in [name for name, value in theirs.items() if name[0] != "_" and before.get(name) is not value]:
                 if name not in ours:
                     raise Difference("error", number, f"{name} is not assigned")
@@ -147,14 +150,22 @@ def compare(ours, theirs, name, differs):
             if kind in ("dtype", "shape"):
                 return
     try:
-        same(ours.detach(), theirs.detach(), tolerance=TOLERANCE)
+        same(ours.detach(), theirs.detach(), tolerance=TOLERANCE, bits=not name.startswith("g"))
     except Different as different:
         differs("value", theirs, name=name, text=different)
-    if ours.numel() and (theirs.dtype.is_floating_point or theirs.dtype.is_complex):
-        numbers = array_of(theirs)
-        memory = ours.detach().array
-        if memory.dtype.kind != "V" and not ours.is_conj() and not ours.is_neg() and memory.flags.writeable:
-            memory[...] = numbers
+    if theirs.dtype.is_floating_point or theirs.dtype.is_complex:
+        _fill(ours, theirs)
+
+
+def _can_be_filled(x):
+    return isinstance(x, tinytorch.Tensor) and not x.is_inference()
+
+
+def _fill(ours, theirs):
+    """Give our tensor torch's numbers, if NumPy can."""
+    memory = ours.detach().array
+    if memory.size and memory.dtype.kind != "V" and not ours.is_conj() and not ours.is_neg() and memory.flags.writeable:
+        memory[...] = array_of(theirs)
 
 
 def _is_machine(x):
@@ -231,6 +242,8 @@ _NUMBER = re.compile(r"(?<![\w.\]])-?\d+\.?\d*(?:e[+-]?\d+)?(?![\w.])")
 
 def _with_simple_numbers(lines, found):
     for k in range(len(lines)):
+        if re.search(r"F\.(conv|max_pool)", lines[k]):         # torch may write where it must not, for settings of 0
+            continue
         place = 0
         while (match := _NUMBER.search(lines[k], place)) and place < 400:
             place = match.end()

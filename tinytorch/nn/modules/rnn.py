@@ -3,6 +3,7 @@ import math
 import numbers
 import warnings
 
+from ...errors import type_name
 from ...ops.creation.factories import empty, zeros
 from ...ops.nn import rnn as ops
 from ...tensor import Tensor
@@ -258,6 +259,10 @@ class LSTM(RNNBase):
         return self.get_expected_hidden_size(input, batch_sizes)[:2] + (self.hidden_size,)
 
     def check_forward_args(self, input, hidden, batch_sizes):
+        weight = self._flat_weights[0]
+        if batch_sizes is not None and input.array.dtype != weight.array.dtype:        # found by the product in torch
+            raise RuntimeError("mat1 and mat2 must have the same dtype, but got "
+                               f"{type_name(input)} and {type_name(weight)}")
         self.check_input(input, batch_sizes)
         if hidden is not None:
             self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes),

@@ -1,4 +1,4 @@
-"""Arithmetic element by element: add sub mul div remainder lerp ... and the operators that mean them."""
+"""Arithmetic element by element: add sub mul div remainder ... and the operators that mean them."""
 from __future__ import annotations
 
 import functools
@@ -8,13 +8,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import updates
 from ...autograd.op import binary, op, operator, renamed, unary
-from ...autograd.promotion import C_NAMES, check_broadcast, in_float32, promoted, stored_as, write_out
+from ...autograd.promotion import check_broadcast, in_float32, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented
 from ...tensor import Tensor, wrap
 from ...types import Number
 
-__all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "lerp", "mul", "multiply", "neg",
+__all__ = ["add", "div", "divide", "floor_divide", "fmod", "mul", "multiply", "neg",
            "negative", "positive", "remainder", "rsub", "sub", "subtract", "true_divide"]
 
 _TWO_BOOLS = ("Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -362,34 +362,7 @@ def fmod(input, other):
 floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
-# ------------------------------------------------------------------ of three operands
-@op(name="addcmul", steps=True, elementwise=True, input=lambda g: g,
-    tensor1=lambda g, tensor2, value: g * conj(tensor2 * value),
-    tensor2=lambda g, tensor1, value: g * conj(tensor1 * value))
-def _addcmul(input, tensor1, tensor2, value):
-    return input + (tensor1 if value == 1 else tensor1 * value) * tensor2
-
-
-@op(name="addcdiv", steps=True, elementwise=True, input=lambda g: g,
-    tensor1=lambda g, tensor2, value: g * conj(value / tensor2),
-    tensor2=lambda g, tensor1, tensor2, value: -g * conj(value * tensor1 / (tensor2 * tensor2)))
-def _addcdiv(input, tensor1, tensor2, value):
-    return input + (tensor1 if value == 1 else tensor1 * value) / tensor2
-
-
-@op(name="lerp", steps=True, elementwise=True, input=lambda g, weight: g * conj(1 - weight),
-    end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
-def _lerp(input, end, weight):
-    # From the nearer end: exact at both.
-    if isinstance(weight, (int, float)):
-        step = end - input
-        return input + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, input + weight * (end - input), end - (end - input) * (1 - weight))
-
-
-_lerp_tensor = renamed(_lerp, "lerp.1")
-
-
+# ------------------------------------------------------------------ of several operands
 def alike(*tensors):
     """The tensors in their common dtype."""
     d = tensors[0].array.dtype
@@ -411,59 +384,6 @@ def ternary(primitive, *operands):
         if operands[0].array.dtype.kind != dt.WIDENED:
             raise
         return in_float32(primitive, *operands)
-
-
-@public(method=True, inplace=True, out="")
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
-    """input + value * tensor1 * tensor2, with broadcasting.
-
-    >>> import tinytorch as torch
-    >>> torch.addcmul(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([3.]), value=0.5)
-    tensor([4.])
-    """
-    input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    if input.array.dtype.kind in dt.INTEGRAL:
-        if input.array.dtype.kind in dt.BOOL:
-            raise not_implemented("addcmul_cpu_out", input)
-        value = int(value)
-    return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
-
-
-@public(method=True, inplace=True, out="")
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
-    """input + value * tensor1 / tensor2, with broadcasting. RuntimeError if both tensors are integers.
-
-    >>> import tinytorch as torch
-    >>> torch.addcdiv(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([4.]), value=3)
-    tensor([2.5000])
-    """
-    if tensor1.array.dtype.kind in dt.INTEGRAL and tensor2.array.dtype.kind in dt.INTEGRAL:
-        raise RuntimeError("Integer division with addcdiv is no longer supported: "
-                           "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
-                           "or (input + value * tensor1 / tensor2) for a true division.")
-    input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
-
-
-@public(method=True, inplace=True, out="Found dtype {Have} but expected {Want}")
-def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """input + weight * (end - input), with broadcasting; `weight` is a number or a tensor.
-
-    RuntimeError if the dtypes differ, NotImplementedError for integers.
-
-    >>> import tinytorch as torch
-    >>> torch.lerp(torch.tensor([1., 2.]), torch.tensor([3., 3.]), 0.5)
-    tensor([2.0000, 2.5000])
-    """
-    for name, x in (("end", end), ("weight", weight)):
-        if isinstance(x, Tensor) and x.array.dtype != input.array.dtype and (name == "end" or x.array.ndim):
-            want, got = (C_NAMES[type_name(y)] for y in (input, x))
-            raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
-    if input.array.dtype.kind in dt.INTEGRAL:
-        raise not_implemented("lerp_kernel_scalar", input)
-    if isinstance(weight, Tensor):
-        weight = weight.to(input.dtype)
-    return ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
 
 
 # ------------------------------------------------------------------ operators, other names

@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, operator, unary
-from ...autograd.promotion import EXACT, promoted, result_dtype
+from ...autograd.promotion import EXACT, check_broadcast, promoted, result_dtype
 from ...autograd.public import method, public
 from ...data import check_array
 from ...errors import not_a_tensor, not_implemented, type_name
@@ -196,6 +196,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     a, b = input.array, other.array
+    check_broadcast(a.shape, b.shape)
     if a.dtype == dt.BFLOAT16:
         a, b = dt.from_bfloat16(a), dt.from_bfloat16(b)
     close = np.equal(a, b)

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...autograd.op import op, single, unary
 from ...autograd.promotion import check_broadcast
 from ...autograd.public import public, refuse
-from ...autograd.views import assign, check_in_place
+from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, type_name
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor
@@ -58,12 +58,20 @@ def _part(input, k):
     return _select(_negative(parts) if k else parts, (..., k))
 
 
+def _set_part(part, value):
+    if isinstance(value, Tensor):
+        part.copy_(value)
+    else:
+        check_written(part.array)
+        part.fill_(value)
+
+
 def _set_real(self, value):
-    real(self).copy_(value) if isinstance(value, Tensor) else real(self).fill_(value)
+    _set_part(real(self), value)
 
 
 def _set_imag(self, value):
-    imag(self).copy_(value) if isinstance(value, Tensor) else imag(self).fill_(value)
+    _set_part(imag(self), value)
 
 
 @single(name="conj", view=True, input=lambda g: _conj_view(g))

@@ -82,7 +82,7 @@ def _complex_power(input, other):
     return np.exp(other * np.log(input))
 
 
-_to_number = op(name="pow", steps=True, input=_power_slope)(_pow.op.forward)
+_to_number = op(name="pow", steps=True, elementwise=True, input=_power_slope)(_pow.op.forward)
 
 
 def _pow_number(input, number):

@@ -8,6 +8,7 @@ from ...autograd.in_place import in_place
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import method, public
+from ...autograd.views import check_written
 from ...errors import not_implemented
 from ...kernels.memory import empty
 from ...memory_format import layout as Layout
@@ -156,6 +157,13 @@ def _triangle_of(name, primitive, input, diagonal):
 
 
 def _zero_expanded(memory, values, diagonal=0):
+    step = memory.itemsize * memory.shape[-1] * memory.shape[-2]
+    for d in range(memory.ndim - 3, -1, -1) if memory.ndim > 3 else ():
+        if d == 0 and (memory.strides[0] == 0 or memory.shape[0] == 1):
+            continue
+        if memory.strides[d] != step:          # torch writes a copy back then
+            check_written(memory)
+        step *= memory.shape[d]
     np.copyto(memory, 0, where=values == 0)    # a zero anywhere wins
 
 

@@ -13,9 +13,11 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op, single
+from ...autograd.outputs import UNWATCHED
 from ...autograd.places import note_place
 from ...autograd.promotion import as_scalar_tensor, stored_as
 from ...autograd.public import method, public
+from ...autograd.saved import PACKED
 from ...autograd.views import (
     assign,
     check_in_place,
@@ -28,11 +30,12 @@ from ...autograd.views import (
 )
 from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, type_name
-from ...kernels.layout import picked_like, with_new_dims
+from ...kernels.layout import with_new_dims
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, wrap
 from ...types import Tensors
-from .index_errors import check_mask, check_masks, index_error
+from .index_errors import check_mask, check_masks
+from .index_values import pick, put_values
 from .strided import sliced_to_nothing
 
 __all__ = ["index_put"]
@@ -75,9 +78,9 @@ def _put_in_zeros(g, shape, index):
     return result
 
 
-@single(name="index", aux=True, input=lambda g, shape, aux: _add_in_zeros(g, shape, aux))
-def _index(input, index, keep):
-    return pick(input, index), _kept_index(index) if keep else None
+@single(name="index", input=lambda g, shape, indices: _add_in_zeros(g, shape, indices))
+def _index(input, indices):
+    return pick(input, indices)
 
 
 _index.op.converts = True                      # bfloat16 is rounded whenever something is added to it
@@ -93,54 +96,24 @@ def _add_in_zeros(g, shape, index):
     return result
 
 
-@op(name="index_put", aux=True, input=lambda g, aux, accumulate: g if accumulate else _index_put(g, 0, aux, False),
-    values=lambda g, aux: _index(g, aux))
-def _index_put(input, values, index, accumulate, keep):
+@op(name="index_put", values=lambda g, indices: _index(g, indices),
+    input=lambda g, indices, accumulate: g if accumulate else _index_put(g, 0, indices, False))
+def _index_put(input, values, indices, accumulate):
     result = np.array(input)
-    put_values(result, values, index, accumulate)
-    return result, _kept_index(index) if keep else None
+    put_values(result, values, indices, accumulate)
+    return result
 
 
-def _kept_index(index):
-    """An advanced index for backward: the caller may write to his index tensor before that."""
-    return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index])
-
-
-def pick(array, index):
-    """array[index] for an advanced index, with torch's errors."""
-    try:
-        last = index[-1]
-        if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
-                and all([i is _ALL for i in index[:-1]])):
-            return array.take(last, axis=len(index) - 1)
-        return picked_like(array[index], array, index)
-    except IndexError as error:
-        raise index_error(array.shape, index, error) from None
-
-
-def put_values(array, values, index, accumulate=False):
-    """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
-    try:
-        if accumulate:
-            _check_in_range(array.shape, index)
-            row_major = np.ascontiguousarray(array)
-            add_at(row_major, index, values)
-            if row_major is not array:
-                array[...] = row_major
-        else:
-            array[index] = values
-    except IndexError as error:
-        raise index_error(array.shape, index, error) from None
-    except (TypeError, ValueError):
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
-                           f"indexing result of shape {list(pick(array, index).shape)}") from None
-
-
-def _check_in_range(shape, index):
-    """IndexError if an array of an advanced index names what is not there. (NumPy sees places in flat memory only.)"""
-    for i, n in zip(index, shape):
-        if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
-            raise IndexError
+def _watching(result, index):
+    """`result`, whose node has saved the tensors among `index`: writes to them are errors in backward."""
+    node = result.node
+    if node is not None and node.versions is not PACKED:
+        versions = []
+        for item in index if index.__class__ is tuple or _is_tuple_in_disguise(index) else (index,):
+            if isinstance(item, Tensor) and item.array.ndim:
+                versions += (item.version, item.version[0])
+        node.versions = versions or UNWATCHED
+    return result
 
 
 # ------------------------------------------------------------------ reading an index
@@ -241,7 +214,7 @@ def _plain(item):
         return _plain_array(item.array)
     if isinstance(item, np.ndarray):           # of any numbers, where a tensor is to be of some
         known = not item.ndim or item.dtype in _INDICES or item.dtype.kind not in dt.INTEGER + dt.NATIVE
-        return _plain_array(item if known else item.astype(np.int64))
+        return _plain_array(item.copy() if known else item.astype(np.int64))   # the caller may write to his own
     if isinstance(item, np.generic) and item.dtype.kind not in dt.BOOL + dt.INTEGER:
         return _plain_array(np.asarray(item))
     if isinstance(item, (bool, slice)):
@@ -325,7 +298,10 @@ def getitem(self, index):
     basic, primitive, advanced = parse(self.array.shape, index)
     if basic is not None:
         self = primitive(self, basic)
-    return self if advanced is None else _index(self, advanced)
+    if advanced is None:
+        return self
+    result = _index(self, advanced)
+    return _watching(result, index) if result._requires_grad else result
 
 
 @method("__setitem__")
@@ -343,9 +319,16 @@ def setitem(self, index, value):
         raise ValueError("Overflow when unpacking long long")
     if index is True:
         self, index = self.unsqueeze(0), Ellipsis
+    if isinstance(value, complex) and self.array.dtype.kind not in dt.COMPLEX:
+        as_scalar_tensor(value, self.array.dtype)              # refuses it
     basic, primitive, advanced = parse(self.array.shape, index)
     if advanced is not None:
         check_masks(index if index.__class__ is tuple else (index,), value)
+        if value is self:
+            check_overlap(self, value, True)
+        if isinstance(value, Tensor) and value.array.ndim > 1 and value.array.shape[0] == 1:
+            size = value.array.shape           # which counts without the dimensions of size 1 it begins with
+            value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
                       or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
@@ -353,7 +336,7 @@ def setitem(self, index, value):
             if isinstance(value, Tensor) and value.array.ndim and may_share(target.array, value.array):
                 check_overlap(wrap(target.array), value, True)
             value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype))
-            _put_in_place(target, advanced, value, False)
+            _put_in_place(target, advanced, value, False, index)
         elif isinstance(value, Tensor) and value.array.ndim:
             target.copy_(_spread(value, target.array.shape))
         else:
@@ -410,13 +393,6 @@ def _spread(value, shape):
     return value.reshape(size[ones:]).expand(shape)
 
 
-def _without_leading_ones(value, shape):
-    extra = value.array.ndim - len(shape)
-    if extra > 0 and value.array.shape[:extra] == (1,) * extra:
-        return value.reshape(value.array.shape[extra:])
-    return value if extra <= 0 else value.expand(shape)
-
-
 def _fitting(self, values, advanced, accumulate=False):
     """`values` in the dtype of `self`. RuntimeError if it has another, but for one value written where a mask says."""
     if values.array.dtype == self.array.dtype:
@@ -433,19 +409,21 @@ def _parse_put(shape, indices):
     """The advanced index of `index_put`: a tensor, or None for all, per dimension."""
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
-    return parse(shape, tuple(_ALL if i is None else i for i in indices))[2]
+    return parse(shape, tuple([
+        _ALL if i is None else i.reshape(1) if isinstance(i, Tensor) and not i.array.ndim and i.array.dtype.kind in
+        dt.INTEGER else i for i in indices]))[2]
 
 
-def _put(input, indices, values, accumulate):
+def _put(input, indices, values, accumulate, index=None):
+    """`index_put`. `index`: what `indices` was made of, if it has no tensors of its own."""
     if not accumulate:
         check_masks(indices, values)
     advanced = _parse_put(input.array.shape, indices)
     values = _fitting(input, values, advanced, accumulate)
-    values = _without_leading_ones(values, pick(input.array, advanced).shape) if values.array.ndim > 1 else values
-    return _index_put(input, values, advanced, accumulate)
+    return _watching(_index_put(input, values, advanced, accumulate), tuple(indices) if index is None else index)
 
 
-def _put_in_place(self, indices, values, accumulate):
+def _put_in_place(self, indices, values, accumulate, index=None):
     check_in_place(self, values)
     if not accumulate:
         check_masks(indices, values)
@@ -458,7 +436,7 @@ def _put_in_place(self, indices, values, accumulate):
             if usual.noting:
                 note_place(self.version)
             return self
-    return assign(self, _put(self, indices, values, accumulate),
+    return assign(self, _put(self, indices, values, accumulate, index),
                   lambda memory, _: _put_expanded(memory, values.array, _parse_put(memory.shape, indices), accumulate))
 
 

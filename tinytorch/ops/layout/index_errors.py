@@ -9,15 +9,47 @@ def index_error(shape, index, error):
     arrays = [(d, i) for d, i in enumerate(index) if isinstance(i, np.ndarray)]
     if any(shape[d] == 0 for d, _ in arrays):
         return IndexError("index is out of bounds for dimension with size 0")
+    if "broadcast" in str(error) or shape_of_result(shape, index) is None:
+        shapes = ", ".join(str(list(i.shape)) for _, i in arrays)
+        return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
     for k, (d, i) in enumerate(arrays):
         if i.dtype != bool:
             wrong = i[(i < -shape[d]) | (i >= shape[d])]
             if wrong.size:
                 return IndexError(f"index {wrong[0]} is out of bounds for dimension {k} with size {shape[d]}")
-    if "broadcast" in str(error):
-        shapes = ", ".join(str(list(i.shape)) for _, i in arrays)
-        return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
     return error
+
+
+def shape_of_result(shape, index):
+    """The shape of what an advanced index picks from an array of `shape`, without a look at the numbers in it. None if
+    its arrays do not broadcast."""
+    index = [np.zeros_like(i) if isinstance(i, np.ndarray) and i.dtype != bool else i for i in index]
+    sizes = [n or 1 if isinstance(i, np.ndarray) else n for n, i in zip(shape, index)] + list(shape[len(index):])
+    try:
+        return np.broadcast_to(np.zeros(()), sizes)[tuple(index)].shape
+    except IndexError:
+        return None
+
+
+def none_there(shape, index):
+    """Whether numbers are to be in range of a dimension of size 0."""
+    return any([not n and isinstance(i, np.ndarray) and i.size for n, i in zip(shape, index)])
+
+
+def check_fits(values, shape):
+    """RuntimeError if values cannot be broadcast to the shape of what is to be written."""
+    there = np.shape(values)
+    there = there[next((i for i, n in enumerate(there) if n != 1), len(there)):]
+    if len(there) > len(shape) or any([n not in (1, m) for n, m in zip(there[::-1], shape[::-1])]):
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
+                           f"indexing result of shape {list(shape)}")
+
+
+def check_in_range(shape, index):
+    """IndexError if an array of an advanced index names what is not there. (NumPy sees places in flat memory only.)"""
+    for i, n in zip(index, shape):
+        if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
+            raise IndexError
 
 
 def check_mask(mask, at, there, shape):

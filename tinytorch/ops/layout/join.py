@@ -1,12 +1,11 @@
 """Tensors put together: cat stack hstack vstack block_diag meshgrid ..., and atleast_1d and its kin."""
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd import above
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import public, refuse
@@ -15,6 +14,7 @@ from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .broadcast import expand
+from .masked import masked_select
 from .shape import flatten, reshape, unsqueeze, view
 from .sizes import elements, unpacked
 
@@ -105,7 +105,9 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     for i, tensor in enumerate(tensors):
         if not tensor.array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    kept = [tensor for tensor in tensors if tensor.array.shape != (0,)] or tensors[:1]
+    if out is not None:
+        _check_out(out, tensors)
+    kept = [tensor for tensor in tensors if tensor.array.shape != (0,)] or tensors     # for their histories
     first = kept[0].array.shape
     try:
         dim = check_dim(dim if axis is None else axis, len(first))
@@ -122,12 +124,15 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
-    if out is not None:
-        _check_out(out, tensors[0])
     return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
 
 
-def _check_out(out, tensor):
+def _check_out(out, tensors):
+    """What is wrong with `out`, which torch says before it looks at the sizes."""
+    tensor = tensors[0]
+    if isinstance(out, Tensor) and mode.grad and any([x.requires_grad for x in (*tensors, out)]):
+        raise RuntimeError("cat(): functions with out=... arguments don't support automatic differentiation, but one "
+                           "of the arguments requires grad.")
     if isinstance(out, Tensor) and not dt.can_cast(dt.of(tensor.array), dt.of(out.array)):
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {type_name(out)}")
 
@@ -324,9 +329,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return wrap(np.empty(0, input.array.dtype))
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    chosen = np.array(list(choose(range(input.array.size), r)), np.int64).reshape(-1, r)
-    return input[wrap(chosen)]
+    n, places = input.array.size, np.arange(input.array.size)
+    rising = (np.less_equal if with_replacement else np.less)(places[:, None], places)
+    mask = np.ones((n,) * r, bool)
+    for d in range(r - 1):
+        mask &= rising.reshape((n, n) + (1,) * (r - 2 - d))
+    return stack([masked_select(grid, wrap(mask)) for grid in meshgrid(*[input] * r)], 1)
 
 
 @public(python=True)

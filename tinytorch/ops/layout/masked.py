@@ -15,7 +15,7 @@ from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from .broadcast import common_shape, expand
-from .index import _index
+from .index import _add_in_zeros, _index, pick
 from .scatter import gather
 from .shape import reshape
 
@@ -32,7 +32,34 @@ def _masked_fill(input, mask, value):
 
 
 _masked_fill_tensor = renamed(_masked_fill, "masked_fill.1")
-_masked_select, _take = renamed(_index, "masked_select"), renamed(_index, "take")
+
+
+@op(name="masked_select", input=lambda g, input, mask: _masked_select_backward(g, input, mask))
+def _masked_select(input, mask):
+    size = np.broadcast_shapes(input.shape, mask.shape)
+    return pick(np.broadcast_to(input, size), (np.broadcast_to(mask, size),))
+
+
+def _masked_select_backward(g, input, mask):
+    mask = _array(mask)
+    size = np.broadcast_shapes(input.shape, mask.shape)
+    return _add_in_zeros(g, size, (np.broadcast_to(mask, size),))
+
+
+def _array(x):
+    return x.array if isinstance(x, Tensor) else x
+
+
+def _take_backward(g, input, index):
+    return _add_in_zeros(g, (int(np.prod(input.shape)),), (_array(index),)).reshape(input.shape)
+
+
+@op(name="take", input=lambda g, input, index: _take_backward(g, input, index))
+def _take(input, index):
+    return pick(input.reshape(-1), (np.asarray(index, order="C"),))
+
+
+_masked_select.op.converts = _take.op.converts = True          # bfloat16 is rounded whenever something is added to it
 
 
 @op(name="masked_scatter", input=lambda g, mask: _masked_fill(g, mask, 0),
@@ -52,11 +79,11 @@ def _masked_scatter_backward(g, mask, shape):
 
 def _taken(g, index):
     """The elements of `g` at the flat places `index`."""
-    return _index(g.reshape((-1,)), (index.array if isinstance(index, Tensor) else index,))
+    return _index(g.reshape((-1,)), (_array(index),))
 
 
 @op(name="put", input=lambda g, index, accumulate: g if accumulate else _put(g, index, 0, False),
-    source=lambda g, shape, index: _taken(g, index).reshape(shape))
+    source=lambda g, source, index: _taken(g, index).reshape(source.shape))
 def _put(input, index, source, accumulate):
     result = dense_copy(input)
     flat, places = result.reshape(-1), index.reshape(-1)       # where `result` is in no C order, another array
@@ -126,8 +153,8 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     """
     if mask.array.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    size = common_shape(input.array.shape, mask.array.shape)
-    return _masked_select(expand(input, size), (np.broadcast_to(mask.array, size),))
+    common_shape(input.array.shape, mask.array.shape)
+    return _masked_select(input, mask)
 
 
 @public(method=True, inplace=True)
@@ -203,7 +230,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     if index.array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
     _check_places(input, index, "take(): tried to take from an empty tensor")
-    return _take(reshape(input, -1), (np.asarray(index.array, order="C"),))
+    return _take(input, index)
 
 
 @public(method=True, inplace=True)

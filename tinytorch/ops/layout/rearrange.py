@@ -45,8 +45,8 @@ def _flip(input, dims):
 def _rot90(input, k, dims):
     a, b = dims
     if k in (0, 2):
-        return np.flip(input, dims).copy("K") if k else input.copy()
-    return np.flip(input, b if k == 1 else a).copy("K").swapaxes(a, b)
+        return ordered_like(np.flip(input, dims).copy("K"), input) if k else input.copy()
+    return ordered_like(np.flip(input, b if k == 1 else a).copy("K"), input).swapaxes(a, b)
 
 
 @public(hot=True)

@@ -15,20 +15,24 @@ from ...types import Number
 from ..creation.conversion import _to_copy
 from ..elementwise.arithmetic import REFUSED, refused
 from ..elementwise.where import pick
-from .shape import _reshape_copy, reshape
+from .shape import reshape
 
 __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 
 
 # ------------------------------------------------------------------ primitives
-@op(name="gather", input=lambda g, shape, dim, index: _gather_backward(g, dim, index, shape))
+@op(name="gather", input=lambda g, input, dim, index: _gather_backward(g, dim, index, input.shape))
 def _gather(input, dim, index):
+    if not index.size:                         # of any dtype and any number of dimensions
+        return np.empty(index.shape, input.dtype)
     return input.reshape(-1).take(along(input.shape, dim, index))
 
 
 @op(name="gather_backward", g=lambda g, dim, index: _gather(g, dim, index))
 def _gather_backward(g, dim, index, shape):
     result = np.zeros(shape, g.dtype)
+    if not index.size:
+        return result
     if index.ndim and index.shape[dim] == 1:   # no place is read twice
         result.reshape(-1)[along(shape, dim, index)] = g
     else:
@@ -75,41 +79,6 @@ def _used(src, index):
     return src.reshape(-1)[:index.size].reshape(index.shape)
 
 
-def _reduce_grad_input(g, ans, input, dim, index, src, reduce, include_self):
-    if reduce == "prod":
-        grad = _product_of_others(g, ans, input, dim, index, src, include_self)[0]
-    elif reduce == "mean":
-        grad = g / _counts(g, dim, index, include_self)
-    elif reduce in ("amax", "amin"):
-        grad = _share_of_extremes(g, ans, input, dim, index, src, include_self)[0]
-    else:
-        grad = g
-    return grad if include_self else _scatter(grad, dim, index, 0)
-
-
-def _reduce_grad_src(g, shape, ans, input, dim, index, src, reduce, include_self):
-    if reduce == "prod":
-        return _product_of_others(g, ans, input, dim, index, src, include_self)[1]
-    if reduce == "mean":
-        g = g / _counts(g, dim, index, include_self)
-    if reduce in ("amax", "amin"):
-        return _share_of_extremes(g, ans, input, dim, index, src, include_self)[1]
-    return checked_gradient(_gather(g, dim, index), shape, "Function ScatterReduceBackward0", 1)
-
-
-def _counts(g, dim, index, include_self):
-    """How many numbers each mean is over (1 where nothing was written)."""
-    ones = _ones(g, tuple(g.shape))
-    counts = _scatter_add(ones, dim, index, _ones(g, tuple(index.shape)))
-    return counts if include_self else _scatter_add(counts, dim, index, -_first_writes(g, dim, index))
-
-
-def _first_writes(g, dim, index):
-    """For every element of `index`, 1 / how often its place is written: summed over a place, 1."""
-    written = _scatter_add(_ones(g, tuple(g.shape)) * 0, dim, index, _ones(g, tuple(index.shape)))
-    return 1 / _gather(written, dim, index)
-
-
 def _ones(like, shape):
     return like.new_ones(shape) if isinstance(like, Tensor) else np.ones(shape, like.dtype)
 
@@ -120,37 +89,88 @@ def _as_numbers(mask, like):
     return _to_copy(mask, target, np.dtype(bool))
 
 
-def _share_of_extremes(g, ans, input, dim, index, src, include_self):
-    """The gradient of a maximum or minimum shared equally by the elements that reach it."""
-    check_broadcast(src.shape, index.shape)
-    in_self = _as_numbers(input == ans, g)
-    if not include_self:
-        in_self = _scatter(in_self, dim, index, 0)
-    in_src = _as_numbers(src == _gather(ans, dim, index), g)
-    number = _scatter_add(in_self, dim, index, in_src)
-    share = g / number                         # NaN where the extreme is NaN, which equals nothing
-    return share * in_self, _gather(share, dim, index) * in_src
+def _filled(x, mask):
+    """`x` with 1 where the mask, of 1 and 0, is 1."""
+    return x * (1 - mask) + mask
 
 
-def _product_of_others(g, ans, input, dim, index, src, include_self):
-    """The gradients of a product: g times the product of the other factors. g * ans / factor where that is not zero;
-    for a zero, the product with a 1 in its place."""
-    check_broadcast(src.shape, index.shape)
-    zero_self, zero_src = _as_numbers(input == 0, g), _as_numbers(src == 0, g)
-    one_self, one_src = input * (1 - zero_self) + zero_self, src * (1 - zero_src) + zero_src
-    of_self = g * _scatter_reduce(one_self, dim, index, src, "prod", include_self) / one_self
-    zeros = _gather(_scatter_add(zero_self * 0, dim, index, zero_src), dim, index)
-    lone = zero_src * _as_numbers(zeros == 1, g)
-    without = _scatter_reduce(input, dim, index, src * (1 - lone) + lone, "prod", include_self)
-    return of_self, pick(lone != 0, _gather(g * without, dim, index), _gather(g * ans, dim, index) / one_src)
+class _Reduction:
+    """The derivatives of what combines all that goes to one place: (that of the input, that of src or None).
+
+    gather, add  read the places that were written to, and add to them: functions of (array, dim, index[, src])
+    primitive    the op itself, for products
+    """
+
+    def __init__(self, gather, add):
+        self.gather, self.add, self.primitive = gather, add, None
+
+    def of_input(self, g, ans, input, dim, index, src, reduce, include_self):
+        if reduce == "prod":
+            grad = self._product_of_others(g, ans, input, dim, index, src, include_self)[0]
+        elif reduce == "mean":
+            grad = g / self._counts(g, dim, index, include_self)
+        elif reduce in ("amax", "amin"):
+            grad = self._share_of_extremes(g, ans, input, dim, index, src, include_self)[0]
+        else:
+            grad = g
+        return grad if include_self else _scatter(grad, dim, index, 0)
+
+    def of_src(self, g, shape, ans, input, dim, index, src, reduce, include_self):
+        if reduce == "prod":
+            return self._product_of_others(g, ans, input, dim, index, src, include_self)[1]
+        if reduce == "mean":
+            g = g / self._counts(g, dim, index, include_self)
+        if reduce in ("amax", "amin"):
+            return self._share_of_extremes(g, ans, input, dim, index, src, include_self)[1]
+        return checked_gradient(self.gather(g, dim, index), shape, "Function ScatterReduceBackward0", 1)
+
+    def _counts(self, g, dim, index, include_self):
+        """How many numbers each mean is over (1 where nothing was written)."""
+        ones = _ones(g, tuple(g.shape))
+        counts = self.add(ones, dim, index, _ones(g, tuple(index.shape)))
+        return counts if include_self else self.add(counts, dim, index, -self._first_writes(g, dim, index))
+
+    def _first_writes(self, g, dim, index):
+        """For every element of `index`, 1 / how often its place is written: summed over a place, 1."""
+        written = self.add(_ones(g, tuple(g.shape)) * 0, dim, index, _ones(g, tuple(index.shape)))
+        return 1 / self.gather(written, dim, index)
+
+    def _share_of_extremes(self, g, ans, input, dim, index, src, include_self):
+        """The gradient of a maximum or minimum shared equally by the elements that reach it."""
+        check_broadcast(src.shape, index.shape)
+        in_self = _as_numbers(input == ans, g)
+        if not include_self:
+            in_self = _scatter(in_self, dim, index, 0)
+        in_src = _as_numbers(src == self.gather(ans, dim, index), g)
+        number = self.add(in_self, dim, index, in_src)
+        share = g / number                     # NaN where the extreme is NaN, which equals nothing
+        return share * in_self, self.gather(share, dim, index) * in_src
+
+    def _product_of_others(self, g, ans, input, dim, index, src, include_self):
+        """The gradients of a product: g times the product of the other factors. g * ans / factor where that is not
+        zero; for a zero, the product with a 1 in its place. In torch's order of steps, in which gradients add up."""
+        check_broadcast(src.shape, index.shape)
+        one_self, zero_src = _filled(input, _as_numbers(input == 0, g)), _as_numbers(src == 0, g)
+        of_self = g * self.primitive(one_self, dim, index, src, "prod", include_self) / one_self
+        zeros = self.gather(self.add(_ones(g, tuple(input.shape)) * 0, dim, index, zero_src), dim, index)
+        lone = zero_src * _as_numbers(zeros == 1, g)
+        without = self.primitive(input, dim, index, _filled(src, lone), "prod", include_self)
+        others = self.gather(g * ans, dim, index) / _filled(src, zero_src)
+        return of_self, pick(lone != 0, self.gather(g * without, dim, index), others)
 
 
 _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
-def reducing(name, wide):
-    """A primitive that combines all that goes to one place; `wide` as for `add_flat`."""
-    @op(name=name, input=_reduce_grad_input, src=_reduce_grad_src)
+def reducing(name, wide, gather, add):
+    """A primitive that combines all that goes to one place; `wide` as for `add_flat`, the rest as for _Reduction."""
+    rules = _Reduction(gather, add)
+
+    @op(name=name, steps=True,
+        input=lambda g, ans, input, dim, index, src, reduce, include_self: rules.of_input(
+            g, ans, input, dim, index, src, reduce, include_self),
+        src=lambda g, shape, ans, input, dim, index, src, reduce, include_self: rules.of_src(
+            g, shape, ans, input, dim, index, src, reduce, include_self))
     def primitive(input, dim, index, src, reduce, include_self):
         result = np.array(input, order="C")
         flat, places, dtype = result.reshape(-1), along(input.shape, dim, index).reshape(-1), result.dtype
@@ -165,10 +185,11 @@ def reducing(name, wide):
             else:
                 flat[...] = dt.cast(dt.widened(flat) / dt.widened(counts), dtype)
         return result
+    rules.primitive = primitive
     return primitive
 
 
-_scatter_reduce = reducing("scatter_reduce", True)
+_scatter_reduce = reducing("scatter_reduce", True, _gather, _scatter_add)
 
 
 def _neutral(reduce, dtype):
@@ -225,8 +246,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     dim = _check_ranks(input, index, dim, "gather")
     shape, places = input.array.shape, index.array.shape
     if not index.array.size:
-        flat = _gather(reshape(input, -1)[:0], 0, reshape(index, -1).long())
-        return flat if len(places) == 1 else _reshape_copy(flat, places)
+        return _gather(input, dim, index)
     for d, (n, m) in enumerate(zip(places, shape)):
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "
@@ -237,8 +257,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     return _gather(input, dim, index)
 
 
-def _scatter_arguments(input, dim, index, src, name):
-    """(dimension, index) after torch's checks."""
+def _scatter_arguments(input, dim, index, src, name, kernel=None):
+    """(dimension, index) after torch's checks. `kernel`: which routine torch lacks for the dtype, if it does."""
     dim = _check_ranks(input, index, dim, name)
     shape, places = input.array.shape, index.array.shape
     if isinstance(src, Tensor) and src.array.dtype != input.array.dtype:
@@ -256,6 +276,8 @@ def _scatter_arguments(input, dim, index, src, name):
     elif any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim):
         raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
                            f"dimension {dim}")
+    if kernel is not None:
+        raise not_implemented(kernel, input)
     _check_bounds(index, dim, shape[dim] if shape else 1)
     return dim, index
 
@@ -316,9 +338,9 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     """
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    dim, index = _scatter_arguments(input, dim, index, src, "scatter")
     kind = input.array.dtype.kind
-    if index.array.size and (kind in dt.BOOL and reduce == "mean" or kind in dt.COMPLEX and reduce in ("amax", "amin")):
-        raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", input)
+    lacking = kind in dt.BOOL and reduce == "mean" or kind in dt.COMPLEX and reduce in ("amax", "amin")
+    dim, index = _scatter_arguments(input, dim, index, src, "scatter",
+                                    f"scatter_gather_tensor_cpu_reduce_{reduce}" if lacking else None)
     result = _scatter_reduce(input, dim, index, src, reduce, include_self)
     return write_out(out, result, src, index, apart="resized", exact=EXACT, level=4)

@@ -33,6 +33,8 @@ def _at(dim, index):
 
 @op(name="index_select", input=lambda g, shape, dim, index: _index_select_backward(g, shape, dim, index))
 def _index_select(input, dim, index):
+    if input.ndim > 1 and index.size and not input.shape[dim]:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     return input.take(index.reshape(-1), dim) if input.ndim else input.reshape(1).take(index.reshape(-1)).reshape(())
 
 
@@ -45,7 +47,7 @@ _index_select.op.converts = True               # bfloat16 is rounded whenever so
 
 
 @op(name="index_add", input=lambda g: g,
-    source=lambda g, dim, index, alpha: _times(_index_select(g, dim, index), alpha))
+    source=lambda g, source, dim, index, alpha: _times(_index_select(g, dim, index), alpha))
 def _index_add(input, dim, index, source, alpha):
     result = np.array(input, order="C")
     if result.size:                            # else torch does not look at the index
@@ -74,7 +76,7 @@ def _times(x, alpha):
 
 
 @op(name="index_copy", input=lambda g, dim, index: _index_fill(g, dim, index, 0),
-    source=lambda g, dim, index: _index_select(g, dim, index))
+    source=lambda g, source, dim, index: _index_select(g, dim, index))
 def _index_copy(input, dim, index, source):
     result = np.array(input, order="C")
     if result.size:                            # else torch does not look at the index
@@ -92,7 +94,20 @@ def _index_fill(input, dim, index, value):
 
 
 _index_fill_tensor = renamed(_index_fill, "index_fill.1")
-_index_reduce = reducing("index_reduce", False)
+
+
+def _vector(dim, places):
+    """The index of slices, from where all their elements are."""
+    if isinstance(places, Tensor):
+        return wrap(_vector(dim, places.array))
+    if not places.size:
+        return np.zeros(places.shape[dim], np.int64)
+    return places[(0,) * dim + (_ALL,) + (0,) * (places.ndim - dim - 1)] if places.ndim else places
+
+
+_index_reduce = reducing(
+    "index_reduce", False, lambda x, dim, places: _index_select(x, dim, _vector(dim, places)),
+    lambda x, dim, places, source: _index_add(x, dim, _vector(dim, places), source, 1))
 
 
 # ------------------------------------------------------------------ functions
@@ -112,14 +127,14 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     shape = input.array.shape
     dim = check_dim(dim, len(shape))
     array = index.array
-    if len(shape) > 1 and array.size and not shape[dim]:
-        raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if _any_outside(array, shape[dim] if shape else 1):
+    if (len(shape) < 2 or shape[dim]) and _any_outside(array, shape[dim] if shape else 1):
         if dim == 1:                           # torch has a routine for that, with words of its own
             raise RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(array, shape[dim])} "
                                f"axis_dim={shape[dim]}")
         raise IndexError("index out of range in self")
-    return _index_select(input, dim, index) if shape else input.clone()
+    if not shape and array.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)")
+    return _index_select(input, dim, index)
 
 
 def _check_kind(index, name):
@@ -250,13 +265,13 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     n = _check_room(input, dim, index)
     number = stored_as(number, input.array.dtype)
-    wrapped = np.where(index.array < 0, index.array + n, index.array)
-    if input.array.size and wrapped.size and (wrapped.min() < 0 or wrapped.max() >= n):
-        wrong = index.array.reshape(-1)[((wrapped < 0) | (wrapped >= n)).reshape(-1)][0]
+    places = index.array
+    if input.array.size and places.size and (places.min() < -n or places.max() >= n):
+        wrong = places.reshape(-1)[((places < -n) | (places >= n)).reshape(-1)][0]
         raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
     if isinstance(value, Tensor):
-        return _index_fill_tensor(input, dim, wrap(wrapped), value.to(input.dtype))
-    return _index_fill(input, dim, wrap(wrapped), number)
+        return _index_fill_tensor(input, dim, index, value.to(input.dtype))
+    return _index_fill(input, dim, index, number)
 
 
 @public(method=True, inplace=True)
@@ -272,7 +287,9 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = _slices(input, dim, index, source, "index_reduce")
     shape, kind = input.array.shape, input.array.dtype.kind
-    if kind in dt.BOOL + dt.COMPLEX:
+    if len(shape) > 1 and index.array.size and not shape[dim]:
+        raise IndexError(f"select(): index 0 out of range for tensor of size {list(shape)} at dimension {dim}")
+    if index.array.size and kind in dt.BOOL + dt.COMPLEX:
         _check_computable(input, reduce, include_self)
     if _any_outside(index.array, shape[dim] if shape else 1):
         if not include_self:

@@ -78,7 +78,8 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     ndim = max(input.array.ndim, other.array.ndim)
     a = (1,) * (ndim - input.array.ndim) + input.array.shape
     b = (1,) * (ndim - other.array.ndim) + other.array.shape
-    product = input.reshape([n for size in a for n in (size, 1)]) * other.reshape([n for size in b for n in (1, size)])
+    product = unsafe_view(input, [n for size in a for n in (size, 1)]) * unsafe_view(
+        other, [n for size in b for n in (1, size)])
     return unsafe_view(product, tuple([n * m for n, m in zip(a, b)]))
 
 
@@ -123,12 +124,15 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     free_b = [j for j in range(b.array.ndim) if j not in second]
     shape = [a.array.shape[i] for i in free_a] + [b.array.shape[j] for j in free_b]
     count = count_of([a.array.shape[i] for i in first])
-    if not shape and first:
-        left, right = a.permute(first).reshape(count), b.permute(second).reshape(count)
-        return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)
-    left = a.permute(free_a + first).reshape(count_of(shape[:len(free_a)]), count)
-    right = b.permute(second + free_b).reshape(count, count_of(shape[len(free_a):]))
-    return write_out(out, matmul(left, right).reshape(shape), exact=_OUT_DTYPE)
+    rows, columns = count_of(shape[:len(free_a)]), count_of(shape[len(free_a):])
+    left, right = a.permute(free_a + first), b.permute(second + free_b)
+    if rows != 1 or columns != 1:
+        product = matmul(left.reshape(rows, count), right.reshape(count, columns))
+    elif left.array.flags.c_contiguous and right.array.flags.c_contiguous:
+        product = matmul(left.reshape(count), right.reshape(count))
+    else:
+        product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
+    return write_out(out, product.reshape(shape), exact=_OUT_DTYPE)
 
 
 @public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True)

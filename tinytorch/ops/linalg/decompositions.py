@@ -211,6 +211,9 @@ def _slogdet(input):
     return sign, size
 
 
+_slogdet.op.saved_outputs = (0,)
+
+
 @public(out=EXACT, apart=None)
 def linalg_slogdet(A: Tensor, *, out: Tensors | None = None) -> return_types.linalg_slogdet:
     """Sign and logarithm of the absolute value of the determinant, as (sign, logabsdet).
@@ -371,17 +374,17 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -
         raise LinAlgError(str(error).removeprefix("linalg.")) from None
 
 
-def _qr_grad(g, wanted, input, ans, mode):
+def _qr_grad(g, wanted, ans, mode):
     Q, R = ans
     gQ, gR = g
     if mode == "r":
         raise RuntimeError("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
                            "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.")
-    rows, columns = input.shape[-2:]
+    rows, columns = Q.shape[-2], R.shape[-1]
     if Q.shape[-1] != min(rows, columns):
         raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
     if rows < columns:                         # A = (X Y), R = (U V): Q and U are those of X, V = Q^H Y
-        Y, U = input[..., rows:], R[..., :rows]
+        U, Y = R[..., :rows], _matmul(Q, R[..., rows:])
         gU = None if gR is None else gR[..., :rows]
         if gR is not None:
             gV = gR[..., rows:]

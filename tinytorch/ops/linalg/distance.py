@@ -11,7 +11,8 @@ from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
-from ..reduction.reductions import at_once, like, masked, raw, underivable
+from ..elementwise.arithmetic import sub
+from ..reduction.reductions import at_once, in_c_order, like, masked, raw, underivable
 from .norms import matrix_norm, norm_grad, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
@@ -73,6 +74,8 @@ def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     >>> torch.dist(torch.tensor([0., 3.]), torch.tensor([4., 0.]))
     tensor(5.)
     """
+    if input.array.dtype == bool or other.array.dtype == bool:
+        return sub(input, other)               # an error
     input, other = promoted(input, other)
     check_broadcast(input.array.shape, other.array.shape)
     if input.array.dtype.kind in dt.INTEGRAL:
@@ -120,7 +123,7 @@ _none = underivable("_cdist_backward")
 
 @op(name="cdist_backward", g=_none, x1=_none, x2=_none, found=_none)
 def _cdist_backward(g, x1, x2, p, found):
-    return distances_grad(g[..., None], _row_differences(x1, x2), p, found[..., None]).sum(-2)
+    return in_c_order(distances_grad(g[..., None], _row_differences(x1, x2), p, found[..., None]).sum(-2))
 
 
 def _cdist_tangent(g, x1, x2, p, found):
@@ -141,7 +144,7 @@ def _cdist(x1, x2, p):
     if not x1.shape[-1] or not x1.shape[-2] * x2.shape[-2]:
         batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
         return np.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
-    return distances(_row_differences(x1, x2), p)
+    return in_c_order(distances(_row_differences(x1, x2), p))
 
 
 def _euclidean_grad(g, x1, x2, ans):
@@ -178,13 +181,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     refuse(cdist, x1, x2, p)                   # what torch does next is not in Python
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.array.dtype.kind not in dt.FLOATING:
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
         if x.array.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.array.ndim}D")
     if x1.array.shape[-1] != x2.array.shape[-1]:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.array.shape[-1]} "
                            f"X2: {x2.array.shape[-1]}")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.array.dtype.kind not in dt.FLOATING:
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     full = x1.array.size and x2.array.size
@@ -192,7 +196,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         compute_mode == _MODES[1] or max(x1.array.shape[-2], x2.array.shape[-2]) > 25)
     if full and not by_product and x1.array.dtype.char not in "fd":
         raise not_implemented("cdist", x1)
-    if x1.array.dtype != x2.array.dtype:
+    if full and x1.array.dtype != x2.array.dtype:
         one, two = type_name(x1), type_name(x2)
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[one]} != {C_NAMES[two]}"
                            if by_product else f"expected scalar type {one} but found {two}")

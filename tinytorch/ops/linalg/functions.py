@@ -13,7 +13,7 @@ from ...types import Ints, Number, Tensors
 from ..elementwise.limits import nan_to_num
 from ..reduction.reductions import masked, raw
 from .contractions import cross as cross_of
-from .decompositions import LinAlgError, _check, inv
+from .decompositions import LinAlgError, _check, _column, _rowwise, _scalars, inv
 from .norms import matrix_norm, vector_norm
 from .products import _matmul, matmul, mT, vdot
 from .spectra import eigvalsh, svd_of, svdvals
@@ -186,6 +186,9 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
         tensors[-1] = tensors[-1].unsqueeze(1)
     sizes = [x.array.shape[0] for x in tensors] + [tensors[-1].array.shape[1]]
     split = _cheapest(sizes)
+    if len(tensors) == 3:                      # where both orders cost the same, torch takes the other one for three
+        a, b, c, d = sizes
+        split[0, 2] = 0 if a * c * (b + d) > b * d * (a + c) else 1
 
     def product(i, j):
         return tensors[i] if i == j else matmul(product(i, split[i, j]), product(split[i, j] + 1, j))
@@ -341,6 +344,43 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     return pinv(input, rtol=rcond)
 
 
+def _lstsq_grad(g, wanted, vectors, input, b, squares, ans):
+    """By the pseudo-inverse; the residuals add what the distances from `b` have."""
+    of_solution, of_residuals = g
+    X = ans[0]
+    if vectors:
+        b, X = _column(b), _column(X)
+    of_input, of_b = None, None
+    if of_solution is not None:
+        G, inverse = _column(of_solution) if vectors else of_solution, _pinv(input, None, None, False)
+        if wanted[0]:
+            of_input = _pinv_grad(_matmul(G, mT(b)), input, inverse)
+        if wanted[1]:
+            of_b = _matmul(mT(inverse), G)
+    if of_residuals is not None and squares:
+        rest = (_matmul(input, X) - b) * (_scalars(of_residuals) if vectors else _rowwise(of_residuals)) * 2
+        if wanted[0]:
+            more = _matmul(rest, mT(X))
+            of_input = more if of_input is None else of_input + more
+        if wanted[1]:
+            of_b = -rest if of_b is None else of_b - rest
+    return of_input, of_b if of_b is None or not vectors else of_b[..., 0]
+
+
+@op(name="linalg_lstsq", first=1, multi=True, inputs=2, joint=_lstsq_grad)
+def _lstsq(vectors, input, b, rcond, squares):
+    other = b[..., None] if vectors else b
+    X = np.matmul(_pinv(input, None, rcond, False), other)
+    residuals = np.empty(0, X.real.dtype)
+    if squares:
+        residuals = np.square(np.abs(np.matmul(input, X) - other)).sum(-2)
+        residuals = residuals[..., 0] if vectors else residuals
+    return X[..., 0] if vectors else X, residuals
+
+
+_lstsq.op.saved_outputs = (0,)
+
+
 @public("linalg_lstsq")
 def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
           driver: str | None = None) -> return_types.linalg_lstsq:
@@ -357,17 +397,13 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
                            f"{type_name(input)} and other's dtype {type_name(b)}")
     vectors = b.array.ndim == input.array.ndim - 1
     rows, columns = input.array.shape[-2:]
-    other = b.unsqueeze(-1) if vectors else b
-    X = matmul(pinv(input, rtol=rcond), other)
     s = np.linalg.svd(input.array, compute_uv=False)
     rank = np.asarray((s > _limit(input.array, s, None, rcond)).sum(-1, dtype=np.int64))
-    residuals = X.reshape(-1)[:0].abs()        # nothing, but on the tape as in torch
-    if driver not in (None, "gelsy") and rows > columns and (rank == columns).all():
-        residuals = (matmul(input, X) - other).abs().square().sum(-2)
-        residuals = residuals.squeeze(-1) if vectors else residuals
+    squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
+    X, residuals = _lstsq(vectors, input, b, rcond, squares)
     nothing = wrap(np.empty(0, s.dtype))
     return return_types.linalg_lstsq(
-        X.squeeze(-1) if vectors else X, residuals, wrap(rank) if driver != "gels" else wrap(np.empty(0, np.int64)),
+        X, residuals, wrap(rank) if driver != "gels" else wrap(np.empty(0, np.int64)),
         wrap(s) if driver in ("gelsd", "gelss") else nothing)
 
 

@@ -12,8 +12,8 @@ from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
-from ..elementwise.rounding import sgn
-from ..reduction.reductions import _add, at_once, axes, counted, in_c_order, kept_shape, like, masked, raw
+from ..elementwise.rounding import magnitude, sgn
+from ..reduction.reductions import _add, _number_of, at_once, axes, counted, in_c_order, kept_shape, like, masked, raw
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
@@ -47,12 +47,15 @@ def norm_grad(g, input, p, ans, dim):
 
 @op(name="linalg_vector_norm", steps=True, input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
 def vector_norm_over(input, p, dim, keepdim):
+    if p != 0 and _number_of(input, dim) == 1:     # nothing to add up
+        size = magnitude(input)
+        return np.array(size if keepdim else size.squeeze(dim), order="C")
     if input.dtype == np.float16:
         return vector_norm_over(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
     if p == 2:
         squares = input * input if input.dtype.kind not in dt.COMPLEX else input.real ** 2 + input.imag ** 2
         return np.sqrt(_add(squares, dim, keepdim)).astype(input.real.dtype, copy=False)
-    size = np.abs(input)
+    size = magnitude(input)
     if p == 1:
         return _add(size, dim, keepdim)
     if p == 0:
@@ -112,7 +115,7 @@ def _extreme(x, largest, dim, keepdim):
     """The largest (0 if there is none) or smallest element along `dim`."""
     if not largest:
         return x.amin(dim, keepdim)
-    return x.amax(dim, keepdim) if x.array.shape[dim] else x.sum(dim, keepdim)
+    return x.amax(dim, keepdim) if x.array.shape[dim] else x.detach().sum(dim, keepdim)
 
 
 @public("linalg_matrix_norm", out=_DTYPE, apart=None)

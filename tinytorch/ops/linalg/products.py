@@ -106,7 +106,7 @@ _mm_of_rows, _matmul_of_batches = renamed(_mm, "_unsafe_view"), renamed(_matmul,
 
 @single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
 def unsafe_view(input, size):
-    """A result in another shape, without being a view of it: nothing else has its memory."""
+    """A tensor in another shape, without being a view of it: a result, or where writes are not to be noticed."""
     return input.reshape(size)
 
 
@@ -298,6 +298,8 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([3., 3.])
     """
     a, b = input.array, vec.array
+    if not a.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
     if a.shape[1] != b.shape[0]:

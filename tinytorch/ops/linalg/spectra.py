@@ -33,7 +33,17 @@ def _gaps(values, sign):
     return 1 / (difference * (1 - eye) + eye) * (1 - eye)
 
 
-def _svd_grad(g, wanted, input, ans):
+def _check_phases(diagonal, message):
+    """RuntimeError if a loss depends on the phases of complex vectors, which no decomposition determines."""
+    if not mode.computing_jvp and not (np.abs(raw(diagonal).imag) <= 1e-2).all():
+        raise RuntimeError(message)
+
+
+def _diagonal(matrices):
+    return raw(matrices).diagonal(0, -2, -1)
+
+
+def _svd_grad(g, wanted, ans):
     """Townsend, "Differentiating the singular value decomposition", 2016."""
     U, S, Vh = ans
     gU, gS, gVh = g
@@ -43,21 +53,29 @@ def _svd_grad(g, wanted, input, ans):
     gVh = None if gVh is None else gVh[..., :k, :]
     middle = 0 if gS is None else _rowwise(gS) * _eye(gS, k)
     # Phases may turn in U or in Vh: backward takes U, torch's forward mode half of each.
-    phases = raw(input).dtype.kind in dt.COMPLEX and (0.25 if mode.computing_jvp else 0.5)
+    phases = raw(U).dtype.kind in dt.COMPLEX and (0.25 if mode.computing_jvp else 0.5)
     if gU is not None or gVh is not None:
+        turned = 0
         E = _gaps(S, -1) * _gaps(S, 1)         # 1 / (s_j^2 - s_i^2)
         if gU is not None:
             P = _matmul(mT(U), gU)
             middle = middle + (P - mT(P)) * E * _rowwise(S)
             if phases:
+                turned = turned + _diagonal(P)
                 middle = middle + (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
         if gVh is not None:
             P = _matmul(Vh, mT(gVh))
             middle = middle + _column(S) * ((P - mT(P)) * E)
+            if phases:
+                turned = turned + _diagonal(P)
             if phases and mode.computing_jvp:
                 middle = middle - (P - mT(P)) * _eye(S, k) * phases / _rowwise(S)
+        if phases:
+            _check_phases(turned * 2, "svd_backward: The singular vectors in the complex case are specified up to "
+                                      "multiplication by e^{i phi}. The specified loss function depends on this phase "
+                                      "term, making it ill-defined.")
     total = _matmul(_matmul(U, _as(middle, U)), Vh)
-    m, n = input.shape[-2:]
+    m, n = U.shape[-2], Vh.shape[-1]
     if gU is not None and m > k:
         scaled = gU / _rowwise(S)
         total = total + _matmul(scaled - _matmul(U, _matmul(mT(U), scaled)), Vh)
@@ -136,6 +154,10 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tenso
 
 
 # ------------------------------------------------------------------ eigenvalues of Hermitian matrices
+_PHASES = ("{}_backward: The eigenvectors in the complex case are specified up to multiplication by e^{{i phi}}. The "
+           "specified loss function depends on this quantity, so it is ill-defined.")
+
+
 def _eigh_grad(g, wanted, ans):
     L, V = ans
     gL, gV = g
@@ -143,6 +165,8 @@ def _eigh_grad(g, wanted, ans):
     middle = 0 if gL is None else _rowwise(gL) * _eye(gL, n)
     if gV is not None:
         P = _matmul(mT(V), gV)
+        if raw(V).dtype.kind in dt.COMPLEX:
+            _check_phases(_diagonal(P), _PHASES.format("linalg_eigh"))
         middle = middle + P * _gaps(L, -1)
     middle = _as(middle, V)
     if not mode.computing_jvp:
@@ -191,6 +215,7 @@ def _eig_grad(g, wanted, ans):
     middle = 0 if gL is None else _rowwise(gL) * eye
     if gV is not None:
         P = _matmul(Vh, gV)
+        _check_phases(_diagonal(P), _PHASES.format("linalg_eig"))
         real = (P + P.conjugate()) * eye * 0.5
         middle = middle + (P - _matmul(_matmul(Vh, V), real)) * _gaps(L, -1).conjugate()
     return _matmul(_matmul(_inv(Vh), middle), Vh),

@@ -69,7 +69,8 @@ def _factor_grad(common, factor, upper):
     return -(_matmul(factor, common) if upper else _matmul(common, factor))
 
 
-def _cholesky_solve_grad(g, wanted, upper, input2, ans):
+def _cholesky_solve_grad(g, wanted, upper, input, input2, ans):
+    """`input` is named, and so saved, as in torch."""
     back = _cholesky_solve(upper, g, input2)
     if not wanted[1]:
         return back, None

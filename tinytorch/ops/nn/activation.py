@@ -293,10 +293,12 @@ def _log_sigmoid_backward(grad, input):
     return grad * sigmoid.op.forward(-input)
 
 
-@op(name="log_sigmoid", elementwise=True, input=lambda g, input: _log_sigmoid_backward(g, input))
+@op(name="log_sigmoid", input=lambda g, input: _log_sigmoid_backward(g, input))
 def _log_sigmoid(input):
     if input.dtype.char == "e":
         return rounded_once(_log_sigmoid.op.forward, input)
+    if not input.flags.c_contiguous:           # nor is the result in another order in torch
+        input = np.ascontiguousarray(input)
     return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
 
 

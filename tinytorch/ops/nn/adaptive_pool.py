@@ -15,7 +15,7 @@ from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...errors import type_name
 from ...kernels import pool as kernels
-from ...kernels.layout import in_channels_last
+from ...kernels.layout import in_channels_last, operand_order
 from ...tensor import Tensor
 from ...types import Ints
 from ..reduction.reductions import masked, raw
@@ -306,12 +306,19 @@ def _let_through(input):
     return np.maximum(input, 0)
 
 
+def _like(result, input):
+    """`result`, laid out as `input` is, along sizes of 1 too: memory formats are told by those."""
+    if result.array.strides != input.array.strides:
+        result.array = operand_order(result.array, input.array)
+    return result
+
+
 def _power(average, largest, input, norm_type, kernel_size, kernel, stride, ceil_mode):
     if isinstance(norm_type, (int, float)) and math.isinf(norm_type):
         sign = 1 if norm_type > 0 else -1
-        top = largest(sign * input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+        top = largest(_like(sign * input.abs(), input), kernel_size, stride, 0, 1, ceil_mode)
         return top if sign > 0 else -top
-    mean = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    mean = average(_like(input.pow(norm_type), input), kernel_size, stride, 0, ceil_mode)
     return (mean.sign() * _let_through(mean.abs())).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 

@@ -2,12 +2,46 @@
 from __future__ import annotations
 
 from ... import dtypes as dt
-from ...autograd.promotion import refuse_complex_gradient
+from ...autograd.op import op
+from ...autograd.promotion import by_steps, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
+from ..linalg.products import _matmul, _mm
 
 __all__ = ["bilinear"]
+
+
+def _with_weight(input1, weight):
+    """input1 (N, in1) with all weight[k] in one product: (N, out, in2)."""
+    out, in1, in2 = weight.shape
+    return _mm(input1, weight.swapaxes(0, 1).reshape(in1, out * in2)).reshape(len(input1), out, in2)
+
+
+def _sums(input1, weight, input2):
+    return _matmul(_with_weight(input1, weight), input2.reshape(*input2.shape, 1)).reshape(len(input1), len(weight))
+
+
+def _products(g, input2):
+    """g (N, out) times input2 (N, in2): (N, out * in2)."""
+    (n, out), in2 = g.shape, input2.shape[1]
+    return _matmul(g.reshape(n, out, 1), input2.reshape(n, 1, in2)).reshape(n, out * in2)
+
+
+def _weight_gradient(g, input1, input2):
+    return _mm(input1.T, _products(g, input2)).reshape(input1.shape[1], g.shape[1], input2.shape[1]).swapaxes(0, 1)
+
+
+@op(name="_trilinear", steps=True, weight=_weight_gradient,
+    input1=lambda g, weight, input2: _mm(
+        _products(g, input2), weight.swapaxes(1, 2).reshape(g.shape[1] * input2.shape[1], weight.shape[1])),
+    input2=lambda g, input1, weight: _matmul(
+        g.reshape(len(g), 1, g.shape[1]), _with_weight(input1, weight)).reshape(len(g), weight.shape[2]))
+def _trilinear(input1, weight, input2):
+    return _sums(input1, weight, input2)
+
+
+_trilinear.op.apart, _trilinear.op.in_bfloat16 = True, by_steps(_sums)
 
 
 @public()
@@ -26,10 +60,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         raise not_implemented("bmm", input1)
     refuse_complex_gradient("_trilinear", input1, input2, weight)
     out, in1, in2 = weight.shape
-    left, right = input1.reshape(-1, in1), input2.reshape(-1, in2)
-    # First input1 with all weight[k] in one product: (N, in1) @ (in1, out * in2).
-    product = left.matmul(weight.transpose(0, 1).reshape(in1, out * in2)).reshape(-1, out, in2)
-    result = product.matmul(right.unsqueeze(-1)).squeeze(-1).reshape(*input1.shape[:-1], out)
+    result = _trilinear(input1.reshape(-1, in1), weight, input2.reshape(-1, in2)).reshape(*input1.shape[:-1], out)
     return result if bias is None else result + bias
 
 

@@ -28,12 +28,14 @@ from ..layout.shape import squeeze, unsqueeze
 from ..plan import planned
 from ..reduction.reductions import _sum
 from .fold import whole
+from .pad import constant_pad_nd
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
 
 
 # ------------------------------------------------------------------ primitives
-def _all_but_channels(g):
+# torch saves input and weight, whichever gradient is wanted.
+def _all_but_channels(g, input, weight):
     return _sum(g, (0,) + tuple(range(2, len(g.shape))), False)
 
 
@@ -47,11 +49,11 @@ _FIRST = (False, False, False)
 
 
 @op(name="convolution", first=7, aux=True,
-    input=lambda g, shape, last, stride, padding, dilation, groups, weight:
-        _conv_input_grad((last[1], last[0], last[2]), shape[2:], stride, padding, dilation, groups, g,
+    input=lambda g, last, stride, padding, dilation, groups, input, weight:
+        _conv_input_grad((last[1], last[0], last[2]), input.shape[2:], stride, padding, dilation, groups, g,
                          weight.conjugate(), None),
-    weight=lambda g, shape, last, stride, padding, dilation, groups, input, aux:
-        _conv_weight_grad(last, shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
+    weight=lambda g, last, stride, padding, dilation, groups, input, weight, aux:
+        _conv_weight_grad(last, weight.shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
     bias=_all_but_channels)
 def _conv(last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
     result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
@@ -62,11 +64,11 @@ def _conv(last, learns, out, stride, padding, dilation, groups, input, weight, b
 
 
 @op(name="convolution", first=6,
-    input=lambda g, shape, last, stride, padding, dilation, groups, weight:
-        _conv((last[1], last[0], last[2]), False, shape[2:], stride, padding, dilation, groups, g, weight.conjugate(),
-              None),
-    weight=lambda g, shape, last, stride, padding, dilation, groups, input:
-        _conv_weight_grad(last, shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
+    input=lambda g, last, stride, padding, dilation, groups, input, weight:
+        _conv((last[1], last[0], last[2]), False, input.shape[2:], stride, padding, dilation, groups, g,
+              weight.conjugate(), None),
+    weight=lambda g, last, stride, padding, dilation, groups, input, weight:
+        _conv_weight_grad(last, weight.shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
     bias=_all_but_channels)
 def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weight, bias):
     result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups,
@@ -97,7 +99,8 @@ def _last(n, input, weight, stride, dilation, groups, far=False):
     more."""
     by_weight, by_input = channels_last(weight), channels_last(input)
     if n == 1:                                 # torch makes the input contiguous, and images of one row of it
-        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if by_pixel(input) else _FIRST
+        pixels = by_pixel(input) and (len(weight) > 1 or weight.shape[2] == 1)
+        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if pixels else _FIRST
     points = max(weight.shape[2:]) == 1
     if not (by_weight or by_input) or n == 3 and input.dtype.kind != dt.COMPLEX and (
             far or not _by_mkldnn(input, weight.shape, stride, dilation, groups)):
@@ -107,10 +110,11 @@ def _last(n, input, weight, stride, dilation, groups, far=False):
     return True, True, by_weight or not points or input.dtype == dt.BFLOAT16
 
 
-def _by_mkldnn(input, weight, stride, dilation, groups):
-    """Whether torch hands volumes to the library that keeps their format."""
-    if input.dtype != np.float32:
-        return input.dtype == dt.BFLOAT16
+def _by_mkldnn(input, weight, stride, dilation, groups, dtype=None):
+    """Whether torch hands volumes (of `dtype`, if not that of `input`) to the library that keeps their format."""
+    dtype = dtype or input.dtype
+    if dtype != np.float32:
+        return dtype == dt.BFLOAT16
     count, wide = len(input), (max(weight[-2:]) > 1)
     return (max(stride) > 1 or max(dilation) > 1 or count >= 16 or wide) and (
         groups > 1 or min(weight[-2:]) > 3 or count > 1 or prod(input.shape[:4]) > 20480)
@@ -213,6 +217,8 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     except (AttributeError, RuntimeError, TypeError):
         _refuse(function, input, weight, bias, stride, padding, dilation, groups)
         raise
+    if padding.__class__ is str:
+        input, settings = _evenly_padded(input, *settings)
     x, w = input.array.strides, weight.array.strides
     last = _FIRST
     if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
@@ -272,6 +278,16 @@ def _named_padding(padding, kernel, stride, dilation):
     return tuple([(total // 2, total - total // 2) for total in totals])
 
 
+def _evenly_padded(input, out, stride, pairs, *rest):
+    """The input, padded by what is to be added behind it alone, and the settings for that: torch takes and saves a
+    copy."""
+    behind = [after - before for before, after in pairs]
+    if any(behind):
+        input = constant_pad_nd(input, [n for extra in reversed(behind) for n in (0, extra)])
+        pairs = tuple([(before, before) for before, _ in pairs])
+    return input, (out, stride, pairs, *rest)
+
+
 def _transposed(function, n, input, weight, bias, stride, padding, output_padding, groups, dilation):
     try:
         _check_dims(function, n, input.array, weight.array)
@@ -287,13 +303,34 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
         raise
     x, w = input.array.strides, weight.array.strides
     last = _FIRST
+    if 0 in settings[0]:
+        _check_empty(n, input.array, weight.array.shape, output_padding, *settings)
     if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
-        extra = _numbers(output_padding, "output_padding", n, len(settings[1]))
         last = _last(n, input.array, weight.array, settings[1], *settings[3:],
-                     any([e >= s for e, s in zip(extra, settings[1])]))
+                     _far(output_padding, n, settings[1]))
     if input.array.dtype == dt.BFLOAT16:
         return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
     return _conv_input_grad(last, *settings, input, weight, bias)
+
+
+def _far(output_padding, n, stride):
+    """Whether there is output padding of a stride or more."""
+    return any([e >= s for e, s in zip(_numbers(output_padding, "output_padding", n, len(stride)), stride)])
+
+
+def _check_empty(n, input, weight, output_padding, size, stride, padding, dilation, groups):
+    """RuntimeError for an output without elements, unless torch hands it to the library that makes such."""
+    if 0 in input.shape:
+        return
+    dtype = np.dtype(np.float32) if input.dtype == np.complex64 else input.dtype
+    kernel = weight if n > 1 else (*weight[:2], 1, *weight[2:])
+    if _far(output_padding, n, stride) or not _by_mkldnn(input, kernel, stride, dilation, groups, dtype):
+        raise _too_small(input.shape, size)
+
+
+def _too_small(shape, size):
+    return RuntimeError(f"Given input size per channel: {_by(shape[2:])}. Calculated output size per channel: "
+                        f"{_by(size)}. Output size is too small")
 
 
 @planned
@@ -312,9 +349,8 @@ def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding
         raise RuntimeError("output padding must be smaller than either stride or dilation, but got " + " ".join(words))
     size = tuple([(m - 1) * s - 2 * p + d * (k - 1) + 1 + e for m, s, p, d, k, e in
                   zip(shape[2:], stride, padding, dilation, weight[2:], extra)])
-    if min(size) <= 0 and 0 not in shape:
-        raise RuntimeError(f"Given input size per channel: {_by(shape[2:])}. Calculated output size per "
-                           f"channel: {_by(size)}. Output size is too small")
+    if min(size) < 0 and 0 not in shape:
+        raise _too_small(shape, size)
     _check_filled(shape)
     return size, stride, tuple([(p, p) for p in padding]), dilation, groups
 

@@ -48,8 +48,9 @@ _nll_loss_2d = renamed(_nll_loss, "nll_loss2d")
 
 
 @op(name="nll_loss", aux=True, inputs=1,
-    joint=lambda g, wanted, input, target, weight, reduction, aux: (
+    joint=lambda g, wanted, target, weight, reduction, aux: (
         kernels.cross_entropy_backward(g, aux, reduction), None, None),
+    stand_ins={"input": kernels.scores},
     decomposition=lambda input, target, weight, ignore_index, reduction: _nll_loss(
         _log_softmax(input, 1), target, weight, ignore_index, reduction))
 def _cross_entropy(input, target, weight, ignore_index, reduction, keep):

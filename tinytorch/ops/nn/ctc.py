@@ -1,6 +1,8 @@
 """Connectionist temporal classification loss."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -11,6 +13,7 @@ from ...errors import not_implemented
 from ...kernels import ctc as kernels
 from ...tensor import Tensor
 from ...types import Ints
+from ..elementwise.where import where
 from .cross_entropy import reduction_of
 
 
@@ -33,11 +36,10 @@ def _ctc_grad(g, log_probs, *settings):
     return _ctc_loss_backward(g, log_probs, *settings)
 
 
-@op(name="ctc_loss", aux=True, log_probs=lambda g, log_probs, frames, lengths, zero_infinity, aux: _ctc_grad(
-    g, log_probs, frames, lengths, zero_infinity, aux))
-def _ctc_loss(log_probs, labels, frames, lengths, blank, zero_infinity):
-    loss, saved = kernels.losses(log_probs, labels, frames, lengths, blank)
-    return np.where(np.isinf(loss), 0, loss).astype(loss.dtype) if zero_infinity else loss, saved
+@op(name="ctc_loss", aux=True, log_probs=lambda g, ans, log_probs, targets, counts, zero_infinity, aux: _ctc_grad(
+    g, log_probs, *counts, zero_infinity, aux))
+def _ctc_loss(log_probs, targets, counts, labels, blank, zero_infinity):
+    return kernels.losses(log_probs, *labels, *counts, blank)
 
 
 def _lengths(name, values):
@@ -99,7 +101,9 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
                                f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
                                "ctc_loss_allocate_outputs)")
         padded = np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)
-    loss = _ctc_loss(log_probs, padded, frames, lengths, blank, zero_infinity)
+    loss = _ctc_loss(log_probs, targets, (frames, lengths), (padded,), blank, zero_infinity)
+    if zero_infinity:
+        loss = where(loss == math.inf, 0.0, loss)
     if reduction == "mean":
         return (loss / Tensor(np.maximum(lengths, 1)).to(loss.dtype)).mean()
     if reduction == "sum":

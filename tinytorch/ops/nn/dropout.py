@@ -27,7 +27,12 @@ def _times(input, noise):
     return input * noise
 
 
-@op(name="add", input=lambda g, noise: g * noise)
+@op(name="mul", elementwise=True, input=lambda g, noise: g * noise)
+def _times_channels(input, noise):
+    return input * noise
+
+
+@op(name="add", elementwise=True, input=lambda g, noise: g * noise)
 def _times_plus(input, noise, shift):
     result = input * noise
     result += shift
@@ -67,9 +72,10 @@ def _dropped(input, p, feature):
         return input * wrap(np.zeros((), array.dtype))
     step, rounded = _arithmetic(array)
     noise = _noise(array, p, feature) * rounded(step(1) / step(1 - p))
+    times = _times_channels if feature else _times
     if array.dtype == dt.BFLOAT16:
-        return in_float32(lambda x: _times(x, wrap(noise)), input)
-    return _times(input, wrap(noise))
+        return in_float32(lambda x: times(x, wrap(noise)), input)
+    return times(input, wrap(noise))
 
 
 def _alpha_dropped(input, p, feature):
@@ -86,7 +92,7 @@ def _alpha_dropped(input, p, feature):
     kept = _noise(array, p, feature)
     noise, shifts = kept * rounded(step(a)), np.where(kept, shift(1), shift(0))
     if array.dtype == dt.BFLOAT16:
-        return in_float32(lambda x: _times(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
+        return in_float32(lambda x: _times_channels(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
     return _times_plus(input, wrap(noise), shifts)
 
 

@@ -7,9 +7,9 @@ from ... import dtypes as dt
 from ...arguments import int_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import converted, refuse_complex_gradient
+from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import public, refuse
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
 from ...tensor import Tensor, wrap
@@ -88,100 +88,6 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
         refuse(embedding, input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
         raise
     return _embedding(weight, input, padding, scale_grad_by_freq)
-
-
-@public(python=True)
-def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
-                  norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
-                  per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
-                  padding_idx: int | None = None) -> Tensor:
-    """The sum, mean or maximum of the rows of `weight` in each bag: (B, D).
-
-    `input` (B, N): each row is a bag; or (N), and bag i starts at offsets[i]. An empty bag gives 0.
-    `per_sample_weights` (mode "sum") scales rows. Rows `padding_idx` do not count.
-
-    >>> import tinytorch as torch
-    >>> table = torch.tensor([[1., 2.], [3., 4.]])
-    >>> torch.nn.functional.embedding_bag(torch.tensor([0, 1, 1]), table, torch.tensor([0, 2]), mode="sum")
-    tensor([[4., 6.],
-            [3., 4.]])
-    """
-    if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
-        raise ValueError(f"embedding_bag: If per_sample_weights ({list(per_sample_weights.array.shape)}) is not None, "
-                         f"then it must have the same shape as the input ({list(input.array.shape)})")
-    if weight.array.ndim != 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.array.ndim}")
-    starts, bags = _bags(input.array, offsets, include_last_offset)
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
-    if mode == "max" and scale_grad_by_freq:
-        raise ValueError("max mode does not support scaling the gradient by the frequency")
-    if mode == "max" and sparse:
-        raise ValueError("max mode does not support sparse weights")
-    _check_lookup(input, weight, sparse)
-    if max_norm is not None:
-        _renorm(weight, input, max_norm, norm_type)
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
-                                  f"supported for mode='sum' (got mode='{mode}'). "
-                                  "Please open a feature request on GitHub.")
-    if weight.array.dtype.kind not in dt.FLOATING:
-        raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
-                           f"BFloat16, Float, Double; but got torch.{weight.dtype.tensor_type} instead (while "
-                           "checking arguments for embedding_bag)")
-    if per_sample_weights is not None and per_sample_weights.array.dtype != weight.array.dtype:
-        names = ["CPUBFloat16Type" if x.array.dtype.kind == "V" else f"torch.{x.dtype.tensor_type}"
-                 for x in (weight, per_sample_weights)]
-        raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
-                           f"'per_sample_weights'; but type {names[0]} does not equal {names[1]} (while checking "
-                           "arguments for embedding_bag)")
-    flat = input.reshape(-1)
-    padding = _padding_row(padding_idx, weight)
-    dtype = weight.array.dtype
-    rows = _embedding(weight, flat, padding, scale_grad_by_freq)
-    if dtype.itemsize == 2:                    # rounded once: the result
-        rows = rows.float()
-        per_sample_weights = per_sample_weights if per_sample_weights is None else per_sample_weights.float()
-    bag_of = np.searchsorted(starts, np.arange(flat.array.size), side="right") - 1
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)
-    if padding >= 0:
-        kept = np.flatnonzero(flat.array != padding)
-        rows, bag_of = rows[wrap(kept)], bag_of[kept]
-    result = wrap(np.zeros((bags, weight.array.shape[1]), rows.array.dtype))
-    if mode == "max":
-        places = wrap(np.broadcast_to(bag_of[:, None], rows.array.shape).copy())
-        return converted(result.scatter_reduce(0, places, rows, "amax", include_self=False), dtype)
-    result = result.index_add(0, wrap(bag_of), rows)
-    if mode == "mean":
-        counts = np.maximum(np.bincount(bag_of, minlength=bags), 1).astype(rows.array.dtype)
-        result = result / wrap(counts[:, None])
-    return converted(result, dtype)
-
-
-def _bags(input, offsets, include_last):
-    """(where each bag starts, how many there are)."""
-    if input.ndim == 2:
-        if offsets is not None:
-            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
-                             "fixed length sequences. However, found offsets of type <class 'torch.Tensor'>")
-        if input.dtype.kind in dt.BOOL + dt.COMPLEX:   # in torch the places of the bags have the dtype of the input
-            raise not_implemented("arange_cpu", input)
-        if not input.shape[1]:
-            raise RuntimeError("step must be nonzero")
-        return np.arange(0, input.size, input.shape[1]), len(input)
-    if input.ndim != 1:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
-    if offsets is None or offsets.array.ndim != 1:
-        raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
-    starts = offsets.array
-    if starts.size and starts[0] != 0:
-        raise RuntimeError(f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-                           f"position 0. However, got {starts[0]}")
-    if starts.size and starts[-1] > input.size:
-        raise RuntimeError(f"offsets[-1] can not be greater than input's length {input.size} but got offsets[-1] of "
-                           f"{starts[-1]}")
-    return (starts[:-1], len(starts) - 1) if include_last else (starts, len(starts))
 
 
 @public()

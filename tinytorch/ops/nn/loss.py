@@ -12,21 +12,25 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, in_float32, promoted, scalar_as
+from ...autograd.promotion import by_steps, check_broadcast, converted, in_float32, promoted, refuse_gradient, scalar_as
 from ...autograd.public import public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.layout import operand_order
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
 from ..elementwise.math import log, log1p
 from ..elementwise.special import sigmoid
-from .activation import _hardtanh, logsigmoid
+from .activation import _hardtanh, _log_sigmoid, logsigmoid
 from .cross_entropy import reduction_of
 
 
-def reduced(loss, reduction):
-    """`loss`, its mean or its sum."""
+def reduced(loss, reduction, *operands):
+    """`loss`, its mean or its sum. `operands`: the tensors that torch's formula reads, in that order; by them it lays
+    out in memory a loss that is not added up."""
     if reduction == "none":
+        if operands and loss.array.strides != operands[0].array.strides:
+            loss.array = operand_order(loss.array, *[x.array for x in operands])
         return loss
     return loss.mean() if reduction == "mean" else loss.sum()
 
@@ -112,11 +116,24 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return reduced((input - target).abs(), reduction)
 
 
-@op(name="huber_loss", elementwise=True,
-    difference=lambda g, difference, delta: g * _hardtanh(difference, -delta, delta))
-def _huber_of(difference, delta):
-    size = np.abs(stepwise(difference))
+@op(name="huber_slope", difference=lambda g, difference, delta: g * (abs(difference) < delta))
+def _limited(difference, delta):
+    return _hardtanh.op.forward(difference, -delta, delta)
+
+
+@op(name="huber_loss", elementwise=True, steps=True,
+    input=lambda g, input, target, delta: g * _limited(input - target, delta),
+    target=lambda g, input, target, delta: g * _limited(target - input, delta))
+def _huber_of(input, target, delta):
+    return _huber_by_size(np.abs(input - target), delta)
+
+
+def _huber_by_size(size, delta):
     return np.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
+
+
+_huber_of.op.in_bfloat16 = lambda input, target, delta: _huber_by_size(
+    np.abs(stepwise(input) - stepwise(target)), delta)
 
 
 def _huber(kernel, input, target, delta, divisor=None):
@@ -126,7 +143,7 @@ def _huber(kernel, input, target, delta, divisor=None):
         raise not_implemented(kernel, input)
     if input.array.itemsize == 2 and divisor is None:
         delta = dt.cast(scalar_as(delta, input.array.dtype), np.dtype(np.float32)).item()
-    loss = _huber_of(input - target, delta)
+    loss = _huber_of(input, target, delta)
     return loss if divisor is None else loss / divisor
 
 
@@ -146,7 +163,17 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return reduced((input - target).abs(), reduction)
-    return reduced(_huber("smooth_l1_cpu", input, target, float(beta), beta), reduction)
+    return reduced(_huber("smooth_l1_cpu", input, target, float(beta), beta), reduction, input, target)
+
+
+def _refuse_gradient(g, dtype, other):
+    raise RuntimeError(f"Found dtype {other.type_name} but expected {dtype.type_name}")
+
+
+@op(name="huber_loss", first=2, loss=_refuse_gradient)
+def _without_gradient(dtype, other, loss):
+    """The loss of two dtypes, in the first: torch's has no derivative."""
+    return dt.cast(loss, dtype.numpy)
 
 
 @public(python=True)
@@ -160,6 +187,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     >>> torch.nn.functional.huber_loss(torch.tensor([1., 2.]), torch.tensor([1.5, 4.]))
     tensor(0.8125)
     """
+    dtype, other = input.dtype, target.dtype
     input, target = _paired(input, target)
     _check_weight(input, weight)
     reduction = reduction_of(reduction)
@@ -167,7 +195,11 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     loss = _huber("huber_cpu", input, target, float(delta))
-    return reduced(loss, reduction) if weight is None else _weighted(loss, weight, reduction, by_weight=False)
+    if dtype is not other:
+        loss = _without_gradient(dtype, other, loss)
+    if weight is not None:
+        return _weighted(loss, weight, reduction, by_weight=False)
+    return reduced(loss, reduction, input, target)
 
 
 # ------------------------------------------------------------------ probabilities
@@ -199,7 +231,7 @@ def _bce_backward(grad, input, target):
 
 @op(name="binary_cross_entropy", elementwise=True,
     input=lambda g, input, target: _bce_backward(g, input, target),
-    target=lambda g, input: g * (log1p(-input) - log(input)))
+    target=lambda g, input, target: g * (log1p(-input) - log(input)))
 def _bce(input, target):
     """Each step rounded, as in torch's kernel."""
     input, target = stepwise(input), stepwise(target)
@@ -227,6 +259,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         raise RuntimeError(f"Found dtype {type_name(target)} but expected {type_name(input)}")
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("binary_cross_entropy", input)
+    refuse_gradient("binary_cross_entropy", "weight", weight)
     _check_chances("input", input.array)
     _check_chances("target", target.array)
     loss = _bce(input, target)
@@ -242,12 +275,34 @@ def _check_chances(name, array):
 
 @op(name="binary_cross_entropy_with_logits",
     input=lambda g, input, target: g * (sigmoid(input) - target),
-    target=lambda g, input: g * -input)
+    target=lambda g, input, target: g * -input)
 def _bce_logits(input, target):
     result = np.abs(input)
     result = np.log1p(np.exp(-result))
     result += np.maximum(input, 0)
     return result - input * target
+
+
+def _weighted_part(input, target, pos_weight):
+    return ((pos_weight - 1) * target + 1) * _log_sigmoid(input)
+
+
+def _weighted_logits(input, target, pos_weight):
+    return (1 - target) * input - _weighted_part(input, target, pos_weight)
+
+
+def _weighted_slope(g, input, target, pos_weight):
+    positive = pos_weight * target
+    return g * ((positive + 1 - target) * sigmoid(input) - positive)
+
+
+@op(name="binary_cross_entropy_with_logits", elementwise=True, steps=True, input=_weighted_slope,
+    target=lambda g, input, target, pos_weight: g * (_log_sigmoid(-input) - _log_sigmoid(input) * pos_weight))
+def _bce_weighted_logits(input, target, pos_weight):
+    return _weighted_logits(input, target, pos_weight)
+
+
+_bce_weighted_logits.op.in_bfloat16 = by_steps(_weighted_logits)
 
 
 @public(python=True)
@@ -267,18 +322,24 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     if weight is not None or pos_weight is not None:
         refuse(binary_cross_entropy_with_logits, input, target, weight, None, None, reduction, pos_weight)
+        refuse_gradient("binary_cross_entropy_with_logits", "weight", weight)
+        refuse_gradient("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("log_sigmoid_cpu", input)
     if target.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")
-    input, target = promoted(input, target)
-    if pos_weight is None and input.array.dtype.kind in dt.NATIVE:
+    same = input.array.dtype == target.array.dtype
+    if pos_weight is None and same and input.array.dtype.kind in dt.NATIVE:
         loss = _bce_logits(input, target)
-    elif pos_weight is None:
-        loss = (1 - target) * input - logsigmoid(input)
-    else:
-        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * logsigmoid(input)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    elif pos_weight is not None and same and pos_weight.array.dtype == input.array.dtype:
+        loss = _bce_weighted_logits(input, target, pos_weight)
+    else:                                      # torch writes each step over the one before, in its dtype
+        rest = logsigmoid(input) if pos_weight is None else converted(_weighted_part(input, target, pos_weight),
+                                                                      input.array.dtype)
+        loss = converted(converted((1 - target) * input, target.array.dtype) - rest, target.array.dtype)
+    if weight is not None:
+        loss = converted(loss * weight, loss.array.dtype)
+    return reduced(loss, reduction, target)
 
 
 @public(python=True)
@@ -309,7 +370,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
         loss = target.exp() * (target - input)
     else:
         loss = target.xlogy(target) - target * input
-    loss = reduced(loss, reduction)
+    loss = reduced(loss, reduction, target, input)
     return loss / input.array.shape[0] if by_batch and input.array.ndim else loss
 
 
@@ -331,7 +392,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     if full:
         stirling = target * target.log() - target + 0.5 * (target * (2 * math.pi)).log()
         loss = loss + stirling.masked_fill(target <= 1, 0)
-    return reduced(loss, reduction)
+    return reduced(loss, reduction, input, target)
 
 
 @public(python=True)
@@ -367,4 +428,4 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: 
         var.clamp_(min=eps)
     difference = input - target
     loss = 0.5 * (var.log() + difference * difference / var)
-    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, var, input, target)

@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, converted, refuse_complex_gradient, result_dtype
+from ...autograd.promotion import check_broadcast, converted, refuse_complex_gradient, refuse_gradient, result_dtype
 from ...autograd.public import public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_implemented, type_name
@@ -35,7 +35,8 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     if input.array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
         margin = int(margin)
     apart = (margin - input).clamp_min(0)
-    return reduced(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
+    loss = apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0)
+    return reduced(loss, reduction, target, input)
 
 
 @public(python=True)
@@ -82,7 +83,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
         raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
                            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
     refuse(margin_ranking_loss, input1, input2, target, margin)
-    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction, target, input1, input2)
 
 
 def _soft_margin_slope(g, input, target):
@@ -101,7 +102,7 @@ def _soft_margin_backward(grad, input, target):
         return _soft_margin_slope(grad, input, target)
 
 
-@op(name="soft_margin_loss", input=lambda g, input, target: _soft_margin_backward(g, input, target))
+@op(name="soft_margin_loss", elementwise=True, input=lambda g, input, target: _soft_margin_backward(g, input, target))
 def _soft_margin(input, target):
     with np.errstate(over="ignore"):           # infinite where torch's is
         return plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))
@@ -120,13 +121,16 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse(soft_margin_loss, input, target)
     if input.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(input)}")
-    if mode.grad and target._requires_grad:
-        raise RuntimeError("The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. "
-                           "This input cannot have requires_grad True.")
+    refuse_gradient("soft_margin_loss", "target", target)
     refuse_complex_gradient("soft_margin_loss", input)
     check_broadcast(input.array.shape, target.array.shape)
     check_fits(input.array, np.broadcast_shapes(input.array.shape, target.array.shape), result_dtype((input, target)))
     return reduced(_soft_margin(input, converted(target, input.array.dtype)), reduction)
+
+
+def _rows(input):
+    """Scores (N, C), (C) or () as rows of classes."""
+    return input.reshape(-1, input.shape[-1] if input.ndim else 1)
 
 
 def _row_slopes(name, slopes):
@@ -134,19 +138,21 @@ def _row_slopes(name, slopes):
     def refuse_it(g):
         raise RuntimeError(f"derivative for aten::{name}_backward is not implemented")
 
-    def with_arrays(rows, settings):           # create_graph makes tensors of saved arrays
-        return slopes(rows, *[x.array if isinstance(x, Tensor) else x for x in settings])
+    def with_arrays(input, settings):          # create_graph makes tensors of saved arrays
+        return slopes(_rows(input), *[x.array if isinstance(x, Tensor) else x for x in settings])
 
     @op(name=name + "_slopes", inputs=1)
-    def slopes_of(rows, settings):
-        return with_arrays(rows, settings)
+    def slopes_of(input, settings):
+        return with_arrays(input, settings)
 
-    @op(name=name + "_backward", grad=refuse_it, rows=refuse_it)
-    def backward(grad, rows, settings):
-        return grad[:, None] * with_arrays(rows, settings)
+    @op(name=name + "_backward", grad=refuse_it, input=refuse_it)
+    def backward(grad, input, settings):
+        return (grad.reshape(-1, 1) * with_arrays(input, settings)).reshape(input.shape)
 
-    def gradient(g, rows, *settings):
-        return g[:, None] * slopes_of(rows, settings) if mode.computing_jvp else backward(g, rows, settings)
+    def gradient(g, input, *settings):
+        if mode.computing_jvp:
+            return (g.reshape(-1, 1) * slopes_of(input, settings)).reshape(input.shape)
+        return backward(g, input, settings)
     return gradient
 
 
@@ -157,7 +163,8 @@ def _beyond(rows, at, margin):
     return beyond
 
 
-def _multi_margin_slopes(rows, at, p, margin, weight):
+def _multi_margin_slopes(rows, target, p, margin, weight):
+    at = target.reshape(-1, 1)
     beyond = _beyond(rows, at, margin)
     result = (beyond > 0 if p == 1 else 2 * beyond) / np.asarray(rows.shape[1], rows.dtype)
     if weight is not None:
@@ -169,12 +176,14 @@ def _multi_margin_slopes(rows, at, p, margin, weight):
 _multi_margin_gradient = _row_slopes("multi_margin_loss", _multi_margin_slopes)
 
 
-@op(name="multi_margin_loss", inputs=1, rows=lambda g, rows, at, p, margin, weight: _multi_margin_gradient(
-    g, rows, at, p, margin, weight))
-def _multi_margin(rows, at, p, margin, weight):
+@op(name="multi_margin_loss", input=lambda g, input, target, p, margin, weight: _multi_margin_gradient(
+    g, input, target, p, margin, weight))
+def _multi_margin(input, target, p, margin, weight):
+    rows, at = _rows(input), target.reshape(-1, 1)
     beyond = _beyond(rows, at, margin)
     beyond = beyond if p == 1 else beyond * beyond
-    return (beyond if weight is None else beyond * weight[at]).sum(1) / rows.shape[1]
+    loss = (beyond if weight is None else beyond * weight[at]).sum(1) / rows.shape[1]
+    return loss.reshape(target.shape)
 
 
 @public(python=True)
@@ -194,9 +203,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     if weight is not None and weight.array.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     refuse(multi_margin_loss, input, target, p, margin, weight)
-    if input.array.ndim == 0:
-        input = input.reshape(1)
-    classes = input.array.shape[-1]
+    classes = input.array.shape[-1] if input.array.ndim else 1
     index = np.atleast_1d(target.array)
     if input.array.ndim > 2 or input.array.ndim == 2 and index.shape != input.array.shape[:1]:
         raise RuntimeError(f"inconsistent target size, expected {list(input.array.shape[:-1])} but got "
@@ -204,11 +211,12 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     if weight is not None and weight.array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
     _check_long(target)
-    _check_kernel("multi_margin_loss_cpu_kernel", input)
+    if input.array.size:
+        _check_kernel("multi_margin_loss_cpu_kernel", input)
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
-    loss = _multi_margin(input.reshape(-1, classes), index.reshape(-1, 1), p, margin, weight)
-    return reduced(loss if input.array.ndim > 1 else loss.reshape(target.array.shape), reduction)
+    refuse_gradient("multi_margin_loss", "weight", weight)
+    return reduced(_multi_margin(input, target, p, margin, weight), reduction)
 
 
 def _check_kernel(kernel, input):
@@ -229,7 +237,15 @@ def _label_margins(rows, labels, listed):
     return np.where(listed[:, :, None] & other[:, None, :], margins, 0)
 
 
-def _multilabel_margin_slopes(rows, labels, listed):
+def _listed(target):
+    """Rows of labels, 0 for those that do not count, and which do."""
+    labels = _rows(target)
+    listed = np.logical_and.accumulate(labels >= 0, axis=1)
+    return np.where(listed, labels, 0), listed
+
+
+def _multilabel_margin_slopes(rows, target):
+    labels, listed = _listed(target)
     over = (_label_margins(rows, labels, listed) > 0).astype(rows.dtype)
     result = over.sum(1)
     np.subtract.at(result, (np.arange(len(rows))[:, None], labels), over.sum(2))
@@ -239,10 +255,10 @@ def _multilabel_margin_slopes(rows, labels, listed):
 _multilabel_margin_gradient = _row_slopes("multilabel_margin_loss", _multilabel_margin_slopes)
 
 
-@op(name="multilabel_margin_loss", inputs=1, rows=lambda g, rows, labels, listed: _multilabel_margin_gradient(
-    g, rows, labels, listed))
-def _multilabel_margin(rows, labels, listed):
-    return _label_margins(rows, labels, listed).sum((1, 2)) / rows.shape[1]
+@op(name="multilabel_margin_loss", input=lambda g, input, target: _multilabel_margin_gradient(g, input, target))
+def _multilabel_margin(input, target):
+    rows = _rows(input)
+    return (_label_margins(rows, *_listed(target)).sum((1, 2)) / rows.shape[1]).reshape(input.shape[:-1])
 
 
 @public(python=True)
@@ -273,9 +289,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     if labels.size and (labels.min() < -1 or labels.max() >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
     _check_long(target)
-    listed = np.logical_and.accumulate(labels >= 0, axis=1)
-    loss = _multilabel_margin(input.reshape(-1, classes), np.where(listed, labels, 0), listed)
-    return reduced(loss if input.array.ndim > 1 else loss.reshape(()), reduction)
+    return reduced(_multilabel_margin(input, target), reduction)
 
 
 @public(python=True)

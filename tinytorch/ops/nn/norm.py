@@ -1,4 +1,4 @@
-"""Normalisation over batches, layers, groups and channels."""
+"""Normalisation over batches and layers. That over groups of channels is in group_norm.py."""
 from __future__ import annotations
 
 import math
@@ -8,30 +8,30 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
+from ...autograd.promotion import refuse_gradient
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
 from ...kernels.layout import channels_last, in_channels_last
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
-from ...tensor import Size, Tensor, wrap
+from ...tensor import Size, Tensor
 from ...types import Ints
-from .pad import pad
 
-__all__ = ["group_norm", "layer_norm", "rms_norm"]
+__all__ = ["layer_norm", "rms_norm"]
 
 #: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
-_WRONG = AttributeError, RuntimeError, TypeError
+WRONG = AttributeError, RuntimeError, TypeError
 
 
 # ------------------------------------------------------------------ half precision, memory order
-def _wide(x):
+def wide(x):
     """An array of half precision in single precision; anything else as it is."""
     return dt.cast(x, np.dtype(np.float32)) if x is not None and x.itemsize == 2 else x
 
 
-def _widened(g, wanted, input, weight):
+def widened(g, wanted, input, weight):
     """What a gradient is computed from: the arrays in single precision, if the input is in half precision."""
-    return (g, wanted, input, weight) if input.itemsize != 2 else (_wide(g), wanted, _wide(input), _wide(weight))
+    return (g, wanted, input, weight) if input.itemsize != 2 else (wide(g), wanted, wide(input), wide(weight))
 
 
 def _as(dtype):
@@ -44,24 +44,38 @@ def _kept_in(input, *parameters):
     return np.dtype(np.float32) if any([p is not None and p.dtype == np.float32 for p in parameters]) else input.dtype
 
 
-def _laid_out(result, like):
+def laid_out(result, like, is_last=channels_last):
     """`result`, with channels last in memory if array `like` has them there: they are copied."""
-    if like.ndim not in (4, 5) or like.strides[1] > like.strides[-1] or not channels_last(like):
+    if like.ndim not in (4, 5) or like.strides[1] > like.strides[-1] or not is_last(like):
         return result
     return in_channels_last(result)
 
 
-def _shaped(grads, input, weight, bias, like=None):
+def _filled_last(x):
+    """`channels_last` as batch norms see it: strides along sizes of 1 do not count where there are no gaps."""
+    return channels_last(x) or np.moveaxis(x, 1, -1).flags.c_contiguous
+
+
+def about(bias):
+    """What its gradient needs of a bias that torch does not save."""
+    return None if bias is None else (bias.shape, bias.dtype)
+
+
+#: What stands in for it where the gradients are derived again.
+_BIAS = {"bias": lambda aux: None if aux[-1] is None else np.zeros(*aux[-1])}
+
+
+def shaped(grads, input, weight, bias, like=None, is_last=channels_last):
     """The gradients of input, weight and bias in their shapes and dtypes, that of the input in the memory format of
-    `like`."""
+    `like`; `bias`: its shape and dtype."""
     g_input, g_weight, g_bias = grads
     if input.itemsize == 2:
         g_input = _as(input.dtype)(g_input)
         g_weight = g_weight if weight is None else _as(weight.dtype)(g_weight)
-        g_bias = g_bias if bias is None else _as(bias.dtype)(g_bias)
-    return (g_input if g_input is None or like is None else _laid_out(g_input, like),
+        g_bias = g_bias if bias is None else _as(bias[1])(g_bias)
+    return (g_input if g_input is None or like is None else laid_out(g_input, like, is_last),
             None if weight is None or g_weight is None else g_weight.reshape(weight.shape),
-            None if bias is None or g_bias is None else g_bias.reshape(bias.shape))
+            None if bias is None or g_bias is None else g_bias.reshape(bias[0]))
 
 
 def _single(function, input, *parameters):
@@ -97,7 +111,7 @@ def _gradient_in_channels_last(input):
 def _ordered(input):
     """`input`, whose gradient has channels last in memory if `input` has."""
     array = input.array
-    if array.ndim not in (4, 5) or array.strides[1] > array.strides[-1] or not channels_last(array):
+    if array.ndim not in (4, 5) or array.strides[1] > array.strides[-1] or not _filled_last(array):
         return input
     return _gradient_in_channels_last(input)
 
@@ -112,9 +126,9 @@ def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, mo
     return _single(normalised, _ordered(input), weight, bias)
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.batch_norm_backward(
-        *_widened(g, wanted, input, weight), aux[0], aux[2]), input, weight, bias, input))
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition, stand_ins=_BIAS,
+    joint=lambda g, wanted, input, weight, running_mean, running_var, aux: shaped(kernels.batch_norm_backward(
+        *widened(g, wanted, input, weight), aux[0], aux[1]), input, weight, aux[2], input, _filled_last))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
@@ -122,42 +136,45 @@ def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
         to = _as(kept := _kept_in(input, weight, bias, running_mean, running_var))
 
         def rounded(x):
-            return _wide(to(x))
-        result, statistics = kernels.batch_norm(_wide(input), _wide(weight), _wide(bias), eps, rounded,
+            return wide(to(x))
+        result, statistics = kernels.batch_norm(wide(input), wide(weight), wide(bias), eps, rounded,
                                                 rounded if kept == dt.BFLOAT16 else None)
         for running, new in ((running_mean, statistics[0]), (running_var, unbiased * statistics[1])):
             if running is not None:
-                moved = momentum * new.astype(np.float64) + (1 - momentum) * _wide(running).astype(np.float64)
+                moved = momentum * new.astype(np.float64) + (1 - momentum) * wide(running).astype(np.float64)
                 running[...] = dt.cast(moved, running.dtype)
         result = _as(input.dtype)(result)
-        return result if input.flags.c_contiguous else _laid_out(result, input), statistics
-    result, statistics = kernels.batch_norm(input, weight, bias, eps)
-    if running_mean is not None:
-        running_mean *= 1 - momentum
-        running_mean += momentum * statistics[0]
-    if running_var is not None:
-        running_var *= 1 - momentum
-        running_var += momentum * unbiased * statistics[1]
-    return result if input.flags.c_contiguous else _laid_out(result, input), statistics
+    else:
+        result, statistics = kernels.batch_norm(input, weight, bias, eps)
+        if running_mean is not None:
+            running_mean *= 1 - momentum
+            running_mean += momentum * statistics[0]
+        if running_var is not None:
+            running_var *= 1 - momentum
+            running_var += momentum * unbiased * statistics[1]
+    if not input.flags.c_contiguous:
+        result = laid_out(result, input, _filled_last)
+    return result, (*statistics[::2], about(bias))
 
 
 def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
     def moved(input, weight, bias, mean, var):
         x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    mean, var = (v if isinstance(v, Tensor) else wrap(v) for v in (mean, var))
     return _single(moved, _ordered(input), weight, bias, mean, var)
 
 
-@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition,
-    joint=lambda g, wanted, input, weight, bias, aux: _shaped(kernels.scale_shift_backward(
-        *_widened(g, wanted, input, weight), *aux), input, weight, bias, input))
+@op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition, stand_ins=_BIAS,
+    joint=lambda g, wanted, input, weight, mean, var, aux: shaped(kernels.scale_shift_backward(
+        *widened(g, wanted, input, weight), *aux[:2]), input, weight, aux[2], input, _filled_last))
 def _scale_shift(input, weight, bias, mean, var, eps):
-    rate = 1 / np.sqrt(_wide(var) + eps)
-    mean = _wide(mean)
-    result = kernels.scale_shift(_wide(input), _wide(weight), _wide(bias), mean, rate)
+    rate = 1 / np.sqrt(wide(var) + eps)
+    mean = wide(mean)
+    result = kernels.scale_shift(wide(input), wide(weight), wide(bias), mean, rate)
     result = _as(input.dtype)(result)
-    return result if input.flags.c_contiguous else _laid_out(result, input), (mean.copy(), rate)
+    if not input.flags.c_contiguous:
+        result = laid_out(result, input, _filled_last)
+    return result, (mean.copy(), rate, about(bias))
 
 
 @public(hot=True)
@@ -182,7 +199,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     try:
         return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
-    except _WRONG:
+    except WRONG:
         refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
         raise
 
@@ -193,7 +210,7 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
             if value is None:
                 raise RuntimeError(f"running_{name} must be defined in evaluation mode")
     if not input.array.size:
-        return _affine(input * 1, *(v if v is None else v.sum() for v in (weight, bias)))
+        return _affine(input * 1, *(v if v is None else v[0] for v in (weight, bias)))
     channels = input.array.shape[1] if input.array.ndim > 1 else 1
     for name, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight),
                         ("bias", bias)):
@@ -201,17 +218,15 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
             raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("batch_norm", input)
-    _check_types(input, weight, bias, running_mean, running_var)
-    mean, var = (None if v is None else v.array for v in (running_mean, running_var))
+    check_types(input, weight, bias, running_mean, running_var)
+    refuse_gradient("native_batch_norm", "running_mean", running_mean)
+    refuse_gradient("native_batch_norm", "running_var", running_var)
     if not training:
-        return _scale_shift(input, weight, bias, mean, var, eps)
-    for running in (running_mean, running_var):
-        if running is not None:
-            running.version[0] += 1
-    return _batch_norm(input, weight, bias, mean, var, momentum, eps)
+        return _scale_shift(input, weight, bias, running_mean, running_var, eps)
+    return _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps)
 
 
-def _check_types(input, *parameters):
+def check_types(input, *parameters):
     """RuntimeError unless all have one dtype, or the input is in half precision and the rest in single."""
     given = [p for p in parameters if p is not None]
     dtype = input.array.dtype
@@ -249,7 +264,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
                          f"{Size(input.array.shape)}")
     try:
         return _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
-    except _WRONG:
+    except WRONG:
         refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
         raise
 
@@ -259,12 +274,15 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
     if not use_input_stats:
         return _by_batch(input.contiguous(), running_mean, running_var, weight, bias, False, momentum, eps)
     batch = shape[0]
-    repeated = [v if v is None else v.repeat(batch) for v in (running_mean, running_var, weight, bias)]
+    means = running_mean, running_var
+    if weight is None and input.array.itemsize == 2:           # nothing that is kept in single precision
+        means = [v if v is None else v.to(input.dtype) for v in means]
+    repeated = [v if v is None else v.repeat(batch) for v in (*means, weight, bias)]
     result = _by_batch(input.contiguous().reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
-            mean = _wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
-            running.array[...] = dt.cast(mean, running.array.dtype)
+            mean = wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
+            running.array[...] = dt.cast(dt.cast(mean, moved.array.dtype), running.array.dtype)
             running.version[0] += 1
     return result.reshape(shape)
 
@@ -281,26 +299,30 @@ def _layer_norm_decomposition(input, weight, bias, shape, eps, center):
 
 
 def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
-    grads = kernels.layer_norm_backward(*_widened(g, wanted, input, weight), math.prod(size), *aux)
+    rounded = None
     if input.itemsize == 2:                    # torch adds the parameters' up in the input's dtype
-        grads = grads[0], *map(_as(input.dtype), grads[1:])
-    return _shaped(grads, input, weight, bias, None if center else g)
+        to = _as(input.dtype)
+
+        def rounded(x):
+            return wide(to(x))
+    grads = kernels.layer_norm_backward(*widened(g, wanted, input, weight), math.prod(size), *aux, rounded)
+    return shaped(grads, input, weight, about(bias), None if center else g)
 
 
 @op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition)
 def _layer_norm(input, weight, bias, size, eps, center):
     if input.itemsize != 2:
         result, statistics = kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)
-        return result if center else _laid_out(result, input), statistics
-    return _rounded(kernels.layer_norm(_wide(input), _wide(weight), _wide(bias), math.prod(size), eps, center), input,
+        return result if center else laid_out(result, input), statistics
+    return rounded(kernels.layer_norm(wide(input), wide(weight), wide(bias), math.prod(size), eps, center), input,
                     weight, bias)
 
 
-def _rounded(computed, input, weight, bias):
+def rounded(computed, input, weight, bias):
     """(result, statistics) of a half-precision input, in the dtypes that they are kept in; the latter widened again."""
     result, statistics = computed
     to = _as(_kept_in(input, weight, bias))
-    return _as(input.dtype)(result), tuple([_wide(to(v)) for v in statistics])
+    return _as(input.dtype)(result), tuple([wide(to(v)) for v in statistics])
 
 
 def _check_normalized(input, normalized_shape, weight, bias, star):
@@ -333,11 +355,11 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
     """
     try:
         shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
-        _check_types(input, weight, bias)
+        check_types(input, weight, bias)
         if input.array.dtype.kind not in dt.FLOATING:
             raise not_implemented("LayerNormKernelImpl", input)
         return _layer_norm(input, weight, bias, shape, eps, True)
-    except _WRONG:
+    except WRONG:
         refuse(layer_norm, input, normalized_shape, weight, bias, eps)
         raise
 
@@ -354,7 +376,7 @@ def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None
     """
     try:
         return _rms_norm(input, _check_normalized(input, normalized_shape, weight, None, "*"), weight, eps)
-    except _WRONG:
+    except WRONG:
         refuse(rms_norm, input, normalized_shape, weight, eps)
         raise
 
@@ -365,102 +387,17 @@ def _rms_norm(input, shape, weight, eps):
         return _affine(input * (squares + (dt.finfo(input.dtype).eps if eps is None else eps)) ** -0.5, weight, None)
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("rms_norm", input)
+    if weight is not None and weight.array.dtype != input.array.dtype and (
+            input.array.itemsize > 2 or weight.array.dtype == np.float64):
+        x = input.float() if input.array.itemsize == 2 else input
+        return (_rms_norm(x, shape, None, eps) * weight).to(input.dtype)
     if input.array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
+    if weight is not None and weight._requires_grad and not input._requires_grad:
+        return _rms_norm(input, shape, None, eps) * weight         # torch saves the product's factors alone
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
 
 
-def _group_norm_decomposition(input, weight, bias, groups, eps):
-    def normalised(input, weight, bias):
-        rows = input.reshape(input.shape[0], groups, math.prod(input.shape[1:]) // groups)
-        centred = rows - rows.mean(2, keepdim=True)
-        x = (centred / ((centred * centred).mean(2, keepdim=True) + eps).sqrt()).reshape(input.shape)
-        return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    if not input.array.flags.c_contiguous:     # torch takes views of what can be read as rows
-        input = _ordered(input)
-    return _single(normalised, input, weight, bias)
-
-
-@op(name="native_group_norm", aux=True, inputs=3, decomposition=_group_norm_decomposition,
-    joint=lambda g, wanted, input, weight, bias, groups, aux: _shaped(kernels.group_norm_backward(
-        *_widened(g, wanted, input, weight), groups, *aux), input, weight, bias, input))
-def _group_norm(input, weight, bias, groups, eps):
-    if input.itemsize != 2:
-        result, statistics = kernels.group_norm(input, weight, bias, groups, eps)
-    else:
-        result, statistics = _rounded(kernels.group_norm(_wide(input), _wide(weight), _wide(bias), groups, eps), input,
-                                      weight, bias)
-    return _laid_out(result, input), statistics
-
-
 #: They take bfloat16 as it is, beside parameters in single precision.
-for _primitive in (_batch_norm, _scale_shift, _layer_norm, _group_norm):
+for _primitive in (_batch_norm, _scale_shift, _layer_norm):
     _primitive.op.converts = True
-
-
-@public(hot=True)
-def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
-               eps: float = 1e-5) -> Tensor:
-    """layer_norm over each of `num_groups` groups of channels of `input` (N, C, *); weight and bias by channel.
-
-    RuntimeError if the groups do not divide C, ValueError for one value per group. Wu and He 2018.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.group_norm(torch.tensor([[1., 3., 5., 7.]]), 2)
-    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
-    """
-    try:
-        return _by_group(input, num_groups, weight, bias, eps)
-    except _WRONG:
-        refuse(group_norm, input, num_groups, weight, bias, eps)
-        raise
-
-
-def _by_group(input, num_groups, weight, bias, eps):
-    shape = input.array.shape
-    if len(shape) < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
-    per_group = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
-    if math.prod(per_group[:1] + per_group[2:]) == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {per_group}")
-    if shape[1] % num_groups:
-        raise RuntimeError("Expected number of channels in input to be divisible by num_groups, but got input of shape "
-                           f"{list(shape)} and num_groups={num_groups}")
-    for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and value.array.shape != shape[1:2]:
-            raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but "
-                               f"got {name} of shape {list(value.array.shape)} and input of shape {list(shape)}")
-    _check_types(input, weight, bias)
-    if input.array.dtype.kind not in dt.FLOATING:
-        raise not_implemented("GroupNormKernelImpl", input)
-    return _group_norm(input, weight, bias, num_groups, eps)
-
-
-@public(python=True)
-def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError below 3 dimensions.
-
-    Krizhevsky et al. 2012.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2, alpha=1.)
-    tensor([[[0.7378],
-             [0.5946]]])
-    """
-    shape = input.array.shape
-    if len(shape) < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {len(shape)} "
-                         "dimensions)")
-    if not input.array.size:
-        return input
-    if len(shape) > 3 and input.array.dtype.kind in dt.FLOATING and input.array.itemsize == 2:
-        raise not_implemented("avg_pool3d_out_frame", input)   # by which torch takes the mean
-    squares = pad(input * input, (0, 0) * (len(shape) - 2) + (size // 2, (size - 1) // 2))
-    window = squares.narrow(1, 0, shape[1])
-    for i in range(1, size):
-        window = window + squares.narrow(1, i, shape[1])
-    if window.is_floating_point() or window.is_complex():
-        window = window / size
-    else:
-        window = window // size                # as torch's pooling of integers does
-    return input / (window * alpha + k) ** beta

@@ -11,12 +11,13 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import int_of
+from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import pool as kernels
-from ...kernels.layout import channels_last, in_channels_last
+from ...kernels.layout import channels_last, in_channels_last, in_order
 from ...tensor import Tensor, check_dim
 from ...types import Ints
 from ..plan import planned
@@ -36,9 +37,11 @@ def back(x, like, n=None):
     """Images with the leading axes of array `like`; with channels last in memory if it has `n` other axes and they are
     the last ones there: for that they are copied."""
     x = x.reshape(like.shape[:like.ndim - x.ndim + 1] + x.shape[1:])
-    if n is None or like.strides[-n - 1] > like.strides[-1] or not is_last(like, n):
+    if n is None or like.strides[-n - 1] > like.strides[-1]:
         return x
-    return in_channels_last(x)
+    if n == 3 and x.ndim == 4 and not like.flags.c_contiguous and np.moveaxis(like, 0, -1).flags.c_contiguous:
+        return in_order(x, (1, 2, 3, 0))       # of one example too
+    return in_channels_last(x) if is_last(like, n) else x
 
 
 def is_last(x, n):
@@ -83,7 +86,8 @@ def _max_pool_grad(top, kernel, stride, padding, dilation, input, grad):
     x = images(input, n)
     settings = kernel, stride, padding, dilation
     top = _top(top, *settings, x, grad.shape[-n:])
-    return back(kernels.max_pool_grad(x, top, images(grad, n), *settings), input, n)
+    like = grad if n == 3 and input.ndim == 4 else input       # as torch does it
+    return back(kernels.max_pool_grad(x, top, images(grad, n), *settings), like, n)
 
 
 @op(name="max_pool2d_with_indices_backward", first=5, values=lambda g, top, kernel, stride, padding, dilation, input:
@@ -290,6 +294,8 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
     if n == 3 and input.array.ndim == 4 and channels_last(input.array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     narrow = input.array.dtype == dt.BFLOAT16
+    if in_a_row and not input.array.flags.c_contiguous and not (input._requires_grad and mode.grad):
+        input = input.contiguous()             # torch's routine for values alone makes them in the usual order
     if return_indices:
         top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)
         return _max_ats[n](n, [top.array], input, indices), indices

@@ -138,9 +138,22 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     return _leaky_relu(input, float(negative_slope))
 
 
+@op(name="prelu_kernel_backward", grad=lambda g, input, weight: g * (~(input >= 0) * weight + (input >= 0)),
+    input=lambda g: zeros_like(g), weight=lambda g, grad, input: g * grad * ~(input >= 0))
+def _prelu_leak(grad, input, weight):
+    """The gradient of the input. Its own derivatives take 0 for positive and NaN for negative, as torch's do."""
+    return _leak.op.forward(grad, input, weight)
+
+
+@op(name="prelu_kernel_backward", grad=lambda g, input: g * (input * ~(input >= 0)),
+    input=lambda g, grad, input: g * grad * ~(input >= 0))
+def _prelu_slope(grad, input):
+    return grad * parts(input)[1]
+
+
 @op(name="prelu_kernel",
-    input=lambda g, input, weight: _leak(g, input, weight),
-    weight=lambda g, input, weight: g * (input * (input <= 0)))
+    input=lambda g, input, weight: _prelu_leak(g, input, weight),
+    weight=lambda g, input, weight: _prelu_slope(g, input))
 def _prelu(input, weight):
     positive, negative = parts(input)
     return positive + negative * weight
@@ -194,7 +207,10 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     if training:
         with stream_of(generator) as stream:
             slopes = wrap(rrelu_slopes(input.array, lower, upper, stream))
-    return _rrelu(input, slopes)
+    result = _rrelu(input, slopes)
+    if training and not result.array.flags.c_contiguous:
+        result.array = np.ascontiguousarray(result.array)      # as torch's routine that draws makes it
+    return result
 
 
 rrelu_, leaky_relu_ = in_place(rrelu), in_place(leaky_relu)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, single
-from ...autograd.promotion import EXACT, converted, write_out
+from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import softmax as kernels
@@ -60,14 +60,14 @@ def _log_softmax_backward(grad, output, dim):
 @single(name="softmax", input=_softmax_gradient)
 def _softmax(input, dim):
     if input.itemsize == 2:
-        return _in_single(kernels.softmax, dim, np.ascontiguousarray(input))
+        return _in_single(kernels.softmax, dim, np.asarray(input, order="C"))
     return kernels.softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
 @single(name="log_softmax", input=_log_softmax_gradient)
 def _log_softmax(input, dim):
     if input.itemsize == 2:
-        return _log_softmax_of_halves(np.ascontiguousarray(input), dim)
+        return _log_softmax_of_halves(np.asarray(input, order="C"), dim)
     return kernels.log_softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
@@ -91,8 +91,9 @@ def _along(primitive, input, dim, dtype):
     if kind not in dt.FLOATING and input.array.size:
         last = "lastdim_" if dim == input.array.ndim - 1 and kind not in dt.COMPLEX else ""
         raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
+    refuse_complex_gradient(f"_{primitive.op.name}", input)
     if input.array.ndim == 0:
-        return primitive(input.reshape(1), 0).sum()
+        dim = ()                               # along which every sum is one element
     return primitive(input, dim)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, converted
+from ...autograd.promotion import EXACT, converted, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
@@ -23,14 +23,14 @@ __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "dif
 
 def _running(accumulate, input, dim, dtype, *flags):
     """`accumulate` along `dim` in the dtype that is asked for (integers: int64)."""
+    dim = check_dim(dim, input.array.ndim)
     if dtype is not None:
-        if dtype is dt.bool:
+        if dtype is dt.bool and input.array.ndim and input.array.size:
             raise not_implemented(f"{accumulate.op.name}_out_cpu", dtype)
         check_recorded_dtype(input, dtype)
         input = converted(input, dtype.numpy)
     elif input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
-    dim = check_dim(dim, input.array.ndim)
     return at_once(accumulate, input, dim, *flags)
 
 
@@ -89,10 +89,10 @@ def _cumprod_grad(g, input, ans, dim):
     x, g = input.swapaxes(0, dim).conj(), g.swapaxes(0, dim)
     if isinstance(g, Tensor):
         one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x.array.dtype))
-        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x[1:])).swapaxes(0, dim)
+        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x[1:])).swapaxes(0, dim).contiguous()
     before = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
-    return (before * _chain(g, x)).swapaxes(0, dim)
+    return np.ascontiguousarray((before * _chain(g, x)).swapaxes(0, dim))
 
 
 def _of_complex(array):
@@ -142,7 +142,7 @@ def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()
     if input.dtype.kind not in dt.COMPLEX:
-        wide = input.astype(np.float32) if input.dtype == np.float16 else np.ascontiguousarray(input)
+        wide = np.asarray(input, np.float32 if input.dtype == np.float16 else None, order="C")
         return np.logaddexp.accumulate(wide, axis=dim).astype(input.dtype, copy=False)
     result = np.array(input, order="C")        # one after the other: the imaginary parts add up, unwrapped
     steps = np.moveaxis(result, dim, 0)
@@ -176,8 +176,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tens
     return _running(_cumprod, input, dim, dtype)
 
 
-@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="logcumsumexp_out_cpu",
-        out="expected scalar_type {Want} but found {Have}", method=True)
+@public(out="expected scalar_type {Want} but found {Have}", method=True)
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """log of the running sums of exp(input) along `dim`, without overflow.
 
@@ -185,7 +184,10 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     >>> torch.logcumsumexp(torch.zeros(2), 0)
     tensor([0.0000, 0.6931])
     """
-    return at_once(_logcumsumexp, input, check_dim(dim, input.array.ndim))
+    dim = check_dim(dim, input.array.ndim)
+    if input.array.dtype.kind in dt.INTEGRAL:
+        raise not_implemented("logcumsumexp_out_cpu", input)
+    return at_once(_logcumsumexp, input, dim)
 
 
 def _taken_grad(g, input, dim, index):
@@ -202,9 +204,13 @@ def _cumulative(name, accumulate, take, result, input, dim):
     if not array.ndim:
         if dim not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
-        return result(input.clone(), wrap(np.zeros((), np.int64)))
+        refuse_complex_gradient(name, input)
+        index = wrap(np.zeros((), np.int64))
+        return result(take(input, 0, index), index)
     if not array.size:                         # whatever `dim` is
-        return result(take(input, 0, np.zeros(array.shape, np.int64)), wrap(np.zeros(array.shape, np.int64)))
+        refuse_complex_gradient(name, input)
+        index = wrap(np.zeros(array.shape, np.int64))
+        return result(take(input, 0, index), index)
     dim = check_dim(dim, array.ndim)
     if array.dtype.kind in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", input)
@@ -241,7 +247,9 @@ def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_typ
 # ------------------------------------------------------------------ differences and integrals
 def _slices(x, dim):
     """All but the first, and all but the last, along `dim`."""
-    lead = (slice(None),) * dim
+    if not x.array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    lead = (slice(None),) * check_dim(dim, x.array.ndim)
     return x[lead + (slice(1, None),)], x[lead + (slice(None, -1),)]
 
 
@@ -275,17 +283,28 @@ def _sides(name, y, x, dim):
     if y.array.dtype == bool or x is not None and x.array.dtype == bool:
         raise RuntimeError(f"{name}: received a bool input for `{'y' if x is None else 'x` or `y'}`, but bool is not "
                            "supported")
-    right, left = _slices(y, dim)
     if x is None:
+        right, left = _slices(y, dim)
         return left, right, None
+    ndim = y.array.ndim
     if x.array.ndim == 1:
-        if x.array.shape[0] != y.array.shape[dim]:
-            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
-        x = x.reshape([-1 if d == dim else 1 for d in range(y.array.ndim)])
-        behind, before = _slices(x, dim)
-    else:
-        behind, before = _slices(x, dim - y.array.ndim + x.array.ndim)
-    return left, right, behind - before
+        if x.array.shape[0] != _size(y, dim):
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+        dim = check_dim(dim, ndim)
+        x = x.reshape([x.array.shape[0] if d == dim else 1 for d in range(ndim)])
+    elif x.array.ndim < ndim:
+        x = x.reshape((1,) * (ndim - x.array.ndim) + x.array.shape)
+    behind, before = _slices(x, dim)
+    widths = behind - before
+    right, left = _slices(y, dim)
+    return left, right, widths
+
+
+def _size(x, dim):
+    """The size of dimension `dim`, which has to be there."""
+    if not x.array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return x.array.shape[check_dim(dim, x.array.ndim)]
 
 
 @public()
@@ -300,9 +319,8 @@ def trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: int = -1) -> 
 
 
 def _integral(y, x, dx, dim):
-    shape = y.array.shape
-    dim = check_dim(dim, len(shape))
-    if shape and not shape[dim]:               # of no points, in the dtype of y
+    if not _size(y, dim):                      # of no points, in the dtype of y
+        shape, dim = y.array.shape, check_dim(dim, y.array.ndim)
         return wrap(np.zeros(shape[:dim] + shape[dim + 1:], y.array.dtype))
     left, right, widths = _sides("trapezoid", y, x, dim)
     if widths is not None:
@@ -324,7 +342,6 @@ def cumulative_trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: in
     >>> torch.cumulative_trapezoid(torch.tensor([1., 5., 10.]))
     tensor([ 3.0000, 10.5000])
     """
-    dim = check_dim(dim, y.array.ndim)
     left, right, widths = _sides("cumulative_trapezoid", y, x, dim)
     if widths is None:
         return ((left + right) * (dx / 2.0)).cumsum(dim)

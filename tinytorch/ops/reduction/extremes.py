@@ -7,10 +7,11 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
 from .reductions import (
+    _number_of,
     at_once,
     axes,
     check_nonempty,
@@ -38,7 +39,7 @@ def _shared(g, input, extreme, dim):
 def shared_evenly(g, ans, input):
     """`g` split evenly among the elements that are the extreme of all (or NaN, if that is)."""
     x, extreme = raw(input), raw(ans)
-    hits = np.isnan(x) if extreme != extreme else x == extreme
+    hits = in_c_order(np.asarray(np.isnan(x) if extreme != extreme else x == extreme))
     return masked(spread(g / int(np.count_nonzero(hits)), input.shape, range(input.ndim)), hits)
 
 
@@ -155,15 +156,15 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
     if isinstance(dim, Tensor):
         return getattr(input, name + "imum")(dim)
     array = input.array
-    if array.dtype.kind in dt.COMPLEX and dim is None:
-        raise not_implemented(f"{name}_all", input)
     if dim is None:
         if not array.size:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                "Specify the reduction dim with the 'dim' argument.")
+        if array.dtype.kind in dt.COMPLEX:
+            raise not_implemented(f"{name}_all", input)
         return at_once(reduce, input)
     dim = check_dim(dim, array.ndim)
-    check_nonempty(name, array, (dim,) if array.ndim else ())
+    check_nonempty(f"{name}()", array, (dim,) if array.ndim else ())
     if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support complex input")
     return extreme_at(take, result, input, _index_of(function, dt.widened(array), dim), dim, keepdim)
@@ -226,11 +227,13 @@ def _extreme_over(name, reduce, input, dim, keepdim):
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                            "Specify the reduction dim with the 'dim' argument.")
     dim = axes(dim, array.ndim)
-    check_nonempty(name, array, dim)
+    check_nonempty(f"{name}()", array, dim)
+    if array.dtype.kind in dt.COMPLEX and _number_of(array, [d for d in range(array.ndim) if d not in dim]):
+        raise not_implemented(f"{name[1:]}_values_cpu", input)
     return at_once(reduce, input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="max_values_cpu", out=_MISMATCH, apart=None, method=True)
+@public(out=_MISMATCH, apart=None, method=True)
 def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Largest element, or largest over `dim` (an int or several). Equal elements share the gradient.
 
@@ -241,7 +244,7 @@ def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
     return _extreme_over("amax", _amax, input, dim, keepdim)
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="min_values_cpu", out=_MISMATCH, apart=None, method=True)
+@public(out=_MISMATCH, apart=None, method=True)
 def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest element, or smallest over `dim` (an int or several). Equal elements share the gradient.
 
@@ -265,9 +268,12 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
     if not array.size and dim is None:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
                            "identity.")
-    dim = tuple(range(array.ndim)) if dim is None else axes(dim, array.ndim)
+    whole = dim is None
+    dim = axes(dim, array.ndim)
     check_nonempty("aminmax", array, dim)
     if array.dtype.kind in dt.COMPLEX:
+        if not array.ndim and not whole:
+            raise RuntimeError(f"aminmax not implemented for {type_name(input)}")
         raise not_implemented("aminmax_cpu", input)
     return return_types.aminmax(*at_once(_aminmax, input, dim, keepdim))
 
@@ -282,7 +288,7 @@ def _arg(name, function, input, dim, keepdim):
         index = np.asarray(function(array))
         return wrap(index.reshape((1,) * array.ndim) if keepdim else index)
     dim = check_dim(dim, array.ndim)
-    check_nonempty(name, array, (dim,) if array.ndim else ())
+    check_nonempty(f"{name}()", array, (dim,) if array.ndim else ())
     return wrap(np.asarray(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG))
 
 

@@ -5,9 +5,10 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT
+from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented
+from ...kernels import order as kernels
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .extremes import extreme_at, picker, shared_evenly
@@ -42,11 +43,11 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
     array = input.array
     if dim is not None:
         dim = check_dim(dim, array.ndim)
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+        check_nonempty("median()", array, (dim,) if array.ndim else ())
+    if array.dtype.kind in dt.BOOL + dt.COMPLEX and (array.size or dim is not None):
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
     if dim is None:
         return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
-    check_nonempty("median", array, (dim,) if array.ndim else ())
     index = in_c_order(_middle_index(dt.widened(array), dim, ignore_nan)) if array.ndim else np.zeros((), np.int64)
     return extreme_at(take, result, input, index, dim, keepdim)
 
@@ -78,8 +79,8 @@ def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
 
 @public(out=EXACT, method=True)
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | None = None) -> return_types.mode:
-    """The most frequent value along `dim` (the smallest, if several) and where it stands last, as a
-    named tuple (values, indices).
+    """The most frequent value along `dim` (the smallest, if several) and where it stands, as a named
+    tuple (values, indices).
 
     >>> import tinytorch as torch
     >>> values, indices = torch.mode(torch.tensor([3, 1, 3, 2, 1])); values, indices
@@ -88,12 +89,14 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     array = input.array
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
+        refuse_complex_gradient("mode", input)
         return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim)
-    check_nonempty("mode", array, (dim,))
-    if array.dtype.kind in dt.COMPLEX:
+    check_nonempty("mode()", array, (dim,))
+    if array.size and array.dtype.kind in dt.COMPLEX:
         raise not_implemented("mode_cpu", input)
+    refuse_complex_gradient("mode", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
-    order = np.argsort(moved, axis=-1, kind="stable")
+    order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)
     if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # of longer rows, the order is left open
         for row in map(tuple, np.argwhere(np.isnan(moved).any(-1))):
             order[row] = _inserted(moved[row].tolist())

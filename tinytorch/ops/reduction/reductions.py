@@ -75,7 +75,7 @@ def check_nonempty(name, array, dim):
     """IndexError in torch's words if one of the axes to reduce has no elements."""
     for d in dim:
         if not array.shape[d]:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+            raise IndexError(f"{name}: Expected reduction dim {d} to have non-zero size.")
 
 
 def scaled(g, number):
@@ -165,6 +165,7 @@ def _prepared(function, input, dim, keepdim, dtype, numpy):
     if function is mean and dtype.numpy.kind in dt.INTEGRAL:
         raise RuntimeError("mean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {dtype.type_name}")
+    axes(dim, input.array.ndim)                # whose errors come first
     check_recorded_dtype(input, dtype)
     return converted(input, dtype.numpy), dim, keepdim
 
@@ -285,7 +286,8 @@ def _prod_of_halves(input, over, keepdim):
         for row in wide[1:]:
             result = dt.widened(dt.narrowed(np.asarray(result * row)))
         result = dt.narrowed(result)
-    return np.asarray(result).reshape(kept_shape(input.shape, (over,))) if keepdim and input.ndim else result
+    result = np.array(result)                  # of its own memory
+    return result.reshape(kept_shape(input.shape, (over,))) if keepdim and input.ndim else result
 
 
 _prod.op.in_bfloat16 = _prod.op.forward        # which rounds in its middle
@@ -301,13 +303,15 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     >>> torch.prod(torch.tensor([1., 2., 3.]))
     tensor(6.)
     """
+    if dim is not None:
+        dim = check_dim(dim, input.array.ndim)
     if dtype is not None:
         check_recorded_dtype(input, dtype)
     if dtype is not None or input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if dtype is None else dtype.numpy)
     if dim is None:
         return at_once(_prod, input, None, False)
-    return at_once(_prod_over, input, check_dim(dim, input.array.ndim), keepdim)
+    return at_once(_prod_over, input, dim, keepdim)
 
 
 # ------------------------------------------------------------------ truth and counts

@@ -5,9 +5,10 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, promoted, write_out
+from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels import order as kernels
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from .extremes import extreme_at, laid_out_as, picker
@@ -18,22 +19,36 @@ __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", 
 _take_sort, _take_top, _take_kth = picker("sort", strides=True), picker("topk"), picker("kthvalue")
 
 
+#: What torch sorts by std::sort where the order of equal elements is left open. (For the others it depends on the
+#: vector instructions of the processor.)
+_UNSTABLE = {kind.numpy for kind in (dt.bool, dt.uint8, dt.int8, dt.int16, dt.uint16, dt.uint32, dt.uint64,
+                                     dt.float16, dt.bfloat16)}
+_BY_DIGITS = 1 << 15                           # from here on, torch sorts integers by their digits: stable
+
+
 def _order(array, dim, descending):
     """Positions that sort along `dim`, equal elements in the order found; NaN is the largest."""
     if not array.ndim:
         return np.zeros((), np.int64)
-    if array.dtype.kind == dt.WIDENED:
-        array = dt.from_bfloat16(array)
+    array = dt.widened(array)
     if not descending:
         return np.argsort(array, axis=dim, kind="stable")
     backward = np.argsort(np.flip(array, dim), axis=dim, kind="stable")
     return array.shape[dim] - 1 - np.flip(backward, dim)
 
 
+def _by_rows(find, array, dim, descending):
+    """`find` of the rows along `dim` as keys, of which the increasing order is wanted."""
+    moved = np.moveaxis(kernels.rising(dt.widened(array), descending), dim, -1)
+    found = find(moved.reshape(-1, moved.shape[-1]))
+    return np.moveaxis(found.reshape(moved.shape[:-1] + found.shape[-1:]), -1, dim)
+
+
 @public(out=EXACT, apart=None, method=True)
-def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = True,
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
          out: Tensors | None = None) -> return_types.sort:
-    """Sorted along `dim`: the named tuple (values, indices). Always stable; NaN counts as the largest.
+    """Sorted along `dim`: the named tuple (values, indices). NaN counts as the largest. Equal elements stay in their
+    order if `stable`, and always in the dtypes int32, int64, float32 and float64.
 
     >>> import tinytorch as torch
     >>> torch.sort(torch.tensor([3., 1., 2.]), descending=True)
@@ -41,22 +56,29 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     values=tensor([3., 2., 1.]),
     indices=tensor([0, 2, 1]))
     """
-    dim = check_dim(dim, input.array.ndim)
-    if input.array.dtype.kind in dt.COMPLEX:
+    array = input.array
+    dim = check_dim(dim, array.ndim)
+    if array.dtype.kind in dt.COMPLEX:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    index = wrap(laid_out_as(input.array, _order(input.array, dim, descending)))
+    if stable or array.dtype not in _UNSTABLE or not array.size or not array.ndim or not array.strides[dim]:
+        index = _order(array, dim, descending)
+    elif array.ndim == 1 and not descending and array.dtype.kind in dt.INTEGER and array.size >= _BY_DIGITS:
+        index = _order(array, dim, descending)
+    else:
+        index = _by_rows(kernels.sort, array, dim, descending)
+    index = wrap(laid_out_as(array, index))
     return return_types.sort(_take_sort(input, index, dim), index)
 
 
 @public(method=True)
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Tensor:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that `sort` returns.
 
     >>> import tinytorch as torch
     >>> torch.argsort(torch.tensor([3., 1., 2.]))
     tensor([1, 2, 0])
     """
-    return sort(input.detach(), dim, descending)[1]
+    return sort(input.detach(), dim, descending, stable=stable)[1]
 
 
 @public(out=EXACT, apart=None, method=True)
@@ -89,16 +111,29 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     if array.dtype.kind in dt.BOOL + dt.COMPLEX:
         kind = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
         raise RuntimeError(f"{kind} dtypes on CPU")
-    index = _top(dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array, k, dim, largest)
-    index = wrap(index)
+    index = wrap(_top(dt.widened(array), k, dim, largest, sorted))
     return return_types.topk(_take_top(input, index, dim), index)
 
 
-def _top(array, k, dim, largest):
+def _top(array, k, dim, largest, ordered):
     if not array.ndim:                         # for k = 0 too
         return np.zeros((), np.int64)
-    if k == 0:
-        return np.zeros([0 if d == dim else n for d, n in enumerate(array.shape)], np.int64)
+    if not k or not array.size:
+        return np.zeros([k if d == dim else n for d, n in enumerate(array.shape)], np.int64)
+    if ordered or k * 64 <= array.shape[dim]:
+        index = _first_top(array, k, dim, largest)
+        values = np.take_along_axis(array, index, dim)
+        last = values if k == 1 else values.take([k - 1], dim)
+        clear = (np.count_nonzero(array == last, axis=dim) == 1).all()
+        if clear and k > 1:
+            clear = (values == values).all() and (values.take(range(1, k), dim) != values.take(range(k - 1), dim)).all()
+        if clear:                              # none equals another, or is NaN: there is no other order
+            return index
+    return _by_rows(lambda keys: kernels.top(keys, k, ordered), array, dim, largest)
+
+
+def _first_top(array, k, dim, largest):
+    """Where the `k` largest (or smallest) are, of equal elements the first."""
     if k == 1:
         if array.dtype.kind in dt.NATIVE and not largest and np.isnan(array).any():
             return _order(array, dim, False).take([0], dim)
@@ -108,7 +143,6 @@ def _top(array, k, dim, largest):
         return _order(array, dim, largest).take(range(k), dim)
     part = np.argpartition(array, n - k if largest else k - 1, axis=dim)
     part = part.take(range(n - k, n) if largest else range(k), dim)
-    part.sort(axis=dim)                        # so that equal elements come in the order found
     order = _order(np.take_along_axis(array, part, dim), dim, largest)
     return np.take_along_axis(part, order, dim)
 
@@ -124,14 +158,24 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
     """
     array = input.array
     dim = check_dim(dim, array.ndim)
-    check_nonempty("kthvalue", array, (dim,) if array.ndim else ())
+    check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if array.ndim and array.dtype.kind in dt.BOOL + dt.COMPLEX:
         raise not_implemented("kthvalue_cpu", input)
-    index = _order(array, dim, False)
-    index = index.take([k - 1], dim) if array.ndim else index
+    refuse_complex_gradient("kthvalue", input)
+    index = np.zeros((), np.int64)
+    if array.ndim:
+        index = _by_rows(lambda keys: _kth(keys, k - 1), array, dim, False)
     return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim)
+
+
+def _kth(keys, k):
+    index = np.argpartition(keys, k, axis=-1)[:, k:k + 1]
+    several = np.count_nonzero(keys == np.take_along_axis(keys, index, -1), axis=-1) > 1
+    for row in np.flatnonzero(several).tolist():
+        index[row] = kernels.quick_select(keys[row].tolist(), k)
+    return index
 
 
 # ------------------------------------------------------------------ unique

@@ -1,6 +1,7 @@
 """Statistics: var std logsumexp nansum, counts in bins."""
 from __future__ import annotations
 
+import builtins
 import warnings
 
 import numpy as np
@@ -23,6 +24,8 @@ from .reductions import (
     axes,
     check_recorded_dtype,
     divided,
+    kept_shape,
+    like,
     masked,
     raw,
     scaled,
@@ -39,7 +42,7 @@ def _moments(array, dim, freedom, keepdim):
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     n = _number_of(array, dim)
-    mean = _add(array, dim, True) / (n or np.nan)
+    mean = _over(_add(array, dim, True), n or np.nan)
     d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
@@ -47,6 +50,15 @@ def _moments(array, dim, freedom, keepdim):
         wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # squares too large or too small
         return _moments(array.astype(wide), dim, freedom, keepdim)
     return total / freedom if freedom > 0 else total * np.inf if n else total * np.nan, mean
+
+
+def _over(total, n):
+    """total / n; of complex numbers the parts by themselves."""
+    if total.dtype.kind not in dt.COMPLEX:
+        return total / n
+    parts = np.empty_like(total)
+    parts.real, parts.imag = total.real / n, total.imag / n
+    return parts
 
 
 def _variance(array, dim, freedom, keepdim):
@@ -64,7 +76,8 @@ def _var_grad(g, input, dim, freedom, whole):
         g, same = spread(g, input.shape, dim), raw(input) == raw(mean)
         found = masked(g * float("inf"), ~same) + masked(g * float("nan"), same)
         return found.to(input.dtype) if isinstance(g, Tensor) else found.astype(input.dtype)
-    return spread(scaled(g, 2 / freedom if freedom else float("inf")), input.shape, dim) * (input - mean)
+    g = g.reshape(kept_shape(input.shape, dim))
+    return scaled(g, 2 / freedom if freedom else float("inf")) * (input - mean)
 
 
 def _std_grad(g, deviation, input, dim, freedom, whole):
@@ -84,7 +97,12 @@ def _std(input, dim, freedom, keepdim, whole):
 
 def _running_mean(array, dim, mean):
     """`mean` (kept) as it comes out if the elements are taken in one after the other: NaN behind an infinity."""
-    if array.dtype.kind not in dt.COMPLEX and not np.isfinite(mean).all():
+    if array.dtype.kind in dt.COMPLEX:
+        parts = np.empty_like(mean)
+        parts.real = _running_mean(array.real, dim, mean.real)
+        parts.imag = _running_mean(array.imag, dim, mean.imag)
+        return parts
+    if not np.isfinite(mean).all():
         rows = np.moveaxis(array, dim, range(-len(dim), 0)).reshape(*[array.shape[d] for d in range(array.ndim)
                                                                       if d not in dim], -1)
         early = np.isinf(rows[..., :-1]).any(-1).reshape(mean.shape)
@@ -122,9 +140,13 @@ def _std_mean(input, dim, freedom, keepdim, whole):
     return deviation, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(deviation.shape)
 
 
+_std_mean.op.saved_outputs = (0,)
+
+
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     if input.array.dtype.kind in dt.INTEGRAL:
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+        which = f"{name} only support" if name.endswith("_mean") else "std and var only support"
+        raise RuntimeError(f"{which} floating point and complex dtypes")
     if unbiased is not None and (correction is not None or isinstance(dim, bool)):
         raise TypeError(f"{name}() received an invalid combination of arguments")
     if isinstance(dim, bool):                  # var(input, unbiased)
@@ -226,7 +248,7 @@ def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Ten
     return at_once(_logsumexp, to_default(input), axes(dim, array.ndim), keepdim)
 
 
-@op(name="nansum", input=lambda g, input, dim: masked(spread(g, input.shape, dim), ~_is_nan(input)))
+@op(name="nansum", steps=True, input=lambda g, input, dim: spread(g, input.shape, dim) * _not_nan(g, input))
 def _nansum(input, dim, keepdim):
     kept = np.where(np.isnan(input), np.zeros((), input.dtype), input)
     return _add(kept, dim, keepdim, input.dtype if input.dtype.kind in dt.INTEGRAL else None)
@@ -234,6 +256,11 @@ def _nansum(input, dim, keepdim):
 
 def _is_nan(input):
     return np.isnan(raw(input))
+
+
+def _not_nan(g, input):
+    """1 and, for NaN, 0, beside `g`."""
+    return like(g, (~_is_nan(input)).astype(raw(g).dtype))
 
 
 @public(out="", apart=None, method=True)
@@ -250,12 +277,13 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if input.array.dtype.kind in dt.INTEGRAL:
         return sum(input, dim, keepdim, dtype=dtype)
+    over = axes(dim, input.array.ndim)
     if dtype is not None:
-        if dtype.is_complex:
+        if dtype.is_complex and input.array.size:
             raise not_implemented("nansum_cpu", dtype)
         check_recorded_dtype(input, dtype)
         input = converted(input, dtype.numpy)
-    dim = axes(dim, input.array.ndim)
+    dim = over
     return at_once(_nansum, input, dim, keepdim)
 
 
@@ -311,6 +339,16 @@ def _bincount(array, weights, least):
 _COUNTED = {np.dtype(np.float16): 2048, dt.BFLOAT16: 256}
 
 
+def _around(x, dtype):
+    """The ends of the bins for numbers that are all `x`."""
+    low, high = x - 1, x + 1
+    if dtype.kind in dt.NATIVE and dtype.itemsize > 2 and np.isfinite(x):
+        x = dtype.type(x)
+        low = builtins.min(low, float(np.nextafter(x, -np.inf)))
+        high = builtins.max(high, float(np.nextafter(x, np.inf)))
+    return low, high
+
+
 @public(method=True, apart=None,
         out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want} and hist "
             "{have}")
@@ -331,19 +369,23 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
             raise not_implemented("aminmax_cpu", input)
         low, high = float(values.min()), float(values.max())
     if low == high:
-        low, high = low - 1, high + 1
+        low, high = _around(low, array.dtype)
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
+    if array.dtype.kind in dt.INTEGER and not (
+            np.iinfo(array.dtype).min <= low and high <= np.iinfo(array.dtype).max):
+        raise RuntimeError(f"value cannot be converted to type {dt.of(array).name}_t without overflow")
     if array.dtype.kind not in dt.FLOATING:
         raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
     low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
     values = values[(values >= low) & (values <= high)]
     step = _rounding(array)                    # each in the dtype of the input, as torch's routine has it
     number = dt.widened(dt.cast(np.array(bins), array.dtype))
-    places = step(step(step(values - low) * number) / step(high - low)).astype(np.int64)
-    counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
+    places = step(step(step(values - low) * number) / step(high - low))
+    places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.int64)
+    counts = np.bincount(places, minlength=bins)
     return wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
 
 

@@ -1,0 +1,194 @@
+"""Orders that leave equal elements where the algorithms of the C++ standard library leave them.
+
+torch sorts by std::sort, std::nth_element and std::partial_sort, none of which is stable: which of several equal
+elements comes first follows from the steps that they take. These are the steps of libstdc++, on keys that compare by
+`<` alone; where the steps do not depend on each other (the parts that a partition leaves), they are taken at once.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+_SHORT = 16                                    # parts up to this length are left to the insertion sort at the end
+
+
+def rising(array, descending=False):
+    """Integers whose increasing order is that of `array`, or the opposite: NaN is the largest and equal to itself."""
+    if array.dtype.kind == "f":
+        bits = (array + array.dtype.type(0)).view(f"i{array.itemsize}")              # no -0 any more
+        most = np.iinfo(bits.dtype).max
+        array = np.where(np.isnan(array), most, np.where(bits < 0, bits ^ most, bits))
+    return ~array if descending else array
+
+
+def sort(keys):
+    """std::sort of each row of the 2-D `keys`: the positions in increasing order of their keys."""
+    rows, n = keys.shape
+    if n <= _SHORT:
+        return np.argsort(keys, axis=-1, kind="stable")
+    flat = np.array(keys, order="C").reshape(-1)
+    order = np.tile(np.arange(n), rows)
+    starts = np.arange(0, rows * n, n)
+    ends, depth = starts + n, 2 * (n.bit_length() - 1)
+    while starts.size:
+        if not depth:
+            for start, end in zip(starts.tolist(), ends.tolist()):
+                part = slice(start, end)
+                found = np.array(_partially_sorted(flat[part].tolist(), end - start))
+                flat[part], order[part] = flat[part][found], order[part][found]
+            break
+        depth -= 1
+        cuts = _partition(flat, order, starts, ends)
+        starts, ends = np.concatenate((starts, cuts)), np.concatenate((cuts, ends))
+        long = ends - starts > _SHORT
+        starts, ends = np.sort(starts[long]), np.sort(ends[long])
+    last = np.argsort(flat.reshape(rows, n), axis=-1, kind="stable")
+    return np.take_along_axis(order.reshape(rows, n), last, -1)
+
+
+def _partition(keys, order, starts, ends):
+    """Part each of the ranges [start, end) of `keys`, in place and the same in `order`, by the median of three of its
+    elements, which goes to its start. Returns where the upper parts begin."""
+    _median_first(keys, order, starts, ends)
+    lengths = ends - starts - 1
+    firsts = np.cumsum(lengths) - lengths      # of each range, among the elements of all but the pivots
+    part = np.repeat(np.arange(starts.size), lengths)
+    place = np.arange(part.size) + (starts + 1 - firsts)[part]
+    values, pivots = keys[place], keys[starts][part]
+    # From below, elements not less than the pivot are looked for; from above, those not greater: the k-th found of
+    # both change places as long as they have not met.
+    up, down = np.flatnonzero(~(values < pivots)), np.flatnonzero(~(pivots < values))
+    ups, downs = (np.bincount(part[found], minlength=starts.size) for found in (up, down))
+    up_first, down_last = np.cumsum(ups) - ups, np.cumsum(downs) - 1
+    owner = part[up]
+    rank = np.arange(up.size) - up_first[owner]
+    opposite = down[np.maximum(down_last[owner] - rank, 0)]
+    swap = (rank < downs[owner]) & (up < opposite)
+    low, high = place[up[swap]], place[opposite[swap]]
+    keys[low], keys[high] = keys[high], keys[low]
+    order[low], order[high] = order[high], order[low]
+    swaps = np.bincount(owner[swap], minlength=starts.size)
+    # The search from below ends at the next that it would have found, or at the last put above.
+    next_up = np.where(swaps < ups, up[np.minimum(up_first + swaps, up.size - 1)], keys.size)
+    last_down = np.where(swaps > 0, down[down_last + 1 - np.maximum(swaps, 1)], keys.size)
+    return starts + 1 - firsts + np.minimum(next_up, last_down)
+
+
+def _median_first(keys, order, starts, ends):
+    second, middle, last = starts + 1, starts + (ends - starts) // 2, ends - 1
+    a, b, c = keys[second], keys[middle], keys[last]
+    at = np.where(a < b, np.where(b < c, middle, np.where(a < c, last, second)),
+                  np.where(a < c, second, np.where(b < c, last, middle)))
+    for array in (keys, order):
+        array[starts], array[at] = array[at], array[starts]
+
+
+def nth_element(keys, nth):
+    """std::nth_element of each row of the 2-D `keys`: positions, those of smaller keys before that of rank `nth`."""
+    rows, n = keys.shape
+    flat, order = np.array(keys, order="C").reshape(-1), np.tile(np.arange(n), rows)
+    starts = np.arange(0, rows * n, n)
+    ends, at, depth = starts + n, starts + nth, 2 * (n.bit_length() - 1)
+    while True:
+        long = ends - starts > 3
+        for start, end in zip(starts[~long].tolist(), ends[~long].tolist()):
+            order[start:end] = order[start:end][np.argsort(flat[start:end], kind="stable")]
+        starts, ends, at = starts[long], ends[long], at[long]
+        if not starts.size:
+            return order.reshape(rows, n)
+        if not depth:
+            for start, end, place in zip(starts.tolist(), ends.tolist(), at.tolist()):
+                found = np.array(_heap_selected(flat[start:end].tolist(), place + 1 - start)[1])
+                found[[0, place - start]] = found[[place - start, 0]]
+                order[start:end] = order[start:end][found]
+            return order.reshape(rows, n)
+        depth -= 1
+        cuts = _partition(flat, order, starts, ends)
+        above = cuts <= at
+        starts, ends = np.where(above, cuts, starts), np.where(above, ends, cuts)
+
+
+def top(keys, k, ordered):
+    """The positions of the `k` smallest in each row of the 2-D `keys`, as torch.topk finds them; if they are not to be
+    `ordered`, as they fall."""
+    if k * 64 <= keys.shape[1]:
+        return np.array([_partially_sorted(row, k)[:k] for row in keys.tolist()])
+    found = nth_element(keys, k - 1)[:, :k]
+    if ordered and k > 2:
+        first = found[:, :-1]
+        found[:, :-1] = np.take_along_axis(first, sort(np.take_along_axis(keys, first, 1)), 1)
+    return found
+
+
+def quick_select(keys, k):
+    """Where torch.kthvalue finds the key of rank `k` in a list: by a partition of its own."""
+    keys, order = list(keys), list(range(len(keys)))
+
+    def swap(i, j):
+        keys[i], keys[j] = keys[j], keys[i]
+        order[i], order[j] = order[j], order[i]
+
+    low, high = 0, len(keys) - 1
+    while high > low + 1:
+        swap(low + (high - low) // 2, low + 1)
+        for small, large in ((low + 1, high), (low, high), (low + 1, low)):
+            if keys[small] > keys[large]:
+                swap(small, large)
+        i, j, pivot = low + 1, high, keys[low]
+        while True:
+            i, j = i + 1, j - 1
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if j < i:
+                break
+            swap(i, j)
+        swap(low, j)
+        low, high = i if j <= k else low, j - 1 if j >= k else high
+    if high == low + 1 and keys[low] > keys[high]:
+        swap(low, high)
+    return order[k]
+
+
+# ------------------------------------------------------------------ heaps
+def _partially_sorted(keys, middle):
+    """std::partial_sort of a list: its positions, the `middle` smallest sorted at the front."""
+    keys, order = _heap_selected(keys, middle)
+    for last in range(middle - 1, 0, -1):
+        _pop_heap(keys, order, last, last)
+    return order
+
+
+def _heap_selected(keys, middle):
+    order = list(range(len(keys)))
+    for parent in range((middle - 2) // 2, -1, -1):
+        _adjust_heap(keys, order, parent, middle, keys[parent], order[parent])
+    for i in range(middle, len(keys)):
+        if keys[i] < keys[0]:
+            _pop_heap(keys, order, middle, i)
+    return keys, order
+
+
+def _pop_heap(keys, order, length, result):
+    key, position = keys[result], order[result]
+    keys[result], order[result] = keys[0], order[0]
+    _adjust_heap(keys, order, 0, length, key, position)
+
+
+def _adjust_heap(keys, order, hole, length, key, position):
+    top = child = hole
+    while child < (length - 1) // 2:
+        child = 2 * (child + 1)
+        if keys[child] < keys[child - 1]:
+            child -= 1
+        keys[hole], order[hole] = keys[child], order[child]
+        hole = child
+    if not length & 1 and child == (length - 2) // 2:
+        child = 2 * child + 1
+        keys[hole], order[hole] = keys[child], order[child]
+        hole = child
+    while hole > top and keys[(hole - 1) // 2] < key:
+        parent = (hole - 1) // 2
+        keys[hole], order[hole] = keys[parent], order[parent]
+        hole = parent
+    keys[hole], order[hole] = key, position

@@ -1,0 +1,54 @@
+"""What an advanced index picks from an array, and writes to it."""
+import numpy as np
+
+from ...kernels.layout import picked_like
+from ...kernels.scatter import add_at
+from .index_errors import check_fits, check_in_range, index_error, none_there, shape_of_result
+
+
+def pick(array, index):
+    """array[index] for an advanced index, with torch's errors."""
+    try:
+        last = index[-1]
+        if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
+                and all([i.__class__ is slice for i in index[:-1]])):
+            return array.take(last, axis=len(index) - 1)
+        return picked_like(array[index], array, index)
+    except IndexError as error:
+        shape = shape_of_result(array.shape, index)
+        if shape is None or 0 not in shape or none_there(array.shape, index):
+            raise index_error(array.shape, index, error) from None
+        return np.empty(shape, array.dtype)    # of nothing: torch does not look whether it is in range
+
+
+def put_values(array, values, index, accumulate=False):
+    """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
+    if np.ndim(values) > array.ndim and not none_there(array.shape, index):        # NumPy would leave out dimensions of size 1
+        _refuse_shape(array, values, index)
+    try:
+        if accumulate:
+            check_in_range(array.shape, index)
+            row_major = np.ascontiguousarray(array)
+            add_at(row_major, index, values)
+            if row_major is not array:
+                array[...] = row_major
+        else:
+            array[index] = values
+    except IndexError as error:
+        shape = shape_of_result(array.shape, index)
+        if shape is not None and not none_there(array.shape, index):
+            check_fits(values, shape)
+            if 0 in shape:                     # torch does not look whether it is in range
+                return
+        raise index_error(array.shape, index, error) from None
+    except (TypeError, ValueError) as error:
+        if none_there(array.shape, index):
+            raise index_error(array.shape, index, error) from None
+        _refuse_shape(array, values, index)
+
+
+def _refuse_shape(array, values, index):
+    shape = shape_of_result(array.shape, index)
+    if shape is not None and len(shape) < np.ndim(values) or np.ndim(values) <= array.ndim:
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
+                           f"indexing result of shape {list(shape)}") from None
