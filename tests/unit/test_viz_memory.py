@@ -9,6 +9,7 @@ import tinytorch as torch
 from tinytorch import nn, viz
 from tinytorch.autograd.grad_mode import mode, usual
 from tinytorch.nn.modules import hooks
+from tinytorch.utils.checkpoint import checkpoint
 from tinytorch.viz.checkpoints import Checkpointed
 from tinytorch.viz.meter import AGAIN, BACKWARD, FORWARD, OTHER
 
@@ -153,6 +154,34 @@ def test_nothing_is_left_behind_and_nothing_changed():
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_a_checkpoint_of_the_program_s_own(use_reentrant):
+    one, two = nn.Linear(64, 64), Block(64)
+    x = torch.ones(64, 64)
+
+    def step():
+        checkpoint(two, one(x), use_reentrant=use_reentrant).sum().backward()
+    report = viz.memory(step)
+    again = [event for event in report.events if event.phase == AGAIN]
+    # norm, linear, gelu, linear, sum; the other ends with what the last linear saves
+    assert len(again) == report.again == (5 if use_reentrant else 4)
+    assert [event.name for event in report.events if event.phase == FORWARD][0] == "addmm"
+    assert report.kept == 64 * 64 * 4 + 5056   # the output of `one`, and the state of the random numbers
+    plain = viz.memory(lambda: two(one(x)).sum().backward())
+    assert plain.kept > 10 * report.kept and not plain.again
+
+
+def test_gradients_of_gradients():
+    x = torch.ones(64, 64, requires_grad=True)
+
+    def step():
+        gradient, = torch.autograd.grad(x.exp().sum(), x, create_graph=True)
+        gradient.sum().backward()
+    report = viz.memory(step)
+    assert report.kept == 64 * 64 * 4 + 4      # exp, and the ones that its gradient was multiplied by
+    assert {event.phase for event in report.events} == {FORWARD, BACKWARD, AGAIN, OTHER}
+
+
 def test_data_picture_and_html():
     model = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1))
     report = viz.memory(step_of(model, torch.ones(16, 8)))
@@ -189,6 +218,7 @@ def test_a_checkpoint_on_each_module():
     assert found["blocks.0"].saves > found["blocks.0.mlp"].saves > found["blocks.0.mlp.1"].saves > 0
     assert {name: p.tolist() for name, p in model.named_parameters()} == before
     assert all("forward" not in vars(module) for module in model.modules())
+    assert json.loads(json.dumps(table.data()))[0]["path"] == "blocks.0"
     assert str(table).splitlines()[2].split()[:3] == ["blocks.0", "Block", "x3"]
 
 

@@ -62,6 +62,10 @@ class Checkpoints(Table):
                            m.seconds, f"{m.slower:+.0%}") for m in self.measured],
                          f"without: {base.kept} bytes kept, {base.peak} at most")
 
+    def data(self) -> list[dict[str, Any]]:
+        """The rows as plain dicts."""
+        return [m._asdict() for m in self.measured]
+
 
 class Run(NamedTuple):
     """Bytes of activations kept, bytes allocated at most, operations that ran again."""

@@ -20,7 +20,7 @@ class Memory(Table):
     lives       the storages that lived from forward to backward (see meter.Life): those of activations are the rows
     kept        bytes of the activations among them
     peak        bytes that were allocated at most, and `at_peak` the event then
-    again       how many operations ran a second time, in checkpoints
+    again       how many operations ran forward in backward: those of checkpoints, a second time
     """
 
     def __init__(self, step: Callable[[], Any], meter: Meter) -> None:

@@ -13,13 +13,14 @@ from ..tensor import Tensor
 from .recorder import Origin, Recorder
 from .tape import Step, Storage, Tape
 
-FORWARD, BACKWARD, AGAIN, OTHER = "forward", "backward", "recomputation", "other"
+FORWARD, BACKWARD, AGAIN, OTHER = "forward", "backward", "forward in backward", "other"
 
 
 class Event(NamedTuple):
     """A stretch of the run that ends with an operation.
 
-    phase    "forward", "backward", "recomputation" (a forward in backward, of a checkpoint) or "other"
+    phase    "forward", "backward", "forward in backward" (of a checkpoint, or of gradients that are differentiated in
+             turn) or "other"
     name     of the operation, or of the backward
     origin   where its forward was called, or None
     nbytes   allocated when it had ended, beyond what there was before the run
@@ -48,7 +49,7 @@ class Life:
 
 class Meter(Recorder):
     """A Recorder that notes what is allocated, in `events`, and at the start of each backward what is kept, in `lives`.
-    `again`: how many operations ran a second time. What itself allocates is left out."""
+    `again`: how many operations ran forward in backward. What itself allocates is left out."""
 
     def __init__(self, model: Any = None) -> None:
         super().__init__(model, hold=False)
