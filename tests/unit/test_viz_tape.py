@@ -12,7 +12,7 @@ from tinytorch import nn, viz
 from tinytorch.autograd.grad_mode import unwatch, watch
 from tinytorch.lazy import raw, root_of
 from tinytorch.utils.checkpoint import checkpoint
-from tinytorch.viz.recorder import memory_of_tensors
+from tinytorch.viz.recorder import memory_of_arrays
 from tinytorch.viz.tape import Tape
 
 F = nn.functional
@@ -34,7 +34,7 @@ def memory_in_use(tracing):
 def check_bytes(run, graph):
     """Assert that the activations of a graph are what `run`, a forward that returns the last nodes, leaves alive."""
     run()                                      # what is made once and for all
-    results, before = [], memory_of_tensors()
+    results, before = [], memory_of_arrays()
 
     def note(node, result):
         for array in result if isinstance(result, tuple) else (result,):

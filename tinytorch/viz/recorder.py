@@ -14,9 +14,8 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import unwatch, watch
 from ..autograd.node import Node
 from ..autograd.places import Place, note_places, place, unnote_places
-from ..lazy import raw, root_of
+from ..lazy import root_of
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
-from ..tensor import Tensor
 
 
 class Call(NamedTuple):
@@ -45,7 +44,7 @@ class Recorder:
     module whose parts the paths name; without one the first module that is called and has parts.
 
     hold      keep the nodes, with all that they have saved; otherwise they are forgotten with their graph
-    before    {id: memory} of the tensors that there were when it was entered
+    before    {id: memory} of the arrays that there were when it was entered
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
@@ -66,7 +65,7 @@ class Recorder:
             self._name_parts(model)
 
     def __enter__(self) -> Recorder:
-        self.before = memory_of_tensors()
+        self.before = memory_of_arrays()
         self._thread = threading.get_ident()
         self._handles = [register_module_forward_pre_hook(self._begin),
                          register_module_forward_hook(self._end, always_call=True)]
@@ -112,8 +111,13 @@ class Recorder:
         return None if origin is None else Place(origin.file, origin.line, origin.function)
 
 
-def memory_of_tensors():
-    """{id: memory} of all tensors that there are."""
-    # By type alone: to ask other objects for their class may run code of theirs.
-    roots = [root_of(raw(x.array)) for x in gc.get_objects() if issubclass(type(x), Tensor)]
+def memory_of_arrays() -> dict[int, np.ndarray]:
+    """{id: memory} of all arrays that there are, of tensors and others, but for those that only a running function
+    knows."""
+    referents = gc.get_referents(*gc.get_objects())
+    # Containers of arrays alone are no objects of the collector's.
+    plain = [x for x in referents if type(x) in (dict, tuple) and not gc.is_tracked(x)]
+    referents += gc.get_referents(*plain)
+    kinds = {kind for kind in set(map(type, referents)) if issubclass(kind, np.ndarray)}
+    roots = [root_of(x) for x in referents if type(x) in kinds]
     return {id(root): root for root in roots}
