@@ -75,7 +75,7 @@ def _of_members(members) -> Iterator[tuple[Any, Saved]]:
             for k, kept in enumerate(member.kept):
                 if kept.counted:
                     saved = saved_of(member, kept)
-                    yield (place, k, without_numbers(saved.name), saved.kind, saved.shape, saved.dtype), saved
+                    yield (place, k, without_numbers(saved.name), saved.kind, saved.shape, saved.maker), saved
         elif isinstance(member, Group):
             for key, saved in _of_members(member.members):
                 yield (place, key), saved

@@ -1,6 +1,7 @@
 """`viz.suggest`: which modules to checkpoint so that a training step fits into a given memory."""
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from ..autograd.engine import run_backward
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
 from ..tensor import Tensor
 from .checkpoints import Checkpointed, Run, kept_inside, unchanged
+from .comparison import without_numbers
 from .graph import named_tensors
 from .meter import Life, Meter
 from .recorder import Call
@@ -25,12 +27,13 @@ class Suggestion(Table):
     """
 
     def __init__(self, module: Module, paths: list[str], budget: int, before: int, peak: int) -> None:
-        self.paths, self.budget, self.before, self.peak = paths, budget, before, peak
         parts = dict(module.named_modules())
-        self._modules = [parts[path] for path in paths]
+        self.paths = [path for path in parts if path in paths]
+        self.budget, self.before, self.peak = budget, before, peak
+        self._modules = [parts[path] for path in self.paths]
         fit = "" if self.fits else f": more than the {size(budget)} that are asked for, no checkpoints bring it there"
         super().__init__("checkpoint these modules", ("module", "class"),
-                         [(path, type(parts[path]).__name__) for path in paths],
+                         [(path, type(parts[path]).__name__) for path in self.paths],
                          f"a step allocates at most {size(peak)} with them, {size(before)} without{fit}")
 
     @property
@@ -41,6 +44,10 @@ class Suggestion(Table):
         """Make every call of these modules a checkpoint, until `remove()` of what is returned, which ends the `with`
         block that it is used in as well."""
         return Checkpointed(self._modules)
+
+
+#: How often a step is run to see how long it takes.
+_REPEATS = 3
 
 
 class _Candidate(NamedTuple):
@@ -122,25 +129,30 @@ def _candidates(meter, module, step):
 
 
 def _seconds(module, step):
-    """{path: seconds that the forward of a module takes}."""
+    """{path: seconds that the forwards of a module take in a step}: of equal ones, whose paths differ by numbers alone,
+    the median."""
     paths = {id(m): path for path, m in module.named_modules()}
+    kinds = {path: (type(m), without_numbers(path)) for path, m in module.named_modules()}
     started: list[float] = []
-    found: dict[str, float] = {}
+    found: dict[tuple, list[float]] = {}
 
     def begin(m, args):
         started.append(time.perf_counter())
 
     def end(m, args, output):
-        path = paths.get(id(m))
-        found[path] = found.get(path, 0) + time.perf_counter() - started.pop()
+        taken = time.perf_counter() - started.pop()
+        if id(m) in paths:
+            found.setdefault(kinds[paths[id(m)]], []).append(taken)
     handles = [register_module_forward_pre_hook(begin), register_module_forward_hook(end)]
     try:
-        with unchanged([module]):
-            step()
+        for _ in range(_REPEATS):
+            with unchanged([module]):
+                step()
     finally:
         for handle in handles:
             handle.remove()
-    return found
+    calls = {kind: len(times) / _REPEATS / list(kinds.values()).count(kind) for kind, times in found.items()}
+    return {path: statistics.median(found[kind]) * calls[kind] for path, kind in kinds.items() if kind in found}
 
 
 class _Search:
