@@ -1,6 +1,7 @@
 """Numbers, nested sequences and arrays as one ndarray, with torch's dtypes and errors."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,6 +25,8 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
     if isinstance(data, (np.ndarray, np.generic)):
         check_array(data)
         array = dense_copy(np.asarray(data))
+        if dtype is not None and dtype.category <= 1 and not isinstance(data, np.ndarray):
+            return _one_by_one(data, array, dtype)
         return array if dtype is None else dt.cast(array, dtype.numpy)
     leaf, depth = data, 0
     while isinstance(leaf, (list, tuple)) and leaf:
@@ -33,54 +36,86 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         leaf = leaf[0]
     if depth > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
-    if isinstance(leaf, (Tensor, np.ndarray, np.generic)):
-        plain = leaf.__class__ is not Tensor
-    else:
-        plain = leaf.__class__ in (int, float, bool, complex)
+    classes = _classes(data, depth)
     try:
-        if not plain:
+        if not classes <= _PYTHONS and not all([issubclass(c, _OF_NUMPY) or c in _PYTHONS for c in classes]):
             raise ValueError                   # tensors, empty lists, odd things: the long way
         array = np.array(data)
         if array.dtype.kind not in dt.INTEGRAL + dt.NATIVE + dt.COMPLEX:
             raise ValueError
     except (ValueError, TypeError, RuntimeError, OverflowError):
         data, array = _checked(data, dtype)
-    large = array.dtype.kind in _LARGE or leaf.__class__ is int and array.dtype == float and (
+    large = array.dtype.kind in _LARGE or int in classes and array.dtype == float and (
         np.abs(array).max() >= 1 << 63)        # ints, and NumPy has no dtype for all of them
     if dtype is None:
-        if large or isinstance(leaf, (np.ndarray, np.generic, Tensor)):
+        if large or not classes <= _PYTHONS:
             dtype = _infer(data)
-            large = large and dtype.category == 1 or dtype is dt.uint64
+            large = dtype.category == 1 and (large or np.bool_ in classes) or dtype is dt.uint64
         else:
             dtype = dt.of_scalar(array.dtype.type(0).item())
-    else:
-        large = large or dtype is dt.uint64
-    return _one_by_one(data, array, dtype) if large else _convert(array, dtype)
+    elif dtype.category == 1:                  # each number is looked at unless all are integers
+        large = large or dtype is dt.uint64 or array.dtype.kind not in dt.INTEGRAL or np.bool_ in classes
+    elif dtype is dt.bool:
+        large = large or not classes <= _PYTHONS
+    return _one_by_one(data, array, dtype) if large else _convert(data, array, dtype)
 
 
 #: Kinds of the arrays that NumPy makes of Python ints which int64 does not hold.
 _LARGE = dt.UNSIGNED + "O"
+_PYTHONS, _OF_NUMPY = frozenset([int, float, bool, complex]), (np.generic, np.ndarray)
+
+
+def _classes(data, depth):
+    """The classes of what stands in lists nested as deep as that; that of `data` if they are not."""
+    for _ in range(depth - 1):
+        data = itertools.chain.from_iterable(data)
+    try:
+        return set(map(type, data if depth else [data]))
+    except TypeError:
+        return {type(data)}
+
+
+def _no_integer(x):
+    name = f"numpy.{type(x).__name__}" if isinstance(x, np.generic) else type(x).__name__
+    return TypeError(f"'{name}' object cannot be interpreted as an integer")
 
 
 def _one_by_one(data, array, target):
-    """The ndarray of Python numbers, some of which may be too large for int64, in the dtype that is told."""
+    """The ndarray of nested numbers in the dtype that is told: each is converted, or refused, by itself."""
     def stored(x):
+        if target is dt.bool:
+            if isinstance(x, np.inexact) and not isinstance(x, (float, complex)):
+                raise _no_integer(x)
+            return bool(x)
         if target.category != 1:
-            return bool(x) if target is dt.bool else complex(x) if target.is_complex else float(x)
+            if isinstance(x, complex) and not target.is_complex:
+                raise TypeError("must be real number, not complex")
+            return complex(x) if target.is_complex else float(x)
         if target is dt.uint64:
             if not isinstance(x, int):
                 raise TypeError("an integer is required")
             if x < 0:
                 raise OverflowError("can't convert negative int to unsigned")
             dt.check_long(x)
-        elif isinstance(x, int) and not -1 << 63 <= x < 1 << 63:
-            raise ValueError("Overflow when unpacking long long")
-        return int(x)
+            return x
+        high = (1 << 8 * target.itemsize - target.is_signed) - 1
+        if isinstance(x, float):
+            fits = (-high - 1 if target.is_signed else 0) <= x <= float(high)      # in doubles, as in C
+        else:
+            if not isinstance(x, (int, np.integer)):
+                raise _no_integer(x)
+            if not -1 << 63 <= x < 1 << 63:
+                raise ValueError("Overflow when unpacking long long")
+            fits = -high - target.is_signed <= x <= high           # a negative one wraps around
+        if not fits:
+            raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
+        return int(x) & (1 << 8 * target.itemsize) - 1
 
     def flat(x):
         return [stored(x)] if not isinstance(x, (list, tuple, np.ndarray, range)) else [n for y in x for n in flat(y)]
-    wide = np.uint64 if target is dt.uint64 else None
-    return _convert(np.array(flat(data), wide).reshape(array.shape), target)
+    bits = np.dtype(f"u{target.itemsize}") if target.category == 1 else None
+    return dt.cast(np.array(flat(data), bits).reshape(array.shape), target.numpy) if bits is None else np.array(
+        flat(data), bits).reshape(array.shape).view(target.numpy)
 
 
 @method("_contents")
@@ -111,19 +146,16 @@ def check_array(array: np.ndarray | np.generic) -> None:
                              "to reallocate the memory.")
 
 
-def _convert(array, target):
+def _convert(data, array, target):
     numpy_dtype = target.numpy
     if array.dtype == numpy_dtype:
         return array
-    if array.dtype.kind == dt.COMPLEX and target.category < 3 and target is not dt.bool:
-        raise TypeError("must be real number, not complex" if target.category == 2 else
-                        "'complex' object cannot be interpreted as an integer")
-    if target.category == 1 and array.size:
+    if array.dtype.kind == dt.COMPLEX and target.category == 2:
+        raise TypeError("must be real number, not complex")
+    if target.category == 1 and array.size and array.dtype.kind in dt.INTEGER:
         limits = np.iinfo(numpy_dtype)
-        low = -limits.max if limits.min == 0 and array.dtype.kind == dt.SIGNED else limits.min     # -1 as the largest
-        endless = array.dtype.kind == dt.NATIVE and not np.isfinite(array).all()
-        if endless or array.max() > limits.max or array.min() < low:
-            raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
+        if array.max() > limits.max or array.min() < limits.min:
+            return _one_by_one(data, array, target)
     return dt.cast(array, numpy_dtype)
 
 
@@ -207,5 +239,5 @@ def _infer(x, told=None, depth=0, first=True):
     found = None
     for i, item in enumerate(x):
         d = _infer(item, told, depth + 1, first and i == 0)
-        found = d if found is None else dt.promote_types(found, d)
+        found = d if found is None or told is not None else dt.promote_types(found, d)
     return dt.get_default_dtype() if found is None else found

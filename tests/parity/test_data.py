@@ -1,6 +1,7 @@
 """torch.utils.data beside the real torch: the same batches, and the same state of the generator after each."""
 import collections
 import random
+import re
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_samplers(run):
     [np.arange(3), np.arange(3)], [(1, 2.), (3, 4.)], [[1, 2], [3, 4]], [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}],
     [Point(1, 2.), Point(3, 4.)], [{"a": [1, (2, 3)]}, {"a": [4, (5, 6)]}], [(1, 2), (3,)], [object()], [None],
     [np.array(["a"])], [collections.OrderedDict(a=1), collections.OrderedDict(a=2)], [[], []], [range(2), range(2)]],
-    ids=str)
+    ids=lambda data: re.sub(r" at 0x\w+", "", str(data)))
 def test_collate_and_convert(data):
     compare(lambda m: iter([m.utils.data.default_collate(data)]))
     compare(lambda m: iter([m.utils.data.default_convert(data), m.utils.data.default_convert(data[0])]))

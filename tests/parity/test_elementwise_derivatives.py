@@ -114,3 +114,43 @@ def test_bfloat16_is_rounded_after_each_operation(name):
         return (t.autograd.grad(z, (x, y), weight, retain_graph=True),
                 t.autograd.grad(z, (x, y), weight, create_graph=True))
     same_outcome(program, tolerance=0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["sinc", "logit", "tan", "erfinv", "log1p", "atanh"])
+def test_half_functions(name, dtype):
+    """Rounded where torch rounds."""
+    for point in (.95, .3, -.69, .05):
+        def program(t, point=point):
+            x = t.tensor([point], dtype=getattr(t, dtype), requires_grad=True)
+            return two_gradients(t, getattr(t, name), x)
+        same_outcome(program, tolerance=1e-3 if dtype == "float16" else 8e-3)
+
+
+@pytest.mark.parametrize("name", ["i0", "i1", "i0e", "i1e"])
+def test_bessel(name):
+    for point in (0., 1., -2., NAN, 1e-30):
+        def program(t, point=point):
+            x = t.tensor([point], requires_grad=True)
+            return two_gradients(t, getattr(t.special, name), x)
+        same_outcome(program, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("point", [0, 1, 2j, 1 - 1j, complex(0, INF)])
+def test_exponents_of_zero(point):
+    """A power of zero depends on an exponent that is not a real one of zero or more."""
+    def program(t):
+        x = t.tensor(point, dtype=t.complex64, requires_grad=True)
+        y = t.zeros((), dtype=t.complex64) ** x
+        return y, t.autograd.grad(y.real + y.imag, x)
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("line", ["t.floor(x)", "t.sgn(x > 2)", "t.sign(x > 2)", "t.isclose(x, x.contiguous())",
+                                  "t.isclose(x.contiguous(), x)", "t.rsub(x.contiguous(), x)", "x.half() * 1.5",
+                                  "x.bfloat16() * 1.5", "x.pow(1)"])
+def test_memory_order(line):
+    def program(t):
+        result = eval(line, {"t": t, "x": t.arange(6).reshape(2, 3).t()})
+        return result, result.stride()
+    same_outcome(program)

@@ -64,18 +64,12 @@ TORCH_MISPLACES = {"tril", "triu", "narrow_copy"}
 
 #: What differs, by the reason.
 DIFFERENT = {
-    "these take `out` in torch as its C++ functions do, without saying so": """
-        nn.functional.avg_pool2d nn.functional.avg_pool3d nn.functional.gelu nn.functional.hardshrink
-        nn.functional.linear nn.functional.logsigmoid nn.functional.softplus nn.functional.softshrink linalg.lstsq
-        slice_scatter""",
+    "takes `out` in torch as its C++ function does, without saying so; a step of every model": "nn.functional.linear",
     "rounded to the dtype of the operands before `out`, where torch computes in that of `out`": """
-        abs add all logsumexp mean special.i0e sub""",
-    "with `dtype=` given, torch refuses an `out` of another": "cumprod cumsum",
-    "numbers are drawn in the order of the elements, not in that of their memory": "bernoulli normal",
-    "an `out` that torch cannot resize, but need not": "normal.number_mean randn",
-    "another of two refusals comes first": "nanmean nansum narrow_copy",
-    "refused with `out` that requires grad, which torch only writes to": "histc inner split_with_sizes_copy",
-    "torch refuses another dtype of real numbers, but not of complex ones": "lerp",
+        add logsumexp mean special.i0e sub""",
+    "numbers are drawn in the order of the elements, not in that of their memory": "bernoulli normal randn",
+    "an `out` that torch cannot resize, but need not": "normal.number_mean",
+    "`out` that requires grad is recorded by torch as the result of another operation": "inner",
     "without elements, the memory order that LAPACK would have left": "linalg.eig linalg.eigvals",
 }
 REASONS = {name: reason for reason, names in DIFFERENT.items() for name in names.split()}

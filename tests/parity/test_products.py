@@ -162,3 +162,32 @@ def test_refused(expression):
 def test_the_last_bit_counts():
     with pytest.raises(Different):
         same_outcome(lambda t: t.tensor(2. if t is torch else 2.015625).to(t.bfloat16), tolerance=0)
+
+
+@pytest.mark.parametrize("line", """
+    T.bmm(T.zeros(0, 2, 3).int(), T.zeros(0, 3, 2)); T.zeros(0, 2, 3).int() @ T.zeros(0, 3, 2)
+    T.bmm(T.zeros(2, 1, 0).bool(), T.zeros(2, 0, 3).bool()); T.mv(T.zeros(0, 2).bool(), T.zeros(2).bool())
+    T.zeros(2, 3).int() @ T.zeros(0, 3, 2); T.zeros(1, 2, 3).bool() @ T.zeros(1, 3, 2).byte()
+    T.addr(T.tensor(0.), T.ones(2).half(), T.ones(3).half())
+    T.addmv(T.tensor(0.), T.ones(3, 1), T.ones(0))
+    T.linalg.multi_dot([T.ones(3, 3).bool(), T.ones(1, 4).bool(), T.ones(4, 2).bool()])
+    T.linalg.solve(T.eye(2).half(), T.eye(2)); T.linalg.solve(T.eye(2).half(), T.eye(2).half())
+    T.vander(T.full((1,), complex(0, float("inf")))); T.vander(T.tensor([2., 3.]), 1); T.vander(T.ones(2), 0)
+    T.linspace(3, -1, 15, dtype=T.int32); T.linspace(float("inf"), 0, 20); T.logspace(127, 0, 1, 2, dtype=T.int16)
+    T.arange(0, 1e30, .5, dtype=T.int64); T.randn(0, dtype=T.int64)
+    T.addbmm(T.zeros(2, 5).half().t(), T.zeros(0, 5, 4).half(), T.zeros(0, 4, 2).half()).stride()
+""".strip().replace("\n", ";").split(";"))
+def test_nothing_to_multiply_and_the_order_of_errors(line):
+    same_outcome(lambda t: eval(line.strip(), {"T": t}), lambda text: "")
+
+
+@pytest.mark.parametrize("dtype, beta", [("bool", 1), ("bool", True), ("int32", 1.5), ("int32", 1), ("float16", .5)])
+def test_sums_with_products_of_nothing(dtype, beta):
+    def zeros(t, *size):
+        return t.zeros(size, dtype=getattr(t, dtype))
+    for n, k, m in [(0, 0, 0), (2, 0, 2), (0, 2, 2), (2, 0, 0)]:
+        same_outcome(lambda t: t.addmm(zeros(t, 1), zeros(t, n, k), zeros(t, k, m), beta=beta))    # noqa: B023
+        for count in (0, 1, 2):
+            for name in ("addbmm", "baddbmm"):
+                same_outcome(lambda t: getattr(t, name)(zeros(t, 1), zeros(t, count, n, k),        # noqa: B023
+                                                        zeros(t, count, k, m), beta=beta))         # noqa: B023

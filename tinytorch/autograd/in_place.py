@@ -15,7 +15,7 @@ from .node import ANS
 from .places import note_place
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .saved import PACKED
-from .views import assign, check_fits, check_in_place, check_overlap, may_share
+from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share
 
 _PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
 
@@ -78,6 +78,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         except NotImplementedError as error:
             if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
                 _check_operand(self, args[0], common)
+                check_written(self.array)
             raise
 
     def as_operator(self, other):

@@ -53,6 +53,9 @@ class Op:
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
+    of_first_number = None     # function(input, other) of tensors, where `input` was a number: torch has another op
+    out_beside_number = True   # `out` may be given where `input` is a number
+    answers = False            # it compares: torch looks for the kernel before it looks at `out`
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
@@ -175,6 +178,18 @@ class Op:
                                             None if edges[1] is None else two(g, saved, edges[1]))
         return lambda g, saved, edges: [None if edge is None or back is None else back(g, saved, edge)
                                         for edge, back in zip(edges, backs)]
+
+    def run_recorded(self, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> Sequence[Any]:
+        """`run` while it is recorded: in torch's order, by the names of the arguments (of which the first is `self`).
+        In the order of what is recorded, gradients of these gradients add up."""
+        if self.joint is not None or len(self.backs) == 1:
+            return self.run(g, saved, edges)
+        names = ["self" if name == "input" else name for name in self.params[self.first:]]
+        grads = [None] * len(edges)
+        for i in sorted(range(len(edges)), key=names.__getitem__):
+            if edges[i] is not None and self.backs[i] is not None:
+                grads[i] = self.backs[i](g, saved, edges[i])
+        return grads
 
     def kept(self, mask: int) -> frozenset[int]:
         """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.

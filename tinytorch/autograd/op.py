@@ -44,6 +44,7 @@ from .outputs import NOTHING, UNWATCHED, wrap_outputs
 from .promotion import (
     CONVERTED,
     FLOATS,
+    FOUND,
     NUMBERS,
     not_an_operand,
     of_numbers,
@@ -89,13 +90,14 @@ def single(name: str | None = None, aux: bool = False, view: bool = False, backw
 
 
 def unary(rule: Callable | None = None, name: str | None = None, to_float: bool = False, method: bool | str = True,
-          inplace: bool | Callable = True, casts: bool = False, aliases: str = "",
+          inplace: bool | Callable = True, casts: bool | str = False, aliases: str = "",
           kernel: str | None = None) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
-    than the result (with `to_float` it may). `method`, `inplace` and `aliases` as for `public`; if nothing is said of
-    them, there are the Tensor method `f` and its in-place form `f_`. An op named _f is not public. `kernel`: see `Op`.
+    than the result (with `to_float` it may; "complex": for complex input alone). `method`, `inplace` and `aliases` as
+    for `public`; if nothing is said of them, there are the Tensor method `f` and its in-place form `f_`. An op named _f
+    is not public. `kernel`: see `Op`.
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
@@ -162,14 +164,15 @@ def renamed(function: Callable, name: str) -> Callable:
 def _unary(o, forward, to_float, casts):
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
     differentiable = o.differentiable
-    exact = None if to_float or casts else "Found dtype {Have} but expected {Want}"
+    exact = None if to_float or casts is True else FOUND
     plain = o.computes_in
 
     def call(input, *, out=None):
         if not isinstance(input, Tensor):
             return forward(input) if input.__class__ is ndarray else on_arrays(o, input)
         if out is not None:
-            return write_out(out, call(input), input, exact=exact)
+            size_of_complex = casts and input.array.dtype.kind in dt.COMPLEX
+            return write_out(out, call(input), input, exact=None if size_of_complex else exact)
         array = input.array
         if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)

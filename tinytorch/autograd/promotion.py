@@ -3,6 +3,7 @@ fit, bfloat16, `out=`, and torch's words for what cannot be done."""
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -34,16 +35,31 @@ C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16"
 
 
 def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
-    """An op called by a derivative rule on plain arrays: nothing to record."""
-    if any(isinstance(x, (ndarray, np.generic)) for x in operands):
+    """An op called by a derivative rule on plain arrays: nothing to record. What reductions of arrays give is taken
+    from this package alone."""
+    if any(isinstance(x, ndarray) for x in operands) or any(isinstance(x, np.generic) for x in operands) and (
+            _called_from_here(3)):
         return o.forward(*operands)
     raise not_an_operand(o, operands[0], 1)
 
 
+def _called_from_here(level):
+    """Whether the function `level` frames above this one is part of the package."""
+    return sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
 def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None) -> Any:
-    """An op of two operands of which none is a tensor: of Python's numbers torch does arithmetic."""
+    """An op of two operands of which none is a tensor: of numbers torch does arithmetic, and so do derivative rules of
+    what reductions of arrays give."""
     if type(input) not in _PYTHONS or type(other) not in _PYTHONS:
-        return on_arrays(o, input, other)
+        if not isinstance(input, NUMBERS) or not isinstance(other, NUMBERS):
+            return on_arrays(o, input, other)
+        if _called_from_here(3):
+            return o.forward(input, other)
+        input, other = dt.number_of(input), dt.number_of(other)
     d = result_dtype((input, other)).numpy
     return call(wrap(dt.cast(np.asarray(input), d)), other, out=out)
 
@@ -58,6 +74,11 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
            out: Tensor | None = None) -> Tensor:
     """An op of two operands, at least one of them a tensor, whose dtypes are not the same: each is converted to their
     common dtype at once, with `to_float` an integer too."""
+    number_first = not isinstance(input, Tensor)
+    if number_first and out is not None and not o.out_beside_number:
+        raise TypeError(f"{call.__name__}() received an invalid combination of arguments - got ({kind_of(input)}, "
+                        "Tensor, out=Tensor), but expected one of:\n * (Tensor input, Tensor other, *, Tensor out = "
+                        "None)\n")
     d = result_dtype((input, other))
     if to_float and d.category < 2:
         d = dt.get_default_dtype()
@@ -67,12 +88,26 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
         other = converted(other, _FLOAT32) if isinstance(other, Tensor) else dt.number_of(other)
         return o.wide_scalar(_in_dtype(input, d.numpy), other)
     input, other = _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
+    if number_first and o.of_first_number is not None:
+        return o.of_first_number(input, other)
     try:
         return call(input, other, out=CONVERTED)
     except NotImplementedError:
-        if isinstance(out, Tensor):            # torch looks for the kernel last
-            check_castable(input, out)
+        _check_first(o, out, input, other)
         raise
+
+
+def _check_first(o, out, *operands):
+    """What torch finds wrong with `out` before it looks for the kernel."""
+    if isinstance(out, Tensor) and not o.answers:
+        if mode.grad and o.differentiable and any([isinstance(x, Tensor) and x._requires_grad for x in operands]):
+            raise _no_history(o.name.removesuffix("_cpu") + "(): ")
+        check_castable(operands[0], out)
+
+
+def _no_history(name=""):
+    return RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one of "
+                        "the arguments requires grad.")
 
 
 _HALVES = (dt.float16, dt.bfloat16)
@@ -299,14 +334,17 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     if isinstance(error, MemoryError):
         raise refusal(error)
     if a.dtype == dt.BFLOAT16 and o.computes_in != dt.DIFFERENTIABLE:
-        return in_float32(call, input, other)
+        try:
+            return in_float32(call, input, other)
+        except NotImplementedError:
+            _check_first(o, out, input, other)
+            raise
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last
-        if isinstance(other, Tensor):
+        if isinstance(other, Tensor) and not o.is_product:
             check_broadcast(a.shape, other.array.shape)
-        if isinstance(out, Tensor):
-            check_castable(input, out)
+        _check_first(o, out, input, other)
         if isinstance(error, NotImplementedError):
             raise error
         raise not_implemented(o.kernel or o.name.removesuffix("_cpu") + "_cpu", input) from error
@@ -324,6 +362,8 @@ def check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 #: The error for an `out` of another dtype than the result, where no cast is allowed.
 EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
+#: The same in functions that convert nothing.
+FOUND = "Found dtype {Have} but expected {Want}"
 
 
 def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | str = False, exact: str | None = None,
@@ -339,9 +379,7 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if mode.grad and (result._requires_grad or out.requires_grad):
-        name = "" if result.node is None else f"{result.node.op.name}(): "
-        raise RuntimeError(f"{name}functions with out=... arguments don't support automatic differentiation, but one "
-                           "of the arguments requires grad.")
+        raise _no_history("" if result.node is None else f"{result.node.op.name}(): ")
     if exact is not None and out.array.dtype != result.array.dtype:
         want, have = type_name(result), type_name(out)
         raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))
@@ -388,8 +426,7 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if mode.grad and out.requires_grad:
-        raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
-                           "arguments requires grad.")
+        raise _no_history()
     check_inference(out)
     if out.array.size != result.array.size if by_count else out.array.shape != result.array.shape:
         out.array = resized(out.array, result.array)

@@ -321,7 +321,7 @@ def check_fits(target: np.ndarray, shape: tuple[int, ...], dtype: dt.dtype) -> N
 def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Tensor:
     """Write `result` into `self` and make its history that of `self`. Nothing is written if the shapes or dtypes do
     not fit, or elements lie at the same place: that is refused unless `expanded(memory, values)` says how to do it."""
-    target, array = self.array, result.array
+    target, array, node = self.array, result.array, result.node
     if array.shape != target.shape or array.dtype != target.dtype:
         check_fits(target, array.shape, dt.of(array))
         result = result.to(self.dtype)
@@ -333,8 +333,8 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         write = expanded
     if result._requires_grad and self.view_info is not None and mode.grad:
         _check_view(self)
-    if result.node is not None and result.node.saved:
-        _keep_original(result.node, self)
+    if node is not None and node.saved:
+        _keep_original(node, self)
     write(target, array)
     self.version[0] += 1
     if usual.noting:
@@ -350,9 +350,10 @@ def _keep_original(node, tensor):
         for s in node.saved:
             if s.__class__ is Packed:
                 s.keep_original(tensor.array)
-    elif node.saved[first] is tensor.array and node.versions and node.versions[0] is tensor.version:
+    elif node.saved[first] is not None and node.versions and node.versions[0] is tensor.version:
         saved = list(node.saved)
-        saved[first] = tensor.array.copy(order="K")
+        if saved[first] is tensor.array:       # else it was converted
+            saved[first] = tensor.array.copy(order="K")
         node.saved, node.versions = saved, ([0], 0) + tuple(node.versions[2:])
 
 

@@ -8,7 +8,8 @@ PRODUCTS = {
     "inner": "nk mk", "kron": "nk bm",
     "matmul": "nk km|bnk km|nk bkm|k km|nk k|k bkm|bnk k|bnk bkm|k k|pbnk bkm|bnk pbkm",
     "addmm": "nm nk km", "addmv": "n nk k", "addr": "nm n m", "baddbmm": "bnm bnk bkm", "addbmm": "nm bnk bkm",
-    "chain_matmul": "nk km mb", "cross": "nt nt", "tensordot": "nk km",
+    "multi_dot": "nk km|k km|nk k|nk km mb|k km mb|nk km m|nk km mb bp|nk", "chain_matmul": "nk km mb",
+    "cross": "nt nt", "tensordot": "nk km",
 }
 OF_INPUT = {"addmm", "addmv", "addr", "baddbmm", "addbmm"}
 SQUARE = ["T.matrix_exp({})", "T.inverse({})", "T.det({})", "T.logdet({})", "T.linalg.slogdet({})", "T.trace({})",
@@ -50,6 +51,8 @@ def program(rng):
     special = 0 if dtype in COMPLEX else rng.choice([0, 0, .1])    # products of infinite ones are any
     if way < .55:
         name = rng.choice(list(PRODUCTS))
+        if name in ("chain_matmul", "multi_dot"):
+            special = 0                        # which product is first
         shapes = [_sized(rng, names, sizes) for names in rng.choice(PRODUCTS[name].split("|")).split()]
         if name in OF_INPUT and rng.random() < .3:
             shapes[0] = shapes[0][rng.randint(0, len(shapes[0])):]
@@ -57,6 +60,8 @@ def program(rng):
         if name in OF_INPUT and rng.random() < .5:
             kind = rng.choice(["float64", "int64"]) if dtype in FLOATS else "int64"
             call = f"T.{name}({{}}, beta={number(rng, kind, 0)}, alpha={number(rng, kind, 0)})"
+        elif name == "multi_dot":
+            call = "T.linalg.multi_dot([{}])"
         elif name == "tensordot":
             call = "T.tensordot({}, dims=1)"
         elif name == "cross":
@@ -71,11 +76,12 @@ def program(rng):
         dtype = rng.choice(FLOATS * 3 + COMPLEX * 2 + INTS[:1])
         n = rng.choice([0, 1, 2, 2, 3])
         batch = rng.choice([(), (), (), (2,), (1,)])
+        special = 0                            # of infinite numbers the routines make any
         call = rng.choice(SQUARE[1:] if dtype in FLOATS[2:] else SQUARE)
         shapes = [(*batch, n, n)] * max(call.count("{}") - call.count("{} @"), 1)
         call = call.replace("{} @ {}.mT", "a @ a.mH + T.eye(a.shape[-1])").replace("{}, {}", "{}")
     names, more = "abcd"[:len(shapes)], ""
-    if way >= .8 and not call.startswith(("T.linalg.matrix_rank", "T.linalg.svdvals", "T.linalg.eigvalsh")):
+    if way >= .8 and not call.startswith("T.linalg.matrix_rank"):
         more = f" + 9 * T.eye({shapes[0][-1]}, dtype=T.{dtype})"     # of singular matrices, torch has no derivatives
     lines = []
     for name, shape in zip(names, shapes):

@@ -92,11 +92,20 @@ def run(lines):
             for name in [name for name, value in theirs.items() if name[0] != "_" and before.get(name) is not value]:
                 if name not in ours:
                     raise Difference("error", number, f"{name} is not assigned")
-                compare(ours[name], theirs[name], name, functools.partial(differs, number=number))
+                compare(ours[name], theirs[name], name, functools.partial(differs, number=number),
+                        _of_narrowest(lines) if name[0] == "g" else TOLERANCE)
         values = {name: x for name, x in theirs.items() if name not in names_for(torch)}
         for name, value in values.items():
-            compare(ours[name], value, name, functools.partial(differs, number=len(lines)))
+            compare(ours[name], value, name, functools.partial(differs, number=len(lines)),
+                    _of_narrowest(lines) if name[0] == "g" else TOLERANCE)
         _same_memory(ours, values, len(lines))
+
+
+def _of_narrowest(lines):
+    """The tolerance for gradients: where dtypes meet, they are as exact as the narrowest of them."""
+    found = re.findall(r"T\.(b?float16|float32|complex64)\b", "\n".join(lines))
+    narrow = max([TOLERANCE[getattr(torch, name)] for name in found], default=0)
+    return {dtype: max(narrow, tolerance) for dtype, tolerance in TOLERANCE.items()}
 
 
 def _attempt(line, names, number, library):
@@ -121,17 +130,17 @@ def _told(error):
     return "no error" if error is None else f"{_type_of(error)}: {str(error).splitlines()[:1]}"
 
 
-def compare(ours, theirs, name, differs):
+def compare(ours, theirs, name, differs, tolerance=TOLERANCE):
     """Call `differs(kind, theirs, name=, text=)` unless the two are the same: in type, dtype, shape, strides, history,
     whether they are views, and values up to the rounding of their dtype. Then the values are torch's in both. What a
     name that begins with g stands for is a gradient: whether it is a view is not compared."""
     if isinstance(theirs, (list, tuple)) and isinstance(ours, (list, tuple)) and len(ours) == len(theirs):
         for i, (a, b) in enumerate(zip(ours, theirs)):
-            compare(a, b, f"{name}[{i}]", differs)
+            compare(a, b, f"{name}[{i}]", differs, tolerance)
         return
     if isinstance(theirs, dict) and isinstance(ours, dict) and list(ours) == list(theirs):
         for key in theirs:
-            compare(ours[key], theirs[key], f"{name}[{key!r}]", differs)
+            compare(ours[key], theirs[key], f"{name}[{key!r}]", differs, tolerance)
         return
     if not isinstance(theirs, torch.Tensor) or not isinstance(ours, tinytorch.Tensor):
         if callable(theirs) and callable(ours) or _is_machine(theirs) and type(ours).__name__ == type(theirs).__name__:
@@ -150,7 +159,7 @@ def compare(ours, theirs, name, differs):
             if kind in ("dtype", "shape"):
                 return
     try:
-        same(ours.detach(), theirs.detach(), tolerance=TOLERANCE, bits=not name.startswith("g"))
+        same(ours.detach(), theirs.detach(), tolerance=tolerance, bits=False)      # "view" looks at those
     except Different as different:
         differs("value", theirs, name=name, text=different)
     if theirs.dtype.is_floating_point or theirs.dtype.is_complex:

@@ -16,6 +16,7 @@ from ...kernels.random.exact import fma32, fma64
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap
 from ...types import Device, Number
+from ..layout.join import cat
 from .options import check_options, dtype_for, finish, require_grad
 
 __all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
@@ -88,9 +89,10 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     _check_real(start, end, step)
     _check_range(start, end, step)
     if dtype is dt.int64:
+        start, end = _whole(start), _whole(end)
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
-        start, end, step = _whole(start), _whole(end), _whole(step)
+        step = _whole(step)
     count = _counted(math.ceil((end - start) / step))
     if out is not None and out.array.size not in (0, count):
         warnings.warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
@@ -192,7 +194,8 @@ def _spaced(fill, start, end, steps, d, *more):
     def filled(size, numpy_dtype):
         if not steps:
             return np.empty(0, numpy_dtype)
-        first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in (start, end))
+        ends = start, end if steps > 1 else start
+        first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in ends)
         return dt.cast(fill(first, last, steps, d, *more), numpy_dtype)
     return new_memory((steps,), d.numpy, filled)
 
@@ -219,7 +222,7 @@ def _halves(first, last, steps, d):
         return first.reshape(1)
     step = rounded(rounded(np.asarray(last - first)) / work.type(steps - 1))
     places = np.arange(steps).astype(work)
-    if d.category == 2 and not narrow:
+    if not narrow:
         return np.where(places < steps // 2, _along(places, step, first), _along(places[::-1].copy(), -step, last))
     way = rounded(step * places)
     return rounded(np.where(places < steps // 2, first + way, last - way[::-1]))
@@ -253,6 +256,8 @@ def _power(base, exponent):
 
 def _along(places, step, start):
     """places * step + start, rounded once, as torch's kernel does."""
+    if not np.isfinite(step) or not np.isfinite(start):
+        return places * step + start
     if places.dtype == np.float64:
         return fma64(places, step, start)
     return fma32(places, step, start, np.empty_like(places))
@@ -309,7 +314,8 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
     d = _spaced_dtype("logspace", start, end, steps, dtype, out)
     base = _number(base)
     if steps == 1:                             # not rounded before
-        array = dt.cast(np.asarray([base ** start if d.is_complex else _power(base, start)]), d.numpy)
+        number = base ** start if d.is_complex else _power(base, start)
+        array = stored_as(number, d.numpy).reshape(1) if d.category == 1 else dt.cast(np.asarray([number]), d.numpy)
     else:
         array = _spaced(_powers, start, end, steps, d, base)
     return refill(out, finish(array, device, requires_grad, pin_memory), by_count=True)
@@ -355,5 +361,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     d = x.array.dtype if x.array.dtype.kind in dt.FLOATING + dt.COMPLEX else np.dtype(np.int64)
-    powers = new_memory((x.array.size, n), d, lambda size, dtype: np.arange(n))
-    return x.to(dt.BY_NUMPY[d]).unsqueeze(1) ** wrap(powers if increasing else powers[::-1].copy())
+    new_memory((x.array.size, n), d, lambda size, dtype: np.empty(0))      # MemoryError for more than there is
+    column = x.to(dt.BY_NUMPY[d]).unsqueeze(1)
+    powers = cat([column.new_ones(column.shape), column.expand(-1, max(n - 1, 0)).cumprod(1)], 1)[:, :n]
+    return powers if increasing else powers.flip(1)

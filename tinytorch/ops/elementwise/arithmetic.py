@@ -106,7 +106,7 @@ def _sub_times(input, other, alpha):
     return input - other * alpha
 
 
-_rsub_times = renamed(_sub_times, "rsub")
+_rsub_tensor, _rsub_times = renamed(_sub, "rsub"), renamed(_sub_times, "rsub")
 
 
 def _scaled(primitive, name, input, other, alpha):
@@ -165,7 +165,9 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     tensor([-5, -7])
     """
     _refuse_bools(input, other)
-    return _rsub(input, other) if alpha == 1 else _scaled(_rsub_times, "rsub", other, input, alpha)
+    if alpha == 1:
+        return _rsub_tensor(other, input) if isinstance(other, Tensor) else _rsub(input, other)
+    return _scaled(_rsub_times, "rsub", other, input, alpha)
 
 
 @unary(lambda g: -g, aliases="negative __neg__")
@@ -227,7 +229,7 @@ def _check_divisor(name, input, other):
     if input.dtype.kind in dt.INTEGRAL:
         if input.dtype.kind in dt.BOOL:
             raise not_implemented(name, dt.bool)
-        if not np.all(other):
+        if input.size and not np.all(other):
             raise RuntimeError("ZeroDivisionError")
 
 
@@ -270,9 +272,7 @@ def _to_bfloat16_and_back(array):
 
 def _trunc_divide_bfloat16(input, other):
     a, b = dt.widened(input), dt.widened(other)
-    if np.size(b) == 1:
-        return dt.to_bfloat16(np.trunc(a / b))
-    return dt.to_bfloat16(np.trunc(_to_bfloat16_and_back(a / b)))
+    return dt.to_bfloat16(np.trunc(a / b if np.size(b) == 1 else _to_bfloat16_and_back(a / b)))
 
 
 def _floor_divide_bfloat16(input, other):
@@ -345,6 +345,17 @@ def remainder(input, other):
     return np.remainder(input, other)
 
 
+@op(name="remainder", elementwise=True, backward_name=REFUSED, input=refused("remainder"), other=refused("remainder"))
+def _remainder_of_number(input, other):
+    if input.dtype.kind in dt.COMPLEX:
+        raise not_implemented("remainder_cpu", input)
+    return remainder.op.forward(input, other)
+
+
+remainder.op.of_first_number, remainder.op.out_beside_number = _remainder_of_number, False
+floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
+
+
 @binary(numbers="other", input=lambda g: g, other=lambda g, input, other: -g * _trunc_divide(input, other))
 def fmod(input, other):
     """What is left of input / other rounded toward zero: has the sign of `input`.
@@ -357,9 +368,6 @@ def fmod(input, other):
     """
     _check_divisor("fmod_cpu", input, other)
     return np.fmod(input, other)
-
-
-floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
 # ------------------------------------------------------------------ of several operands

@@ -56,10 +56,12 @@ def _no_half(g, kernel):
     return g
 
 
-def _by(ratio, input):
-    """ratio / input, with its limit 1/2 at 0."""
-    zero = input == 0
-    return pick(zero, 0.5, ratio / pick(zero, 1.0, input))
+def _slope(input, ans, of_order_0):
+    """The derivative of order 1, of_order_0(x) - ans / x, which is 1/2 near 0 (and in torch at NaN)."""
+    tiny = float(np.finfo((input.array if isinstance(input, Tensor) else input).dtype).eps)
+    plain = (input < -tiny) + (input > tiny)
+    x = pick(plain, input, 1.0)
+    return pick(plain, of_order_0(x) - ans / x, 0.5)
 
 
 @unary(lambda g, input: g * i1(input), to_float=True, kernel="i0_vml_cpu")
@@ -73,8 +75,8 @@ def i0(input):
     return _grown(0, input)
 
 
-@unary(lambda g, input, ans: _no_half(g, "i1_backward") * (i0(input) - _by(ans, input)), name="special_i1",
-       to_float=True, method=False, inplace=False)
+@unary(lambda g, input, ans: _no_half(g, "i1_backward") * _slope(input, ans, i0), name="special_i1", to_float=True,
+       method=False, inplace=False)
 def i1(input):
     """The modified Bessel function of the first kind, of order 1.
 
@@ -97,7 +99,7 @@ def i0e(input):
     return _scaled(0, input).astype(input.dtype)
 
 
-@unary(lambda g, input, ans: _no_half(g, "i1e_backward") * (i0e(input) - sgn(input) * ans - _by(ans, input)),
+@unary(lambda g, input, ans: _no_half(g, "i1e_backward") * _slope(input, ans, lambda x: i0e(x) - sgn(x) * ans),
        name="special_i1e", to_float=True, method=False, inplace=False)
 def i1e(input):
     """exp(-|input|) i1(input).

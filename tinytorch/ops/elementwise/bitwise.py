@@ -171,7 +171,7 @@ def lcm(input, other):
     >>> torch.lcm(torch.tensor([12, 15]), torch.tensor([8]))
     tensor([ 24, 120])
     """
-    return np.lcm(input, other)
+    return np.abs(np.lcm(input, other))        # where the multiple wraps around it may be negative
 
 
 @method("__invert__")
@@ -182,6 +182,8 @@ def _invert(self):
     return bitwise_not(self)
 
 
+for _function in bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift:
+    _function.op.out_beside_number = False
 method("__and__", "__rand__")(operator(bitwise_and))
 method("__or__", "__ror__")(operator(bitwise_or))
 method("__xor__", "__rxor__")(operator(bitwise_xor))

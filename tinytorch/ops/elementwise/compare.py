@@ -12,6 +12,7 @@ from ...autograd.promotion import EXACT, check_broadcast, promoted, result_dtype
 from ...autograd.public import method, public
 from ...data import check_array
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.layout import operand_order
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -105,6 +106,10 @@ def ge(input, other):
     """
     _ordered("ge", input)
     return np.greater_equal(input, other)
+
+
+for _comparison in lt, le, gt, ge:
+    _comparison.op.answers = True
 
 
 # ------------------------------------------------------------------ element by element
@@ -208,7 +213,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
         allowed = atol + np.abs(rtol * b)
         gap = np.abs(a - b)
         close = close | (np.isfinite(gap) & (gap <= allowed))
-    return wrap(np.asarray(close))
+    return wrap(operand_order(np.asarray(close), input.array, other.array))
 
 
 @public(out=EXACT)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, single, unary
-from ...autograd.promotion import check_broadcast
+from ...autograd.promotion import FOUND, check_broadcast
 from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, type_name
@@ -15,7 +15,7 @@ from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor
 from ..layout.index import _select
 from .arithmetic import conj as conjugated, conjugate, is_complex, zeros_like
-from .rounding import FOUND, abs, sgn
+from .rounding import abs, sgn
 from .where import pick
 
 __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "is_conj", "is_neg", "polar", "real", "resolve_conj",

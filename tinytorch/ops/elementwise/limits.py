@@ -1,17 +1,31 @@
 """Elements kept within limits: clamp maximum minimum nan_to_num ..."""
 from __future__ import annotations
 
+import functools
+import math
+
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed
-from ...autograd.promotion import FLOATS, converted, in_float32, result_dtype, stored_as, write_out
+from ...autograd.promotion import (
+    C_NAMES,
+    FLOATS,
+    FOUND,
+    NUMBERS,
+    converted,
+    in_float32,
+    refuse_complex_gradient,
+    result_dtype,
+    stored_as,
+    write_out,
+)
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, is_complex, ternary
-from .rounding import FOUND
 from .where import pick
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num"]
@@ -55,7 +69,25 @@ _CLAMPS_MIN = renamed(_clamp, "clamp_min"), renamed(_clamp_tensor, "clamp_min.1"
 _CLAMPS_MAX = renamed(_clamp, "clamp_max"), renamed(_clamp_tensor, "clamp_max.1")
 
 
-@public(method=True, inplace=True, aliases="clip")
+def _clamp_in_place(function):
+    changing = in_place(function)
+
+    @functools.wraps(changing)
+    def clamp_(self, *args, **kwargs):
+        try:
+            return changing(self, *args, **kwargs)
+        except NotImplementedError:
+            limits = [x for x in (*args, *kwargs.values()) if isinstance(x, NUMBERS)]
+            if limits and self.array.dtype.kind in dt.INTEGRAL:
+                d = result_dtype((self, *limits))
+                if d.is_complex:
+                    raise RuntimeError(f"result type {d.type_name} can't be cast to the desired output type "
+                                       f"{C_NAMES[type_name(self)]}") from None
+            raise
+    return clamp_
+
+
+@public(method=True, inplace=_clamp_in_place, aliases="clip")
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """Each element moved into [min, max]: numbers or tensors that broadcast, one may be missing.
@@ -76,7 +108,12 @@ def _limited(primitives, input, min, max, out):
     if (input.array.dtype.char in FLOATS and min.__class__ in _PLAIN and max.__class__ in _PLAIN
             and (min is None or -_LARGE < min < _LARGE) and (max is None or -_LARGE < max < _LARGE)):
         return write_out(out, of_numbers(input, min, max), input, exact=FOUND)
+    if primitives is _CLAMPS and input.is_floating_point():
+        min, max = (x.real if isinstance(x, complex) and x.imag == 0 else x for x in (min, max))
     given = [x for x in (min, max) if x is not None]
+    for x in given:
+        if x.__class__ is int:
+            dt.check_long(x)
     if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
         _refuse_complex(primitives is _CLAMPS, min, max, input, *given)
     if any(isinstance(x, Tensor) for x in given):
@@ -87,7 +124,9 @@ def _limited(primitives, input, min, max, out):
         rest = iter(given)
         low, high = (None if x is None else next(rest) for x in (min, max))
         return write_out(out, ternary(of_tensors, input, low, high), input)
-    d = result_dtype((input, *given)).numpy
+    d = input.array.dtype if input.is_floating_point() else result_dtype((input, *given)).numpy
+    if len(given) == 2 and any([x != x for x in given]):
+        min = max = math.nan                   # whatever the other is
     if d.kind in dt.BOOL:
         side = "_min" if max is None else "_max" if min is None else ""
         raise not_implemented(f"clamp{side}_scalar_cpu", dt.bool)
@@ -96,11 +135,13 @@ def _limited(primitives, input, min, max, out):
     return write_out(out, ternary(of_numbers, input, min, max), input, exact=FOUND)
 
 
-_PLAIN, _LARGE = (int, float, type(None)), 3e38     # what any float but a half holds
+_PLAIN, _LARGE = (int, float, type(None)), 1e18     # what any float but a half holds, and int64
 
 
 def _refuse_complex(both_sides, min, max, input, *given):
     """torch's error: it names a routine where tensors limit (for `clamp`, `both_sides`, if `input` itself is real)."""
+    if both_sides and input.array.dtype.kind in dt.INTEGRAL and not any([isinstance(x, Tensor) for x in given]):
+        result_dtype((input, *given))          # numbers that have no common one
     if both_sides and isinstance(min, complex) | isinstance(max, complex) and input.is_floating_point():
         raise RuntimeError("value cannot be converted to type double without overflow")
     if isinstance(min if max is None else max, Tensor) and not (both_sides and is_complex(input)):
@@ -207,6 +248,7 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     >>> torch.nan_to_num(torch.tensor([1., float("nan")]), nan=7.)
     tensor([1., 7.])
     """
+    refuse_complex_gradient("nan_to_num", input)
     nan = 0.0 if nan is None else nan
     if input.array.dtype.kind != dt.WIDENED:
         return _nan_to_num(input, nan, posinf, neginf)

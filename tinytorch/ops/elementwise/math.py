@@ -10,7 +10,7 @@ from ...autograd.op import binary, unary
 from ...autograd.promotion import NUMBERS
 from ...autograd.public import method
 from ...tensor import Tensor
-from .arithmetic import conj, is_complex
+from .arithmetic import conj, is_complex, rounded_once
 from .where import pick
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
@@ -44,7 +44,11 @@ def exp2(input):
     >>> torch.exp2(torch.tensor([0., 3.]))
     tensor([1., 8.])
     """
-    return np.exp(input * _LN2) if input.dtype.kind in dt.COMPLEX else np.exp2(input)
+    if input.dtype.kind not in dt.COMPLEX:
+        return np.exp2(input)
+    power = np.empty_like(input)               # part by part: infinity times the zero beside ln 2 is nan
+    power.real, power.imag = input.real * _LN2, input.imag * _LN2
+    return np.exp(power)
 
 
 @unary(lambda g, ans: g * conj(ans + 1), to_float=True)
@@ -326,9 +330,15 @@ def square(input):
     return np.square(input.astype(np.int64) if input.dtype == bool else input)
 
 
+def _by_pi(x):
+    """x * pi, where pi is not rounded to float16."""
+    return rounded_once(np.multiply, x, math.pi) if not isinstance(x, Tensor) and x.dtype.char == "e" else x * math.pi
+
+
 def _sinc_slope(g, input):
-    x, square = input * math.pi, input * input * math.pi
-    return pick(square == 0, 0.0, g * conj((x * cos(x) - sin(x)) / square))
+    x, square = _by_pi(input), _by_pi(input * input)
+    sine = sin(x)                              # before the cosine, as gradients of half precision add up in this order
+    return pick(square == 0, 0.0, g * conj((x * cos(x) - sine) / square))
 
 
 @unary(_sinc_slope, to_float=True)
@@ -339,6 +349,8 @@ def sinc(input):
     >>> torch.sinc(torch.tensor([0., 0.5]))
     tensor([1.0000, 0.6366])
     """
+    if input.dtype.char == "e":
+        return rounded_once(sinc.op.forward, input)
     x = input * math.pi
     return np.where(input == 0, np.ones((), input.dtype), np.sin(x) / x)
 

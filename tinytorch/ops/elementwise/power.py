@@ -11,10 +11,11 @@ from ...autograd.promotion import NUMBERS, by_steps, converted, result_dtype, st
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
-from .arithmetic import conj, mul, ternary, zeros_like
+from .arithmetic import alike, conj, is_complex, mul, ternary, zeros_like
 from .math import exp, exp2, log, reciprocal
 from .where import pick
 
@@ -36,6 +37,8 @@ def _power_slope(g, input, other):
 def _exponent_slope(g, ans, input, other):
     # At base zero the power does not depend on an exponent that is not negative.
     flat = (input == 0) * (other.real >= 0)
+    if is_complex(other):
+        flat = flat * (other.imag == 0)
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
@@ -44,6 +47,8 @@ def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
+            if input.dtype == np.float16:
+                return _pow.op.forward(input.astype(np.float32), 3).astype(np.float16)
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
     if kind in dt.WIDENED:
@@ -52,7 +57,7 @@ def _pow(input, other):
         return _complex_power(input, other)
     if isinstance(other, int):
         if other == 0 or other == 1:
-            return input.copy() if other else np.ones_like(input)
+            return input.copy("K") if other else np.ones_like(input)
         if other < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         other = stored_as(other, input.dtype)
@@ -62,15 +67,15 @@ def _pow(input, other):
     if not np.any(negative):
         return input ** other
     # Rounded toward zero only 1 and -1 have a reciprocal that is left.
-    power = input ** np.where(negative, -other, other)
-    return np.where(negative, np.where(np.abs(power) == 1, power, 0), power)
+    power = input ** np.where(negative, other & 1, other)
+    return np.where(negative, np.where(np.abs(input) == 1, power, 0), power)
 
 
 def _complex_power(input, other):
     """exp(other * log(input)), as C has it and NumPy not: 0 ** 0 is nan. A few numbers have short cuts."""
     if not isinstance(other, np.ndarray):
         if other == 0 or other == 1:
-            return input.copy() if other else np.ones_like(input)
+            return input.copy("K") if other else np.ones_like(input)
         if other == 0.5 or other == -0.5:
             root = np.sqrt(input)
             return root if other == 0.5 else reciprocal(root)
@@ -82,7 +87,26 @@ def _complex_power(input, other):
     return np.exp(other * np.log(input))
 
 
+def _pow_in_bfloat16(input, other):
+    """A few exponents are of several steps in torch, each rounded."""
+    if other.__class__ is int or other.__class__ is float:
+        x = stepwise(input)
+        if other == 3:
+            return plain(x * x * x)
+        if other == -2:
+            return plain(1 / (x * x))
+        if other == -0.5:
+            # But in whole blocks of 64 elements, which AVX-512 takes at once.
+            order = "F" if input.flags.f_contiguous else "C"
+            flat = input.reshape(-1, order=order)
+            whole = flat.size // 64 * 64
+            return np.concatenate((dt.to_bfloat16(1 / np.sqrt(dt.from_bfloat16(flat[:whole]))),
+                                   plain(1 / np.sqrt(stepwise(flat[whole:]))))).reshape(input.shape, order=order)
+    return dt.narrowed(_pow.op.forward(dt.widened(input), dt.widened(other)))
+
+
 _to_number = op(name="pow", steps=True, elementwise=True, input=_power_slope)(_pow.op.forward)
+_pow.op.in_bfloat16 = _to_number.op.in_bfloat16 = _pow_in_bfloat16
 
 
 def _pow_number(input, number):
@@ -192,7 +216,12 @@ def logaddexp(input, other):
         return np.logaddexp(input, other)
     first = input.real >= other.real
     high, low = np.where(first, input, other), np.where(first, other, input)
-    return high + np.log1p(np.exp(low - high))
+    result = high + np.log1p(np.exp(low - high))
+    endless = np.isinf(high.real) & (high.real == low.real)
+    if endless.any():
+        sums = np.log(np.exp(low) + np.exp(high))
+        result = np.where(endless, np.where(high.real < 0, low, sums), result)
+    return np.where(np.isnan(input) | np.isnan(other), complex(math.nan, math.nan), result).astype(input.dtype)
 
 
 @binary(input=lambda g, input, other: g / (1 + exp2(other - input)),
@@ -254,6 +283,13 @@ def _ldexp_in_bfloat16(input, other):
 _ldexp.op.in_bfloat16 = _ldexp_in_bfloat16
 
 
+@op(name="ldexp", elementwise=True, steps=True, input=lambda g, power: g * conj(power),
+    wide=lambda g, input: g * conj(input))
+def _times_power(input, wide, power):
+    """`wide`: 2^other in the common dtype. `power`: in the dtype of `other` itself, for the derivative."""
+    return input * wide
+
+
 @public(out="", method=True, inplace=True)
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input * 2^other. With integers, in the dtype of a real `input`; bools are refused there (NotImplementedError).
@@ -268,7 +304,11 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         return ternary(_ldexp, input, other)
     if input.array.dtype == other.array.dtype and input.array.dtype.kind in dt.DIFFERENTIABLE:
         return ternary(_ldexp, input, other)
-    return mul(input, _pow(2.0, other))
+    power, d = _pow(2.0, other), result_dtype((wrap(np.empty((), input.array.dtype)), other))
+    if d is power.dtype or input.array.dtype == np.float32:
+        return mul(input, power)
+    operands = alike(input, _pow(2.0, converted(other, d.numpy)))      # a wider power than that of `other` alone
+    return ternary(_times_power, *operands, converted(power, operands[0].array.dtype))
 
 
 @op(name="frexp", input=lambda g, exponent: _ldexp(g, -exponent))

@@ -6,6 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed, unary
+from ...autograd.promotion import FOUND
 from ...autograd.public import public
 from ...autograd.views import check_in_place
 from ...errors import not_a_tensor, not_implemented
@@ -15,9 +16,6 @@ from .where import pick
 
 __all__ = ["abs", "absolute", "ceil", "copysign", "fix", "floor", "frac", "heaviside", "nextafter", "round", "sgn",
            "sign", "signbit", "trunc"]
-
-#: The error for an `out` of another dtype than the input, in functions that convert nothing.
-FOUND = "Found dtype {Have} but expected {Want}"
 
 
 def _refuse(name, array, kinds):
@@ -42,10 +40,12 @@ def _abs_in_place(function):
 
 def magnitude(x):
     """The sizes of the elements of an array; of complex ones to the last bit, as NumPy's abs does not have them."""
-    return np.hypot(x.real, x.imag) if x.dtype.kind in dt.COMPLEX else np.abs(x)
+    if x.dtype.kind not in dt.COMPLEX:
+        return np.abs(x)
+    return np.hypot(x.real, x.imag, dtype=np.float64).astype(x.real.dtype, copy=False)
 
 
-@unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts=True, aliases="absolute __abs__")
+@unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts="complex", aliases="absolute __abs__")
 def abs(input):
     """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
 
@@ -73,7 +73,7 @@ def sign(input):
 
 def _signs(input):
     if input.dtype.kind in dt.BOOL:
-        return input.copy()
+        return input.copy("K")
     if input.dtype.kind in dt.COMPLEX:
         size = magnitude(input)
         signs = input / np.where(size == 0, 1, size).astype(size.dtype)
@@ -167,7 +167,7 @@ def _whole(name, ufunc, input):
     if input.dtype.kind in dt.COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex inputs")
     _refuse(f"{name}_vml_cpu", input, dt.BOOL)
-    return input.copy() if input.dtype.kind in dt.INTEGER else ufunc(input)
+    return input.copy("K") if input.dtype.kind in dt.INTEGER else ufunc(input)
 
 
 @unary(zeros_like)

@@ -74,6 +74,15 @@ def _logit(input, eps):
     return np.log(x / (1 - x))
 
 
+@by_steps
+def _logit_in_bfloat16(input, eps):
+    x = input if eps is None else input.clamp(eps, 1 - eps)
+    return log(x / (1 - x))
+
+
+_logit.op.in_bfloat16 = _logit_in_bfloat16
+
+
 @public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="logit_cpu", widen=True, out="", method=True, inplace=True)
 def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` first clamps to [eps, 1 - eps].

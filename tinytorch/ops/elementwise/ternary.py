@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import C_NAMES
+from ...autograd.promotion import C_NAMES, FOUND, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor
@@ -96,7 +96,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
 
 
-@public(method=True, inplace=True, out="Found dtype {Have} but expected {Want}")
+@public(method=True, inplace=True)
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input + weight * (end - input), with broadcasting; `weight` is a number or a tensor.
 
@@ -112,6 +112,9 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     if input.array.dtype.kind in dt.INTEGRAL:
         raise not_implemented("lerp_kernel_scalar", input)
+    exact = None                               # by a single weight the result may be cast
     if isinstance(weight, Tensor):
+        exact = FOUND if weight.array.ndim else None
         weight = weight.to(input.dtype)
-    return ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
+    result = ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
+    return write_out(out, result, input, end, weight, exact=exact, level=4)

@@ -32,6 +32,7 @@ from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, type_name
 from ...kernels.layout import with_new_dims
 from ...kernels.scatter import add_at
+from ...lazy import is_lazy
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from .index_errors import check_mask, check_masks
@@ -460,6 +461,8 @@ def index_put_(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool
 
 
 def _put_expanded(memory, values, advanced, accumulate=False):
+    if is_lazy(memory):
+        check_written(memory)
     warn_expanded("index_put_", "tensor[indices] = tensor")
     if values.size == 1 and not accumulate and len(advanced) == 1 and advanced[0].dtype == bool:
         warn_expanded("masked_fill_", "tensor[mask] = scalar")     # torch does it with that

@@ -23,7 +23,8 @@ def pick(array, index):
 
 def put_values(array, values, index, accumulate=False):
     """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
-    if np.ndim(values) > array.ndim and not none_there(array.shape, index):        # NumPy would leave out dimensions of size 1
+    if np.ndim(values) > array.ndim and not none_there(array.shape, index):
+        # NumPy would leave out dimensions of size 1.
         _refuse_shape(array, values, index)
     try:
         if accumulate:

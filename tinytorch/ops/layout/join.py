@@ -107,7 +107,9 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     if out is not None:
         _check_out(out, tensors)
-    kept = [tensor for tensor in tensors if tensor.array.shape != (0,)] or tensors     # for their histories
+    kept = tensors
+    if any([tensor.array.ndim != 1 for tensor in tensors]):
+        kept = [tensor for tensor in tensors if tensor.array.shape != (0,)]
     first = kept[0].array.shape
     try:
         dim = check_dim(dim if axis is None else axis, len(first))

@@ -289,7 +289,7 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     shape, kind = input.array.shape, input.array.dtype.kind
     if len(shape) > 1 and index.array.size and not shape[dim]:
         raise IndexError(f"select(): index 0 out of range for tensor of size {list(shape)} at dimension {dim}")
-    if index.array.size and kind in dt.BOOL + dt.COMPLEX:
+    if kind in dt.BOOL + dt.COMPLEX and (index.array.size or len(shape) < 2 or not include_self):
         _check_computable(input, reduce, include_self)
     if _any_outside(index.array, shape[dim] if shape else 1):
         if not include_self:

@@ -1,11 +1,13 @@
 """Functions that give a copy, without gaps, of what a view of the tensor would hold: view_copy permute_copy ..."""
 from __future__ import annotations
 
+import contextlib
 import functools
 
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import no_grad
 from ...autograd.op import single
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
@@ -33,10 +35,11 @@ def _copying(name):
     return primitive
 
 
-def _copies(function, of_dim=None):
+def _copies(function, of_dim=None, unrecorded=False):
     """Decorator of a function f_copy that gives a view, as f does: makes it public, and copy what it gives.
 
-    `of_dim`: what f is called on the tape where it has an argument.
+    `of_dim`: what f is called on the tape where it has an argument. `unrecorded`: nobody minds an `out` that requires
+    grad.
     """
     name = function.__name__.removesuffix("_copy")
     plain, other = _copying(name), _copying(of_dim or name)
@@ -50,8 +53,9 @@ def _copies(function, of_dim=None):
         copies = tuple([primitive(part) for part in seen])
         if out is None:
             return copies
-        for each, part in zip(out, copies):
-            write_out(each, part, input, exact=EXACT, level=4)
+        with no_grad() if unrecorded else contextlib.nullcontext():
+            for each, part in zip(out, copies):
+                write_out(each, part, input, exact=EXACT, level=4)
         return None
     return public()(copy)
 
@@ -110,7 +114,7 @@ def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Tensors | N
     return split(input, split_size, dim)
 
 
-@_copies
+@functools.partial(_copies, unrecorded=True)
 def split_with_sizes_copy(input: Tensor, split_sizes: Ints, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
     """Copies of what `split_with_sizes` gives; or written to those in `out`."""
     return split_with_sizes(input, split_sizes, dim)

@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import int_of, ints_of
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import refuse_complex_gradient
+from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import method, public, refuse
 from ...autograd.views import layouts
 from ...kernels.memory import overflow
@@ -172,7 +172,8 @@ def _narrow_copy(input):
     return np.array(input, order="C")
 
 
-@public(out="", method=True)
+@public(method=True, out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
+                         "message be improved?  If so, please report an enhancement request to PyTorch.)")
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Tensor | None = None) -> Tensor:
     """A copy of `narrow`.
 
@@ -441,7 +442,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return _replaced(input, src, lambda x: select(x, dim, index))
 
 
-@public(method=True)
+@public(out=EXACT, apart=None, method=True)
 def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
                   step: int = 1) -> Tensor:
     """A copy of `input` with the slice start:end:step of dimension `dim` replaced by `src`.

@@ -5,12 +5,12 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, promoted, stored_as, write_out
+from ...autograd.promotion import EXACT, converted, promoted, stored_as, write_out
 from ...autograd.public import public, refuse
 from ...autograd.views import resized
 from ...errors import type_name
 from ...kernels.linalg import products
-from ...tensor import Tensor, check_dim, wrap
+from ...tensor import Tensor, check_dim
 from ...types import Number
 from .products import (
     C_NAMES,
@@ -111,7 +111,7 @@ def _half_addbmm(beta, alpha, input, batch1, batch2):
     result = np.broadcast_to(input, (batch1.shape[1], batch2.shape[2]))
     for a, b in zip(batch1, batch2):
         result, beta = _half_addmm(beta, alpha, result, a, b), 1
-    return result if len(batch1) else dt.cast(_wide(result) * beta, batch1.dtype)
+    return result if len(batch1) else np.ascontiguousarray(dt.cast(_wide(result) * beta, batch1.dtype))
 
 
 _addbmm.op.in_bfloat16 = _half_addbmm
@@ -190,12 +190,13 @@ def _rounded(dtype, *factors):
     return [_wide(stored_as(x, dtype)).item() for x in factors]
 
 
-def _check_empty_sum(beta, input, mat1):
-    """Where nothing is added up, torch multiplies by beta, of whatever dtype that is."""
-    integers = input.array.dtype.kind in dt.INTEGER
-    if integers and mat1.array.shape[-1] == 0 and not isinstance(beta, int) and beta != 0:
-        raise RuntimeError(f"result type {dt.of_scalar(beta).type_name} can't be cast to the desired output type "
-                           f"{type_name(input)}")
+def _check_empty_sum(input, *factors):
+    """Where nothing is added up, torch multiplies `input` by beta, of whatever dtype that is."""
+    kind = input.array.dtype.kind
+    for beta in factors if kind in dt.INTEGRAL else ():
+        if beta != 0 and not isinstance(beta, int if kind in dt.INTEGER else bool):
+            raise RuntimeError(f"result type {dt.of_scalar(beta).type_name} can't be cast to the desired output type "
+                               f"{type_name(input)}")
 
 
 # ------------------------------------------------------------------ public functions
@@ -223,7 +224,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     check_expand(own.shape, (a.shape[0], b.shape[1]))
     if a.size and b.size:
         refuse_bools(a)
-    _check_empty_sum(beta, input, mat1)
+    if not a.shape[1] and a.shape[0] and b.shape[1]:
+        _check_empty_sum(input, beta)
     beta, alpha = _factor(beta, a.dtype), _factor(alpha, a.dtype)
     return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)
 
@@ -241,6 +243,8 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: N
     if own.ndim > 1 or a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {own.ndim}, {a.ndim}, {b.ndim}")
     if a.shape[1] != b.shape[0] or own.size not in (1, a.shape[0]):
+        if not own.ndim:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(f"size mismatch, got input ({own.size}), mat ({a.shape[0]}x{a.shape[1]}), "
                            f"vec ({b.shape[0]})")
     if not own.dtype == a.dtype == b.dtype:
@@ -265,6 +269,8 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
         if x.array.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.array.ndim}-D")
     check_expand(input.array.shape, (vec1.array.size, vec2.array.size))
+    if not input.array.ndim:
+        input = input.unsqueeze(0)             # its dtype counts as that of any matrix
     input, vec1, vec2 = promoted(input, vec1, vec2)
     dtype = input.array.dtype
     for name, value in (("beta", beta), ("alpha", alpha)):
@@ -291,13 +297,16 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     tensor([[[3.]]])
     """
     dtype = _of_batches(input, batch1, batch2)
-    if not dtype == batch1.array.dtype == batch2.array.dtype:
+    if dtype != batch1.array.dtype or batch1.array.size and batch2.array.size and dtype != batch2.array.dtype:
         names = [C_NAMES[type_name(x)] for x in (input, batch1, batch2)]
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
     check_expand(input.array.shape, batch1.array.shape[:2] + batch2.array.shape[2:])
     check_batches(batch1, batch2, "baddbmm")
-    _check_empty_sum(beta, input, batch1)
-    return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, batch2)
+    count, n, k = batch1.array.shape
+    if not k and count and n and batch2.array.shape[2]:
+        _check_empty_sum(input, beta)
+    result = _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, converted(batch2, dtype))
+    return converted(result, batch2.array.dtype)
 
 
 @public(method=True, inplace=True)
@@ -312,12 +321,18 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     dtype = _of_batches(input, batch1, batch2)
     shape = batch1.array.shape[1:2] + batch2.array.shape[2:]
     check_expand(input.array.shape, shape)
-    check_batches(batch1, batch2, "addmm_impl_cpu_")
-    if dtype != batch2.array.dtype:
+    if len(batch1.array) and dtype != batch2.array.dtype and batch1.array.shape[::2] == batch2.array.shape[:2]:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and "
                            f"{type_name(batch2)}")
-    _check_empty_sum(beta, input, batch1 if len(batch1.array) else wrap(batch1.array[..., :0]))
-    result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, batch2)
+    if len(batch1.array) and batch1.array.dtype != batch2.array.dtype:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {type_name(batch1)} and "
+                           f"{type_name(batch2)}")
+    check_batches(batch1, batch2, "addmm_impl_cpu_")
+    count, n, k = batch1.array.shape
+    if not count or not k and n and shape[1]:
+        _check_empty_sum(input, beta, *[1] * (count > 1))
+    batches = [converted(x, dtype) for x in (batch1, batch2)]
+    result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, *batches)
     if out is not None and out.array.shape != shape:
         out.array = resized(out.array, result.array)           # here torch does so without a warning
     return write_out(out, result, level=4,

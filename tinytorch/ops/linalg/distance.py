@@ -13,7 +13,7 @@ from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.arithmetic import sub
 from ..reduction.reductions import at_once, in_c_order, like, masked, raw, underivable
-from .norms import matrix_norm, norm_grad, vector_norm, vector_norm_over
+from .norms import matrix_norm, norm_grad, summed_norm, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
 
@@ -93,7 +93,7 @@ def distances(difference, p):
         return np.minimum(np.ceil(np.abs(difference)), 1).sum(-1)
     if p == float("inf"):
         return np.fmax.reduce(np.abs(difference), axis=-1, initial=0)
-    return vector_norm_over(difference, p, (difference.ndim - 1,), False)
+    return summed_norm(difference, p, (difference.ndim - 1,), False)
 
 
 def distances_grad(g, difference, p, ans):

@@ -184,6 +184,10 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
         tensors[0] = tensors[0].unsqueeze(0)
     if last:
         tensors[-1] = tensors[-1].unsqueeze(1)
+    for i, (a, b) in enumerate(zip(tensors, tensors[1:])):
+        if a.array.shape[1] != b.array.shape[0] and len(tensors) > 2:
+            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.array.shape)} and "
+                               f"{list(b.array.shape)} cannot be multiplied")
     sizes = [x.array.shape[0] for x in tensors] + [tensors[-1].array.shape[1]]
     split = _cheapest(sizes)
     if len(tensors) == 3:                      # where both orders cost the same, torch takes the other one for three
@@ -382,8 +386,8 @@ _lstsq.op.saved_outputs = (0,)
 
 
 @public("linalg_lstsq")
-def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
-          driver: str | None = None) -> return_types.linalg_lstsq:
+def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None,
+          out: Tensors | None = None) -> return_types.linalg_lstsq:
     """X that minimises the norm of input @ X - b: the named tuple (solution, residuals, rank, singular_values).
 
     residuals are the squared norms (for the drivers gels, gelsd and gelss; full rank; more rows than columns);
@@ -402,9 +406,17 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *,
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
     X, residuals = _lstsq(vectors, input, b, rcond, squares)
     nothing = wrap(np.empty(0, s.dtype))
-    return return_types.linalg_lstsq(
+    result = return_types.linalg_lstsq(
         X, residuals, wrap(rank) if driver != "gels" else wrap(np.empty(0, np.int64)),
         wrap(s) if driver in ("gelsd", "gelss") else nothing)
+    if out is None:
+        return result
+    for name, made, given in zip(result._fields, result, out, strict=True):
+        exact = name == "singular_values" and driver not in ("gelsd", "gelss")
+        if made.dtype is not given.dtype and (exact or not dt.can_cast(made.dtype, given.dtype)):
+            raise RuntimeError(f"torch.linalg.lstsq: Expected {name} to be safely castable from {type_name(made)} "
+                               f"dtype, but got {name} with dtype {type_name(given)}")
+    return return_types.linalg_lstsq(*[write_out(given, made, level=4) for made, given in zip(result, out)])
 
 
 @public("linalg_cross", out=EXACT, apart=True)

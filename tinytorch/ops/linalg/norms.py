@@ -12,7 +12,7 @@ from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
-from ..elementwise.rounding import magnitude, sgn
+from ..elementwise.rounding import abs as absolute, magnitude, sgn
 from ..reduction.reductions import _add, _number_of, at_once, axes, counted, in_c_order, kept_shape, like, masked, raw
 from .spectra import svdvals
 
@@ -33,7 +33,7 @@ def norm_grad(g, input, p, ans, dim):
         return sgn(input) * g
     if p == 2:
         return g * masked(input / ans, nonzero)
-    size = builtins.abs(input)
+    size = absolute(input)
     if p in (float("inf"), -float("inf")):
         x = raw(size)
         hits = (x == raw(ans)) | np.isnan(x)
@@ -41,8 +41,8 @@ def norm_grad(g, input, p, ans, dim):
         return sgn(input) * (share * like(g, hits))
     if p < 1:
         return sgn(input) * masked(size ** (p - 1), raw(input) != 0) * g * ans ** (1 - p)
-    slope = masked(g / ans ** (p - 1), nonzero)
-    return (sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)) * slope
+    scaled = sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)
+    return scaled * masked(g / ans ** (p - 1), nonzero)
 
 
 @op(name="linalg_vector_norm", steps=True, input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
@@ -50,8 +50,13 @@ def vector_norm_over(input, p, dim, keepdim):
     if p != 0 and _number_of(input, dim) == 1:     # nothing to add up
         size = magnitude(input)
         return np.array(size if keepdim else size.squeeze(dim), order="C")
+    return summed_norm(input, p, dim, keepdim)
+
+
+def summed_norm(input, p, dim, keepdim):
+    """The norm of order p over axes `dim` by its formula."""
     if input.dtype == np.float16:
-        return vector_norm_over(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
+        return summed_norm(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
     if p == 2:
         squares = input * input if input.dtype.kind not in dt.COMPLEX else input.real ** 2 + input.imag ** 2
         return np.sqrt(_add(squares, dim, keepdim)).astype(input.real.dtype, copy=False)

@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, renamed, single
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, write_out
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, write_out
 from ...autograd.public import method, public, refuse
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
@@ -186,13 +186,14 @@ def check_batches(a, b, kernel="bmm"):
     for name, x in (("batch1", a), ("batch2", b)):
         if x.array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    if a.array.dtype != b.array.dtype:
-        raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
     n, _, k = a.array.shape
     if b.array.shape[:2] != (n, k):
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
                            f"{list(b.array.shape[:2])}.")
-    refuse_bools(a.array, kernel)
+    if a.array.size and b.array.size:          # else there is nothing to multiply, whatever the dtypes
+        refuse_bools(a.array, kernel)
+        if a.array.dtype != b.array.dtype:
+            raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
 
 
 # ------------------------------------------------------------------ products
@@ -214,7 +215,12 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
     if a.dtype is not b.dtype and b.ndim > 1:
-        _same_dtype(input, other)
+        if a.ndim > 2 and b.ndim > 2 and a.size and b.size:
+            refuse_bools(a, "bmm")
+        if b.ndim == 2 or a.size and b.size:
+            _same_dtype(input, other)
+        input = converted(input, b.dtype)
+        a = input.array
     if b.ndim == 2 and a.ndim > 2:
         return write_out(out, _mm_of_rows(input, other), exact=EXACT)
     if not a.ndim or not b.ndim:
@@ -286,6 +292,8 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     except (AttributeError, RuntimeError):
         refuse(bmm, input, mat2)
         raise
+    if mat2.array.dtype is not input.array.dtype:
+        input = converted(input, mat2.array.dtype)
     return write_out(out, _matmul(input, mat2), exact=EXACT)
 
 
@@ -308,7 +316,8 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     if a.dtype != b.dtype:
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {type_name(vec)}, "
                            f"{type_name(input)}, and {type_name(vec)}")
-    refuse_bools(a, "addmv_impl_cpu")
+    if a.size:
+        refuse_bools(a, "addmv_impl_cpu")
     return _mv(input, vec)
 
 

@@ -10,6 +10,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
+from ...autograd.promotion import FOUND
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
@@ -97,7 +98,7 @@ def _hardshrink(input, lambd):
     return input * ~((input >= -lambd) & (input <= lambd)) + 0.0           # 0. for the -0. of a negative number
 
 
-@public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", method=True)
+@public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", out=FOUND, method=True)
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` outside [-lambd, lambd], 0 inside.
 
@@ -116,7 +117,7 @@ def _softshrink(input, lambd):
     return input - np.minimum(np.maximum(input, -lambd), lambd)
 
 
-@public(dtypes=dt.FLOATING, kernel="softshrink_check")
+@public(dtypes=dt.FLOATING, kernel="softshrink_check", out=FOUND)
 def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]. RuntimeError if `lambd` is negative.
 
@@ -274,7 +275,7 @@ def _softplus(input, beta, threshold):
     return result
 
 
-@public(dtypes=dt.FLOATING, kernel="softplus_cpu")
+@public(dtypes=dt.FLOATING, kernel="softplus_cpu", out=FOUND)
 def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     """log(1 + exp(beta * input)) / beta; `input` itself where beta * input > threshold.
 
@@ -302,7 +303,8 @@ def _log_sigmoid(input):
     return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
 
 
-@public("log_sigmoid", dtypes=dt.FLOATING, kernel="log_sigmoid_cpu")
+@public("log_sigmoid", dtypes=dt.FLOATING, kernel="log_sigmoid_cpu",
+        out="expected scalar type {Want} but found {Have}")
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without underflow.
 

@@ -15,6 +15,7 @@ from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place
 from ...errors import not_implemented
+from ...kernels.layout import operand_order
 from ...kernels.random import samplers
 from ...random import stream_of
 from ...tensor import Tensor, wrap
@@ -92,7 +93,9 @@ def _alpha_dropped(input, p, feature):
     kept = _noise(array, p, feature)
     noise, shifts = kept * rounded(step(a)), np.where(kept, shift(1), shift(0))
     if array.dtype == dt.BFLOAT16:
-        return in_float32(lambda x: _times_channels(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
+        result = in_float32(lambda x: _times_channels(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
+        result.array = operand_order(result.array, array)
+        return result
     return _times_plus(input, wrap(noise), shifts)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
+from ...autograd.promotion import FOUND, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels.erf import erf
@@ -78,7 +79,7 @@ def _gelu(input, approximate, keep):
 
 
 @public(hot=True)
-def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     """input * P(normal variate < input); approximate="tanh": by the tanh formula.
 
     Hendrycks and Gimpel 2016, Gaussian Error Linear Units.
@@ -96,6 +97,8 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         if not isinstance(approximate, str):
             raise TypeError(f"gelu(): argument 'approximate' must be str, not {type(approximate).__name__}")
         raise RuntimeError("approximate argument must be either none or tanh.")
+    if out is not None:
+        return write_out(out, gelu(input, approximate=approximate), input, exact=FOUND)
     if array.ndim == 0:
         return gelu(input.reshape(1), approximate=approximate).reshape(())
     if array.dtype.kind in dt.FLOATING:

@@ -9,6 +9,7 @@ from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import norm as kernels
 from ...tensor import Tensor
+from .group_norm_half import gradients_by_steps
 from .norm import WRONG, about, check_types, laid_out, rounded, shaped, wide, widened
 from .pad import pad
 
@@ -26,6 +27,9 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
     """The gradients by torch's formula for those that are differentiated again, whose rounding and memory order it
     decides."""
     shape, narrow = input.shape, input.array.itemsize == 2
+    dtypes = [None if v is None else v.array.dtype for v in (input, weight)] + [None if bias is None else bias[1]]
+    if narrow and all([dtype is None or dtype == dtypes[0] for dtype in dtypes]):
+        return gradients_by_steps(g, wanted, input, weight, bias and bias[0], groups, eps)
     x, d, scale = (v if v is None or not narrow else v.float() for v in (input, g, weight))
     size = shape[0], groups, shape[1] // groups, math.prod(shape[2:])
     x, d = x.reshape(size), d.reshape(size)
@@ -45,9 +49,7 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
         grads[1] = ((dot - total * mean) * rate).sum(0).reshape(weight.shape)
     if wanted[2]:
         grads[2] = total.sum(0).reshape(bias[0])
-    dtypes = [None if v is None else dt.BY_NUMPY[v.array.dtype] for v in (input, weight)]
-    dtypes.append(None if bias is None else dt.BY_NUMPY[bias[1]])
-    return [v if v is None else v.to(dtype) for v, dtype in zip(grads, dtypes)]
+    return [v if v is None else v.to(dt.BY_NUMPY[dtype]) for v, dtype in zip(grads, dtypes)]
 
 
 @op(name="native_group_norm", aux=True, inputs=3, joint=_group_norm_gradient)

@@ -13,7 +13,7 @@ from ...autograd.public import public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_implemented, type_name
 from ...kernels.stepwise import plain, stepwise
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ..elementwise.math import exp
 from .activation import logsigmoid
 from .cross_entropy import reduction_of
@@ -86,26 +86,51 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction, target, input1, input2)
 
 
-def _soft_margin_slope(g, input, target):
+def _by_tensors(rule):
+    """`rule` of arrays computed as of tensors, whose numbers and sums are not rounded to half precision."""
+    def of_any(g, *args):
+        if isinstance(g, Tensor):
+            return rule(g, *args)
+        return rule(*[wrap(x) if isinstance(x, np.ndarray) else x for x in (g, *args)]).array
+    return of_any
+
+
+def _share(input, reduction):
+    return 1.0 / input.numel() if reduction == "mean" and input.numel() else 1.0
+
+
+@_by_tensors
+def _soft_margin_slope(g, input, target, reduction):
     z = exp(-target * input)
-    return -target * z / (z + 1) * g
+    return target * z * input.new_full((), -_share(input, reduction)) / (z + 1) * g
 
 
-def _soft_margin_curvature(g, grad, input, target):
-    z = exp(-target * input)
-    return grad * g * (target * target) * z / ((z + 1) * (z + 1))
+@_by_tensors
+def _soft_margin_slope_of_grad(g, input, target, reduction):
+    if reduction == "none":
+        return _soft_margin_slope(g, input, target, reduction)
+    return (_soft_margin_slope(g.new_ones(()), input, target, reduction) * g).sum()
 
 
-@op(name="soft_margin_loss_backward", grad=_soft_margin_slope, input=_soft_margin_curvature)
-def _soft_margin_backward(grad, input, target):
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _soft_margin_slope(grad, input, target)
+@_by_tensors
+def _soft_margin_curvature(g, grad, input, target, reduction):
+    z = exp(input * -target)
+    slope = g * grad * (target * target) * z / ((z + 1) * (z + 1))
+    return slope / input.numel() if reduction == "mean" else slope
 
 
-@op(name="soft_margin_loss", elementwise=True, input=lambda g, input, target: _soft_margin_backward(g, input, target))
-def _soft_margin(input, target):
+@op(name="soft_margin_loss_backward", steps=True,
+    grad=lambda g, input, target, reduction: _soft_margin_slope_of_grad(g, input, target, reduction),
+    input=lambda g, grad, input, target, reduction: _soft_margin_curvature(g, grad, input, target, reduction))
+def _soft_margin_backward(grad, input, target, reduction):
+    return _soft_margin_slope(grad, input, target, reduction)
+
+
+@op(name="soft_margin_loss", steps=True, elementwise=True,
+    input=lambda g, input, target, reduction: _soft_margin_backward(g, input, target, reduction))
+def _soft_margin(input, target, reduction):
     with np.errstate(over="ignore"):           # infinite where torch's is
-        return plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))
+        return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction).array
 
 
 @public(python=True)
@@ -125,7 +150,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse_complex_gradient("soft_margin_loss", input)
     check_broadcast(input.array.shape, target.array.shape)
     check_fits(input.array, np.broadcast_shapes(input.array.shape, target.array.shape), result_dtype((input, target)))
-    return reduced(_soft_margin(input, converted(target, input.array.dtype)), reduction)
+    loss = _soft_margin(input, converted(target, input.array.dtype), reduction)
+    return loss if reduction != "none" else reduced(loss, reduction, input, target)
 
 
 def _rows(input):

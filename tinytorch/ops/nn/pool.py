@@ -13,7 +13,7 @@ from ... import dtypes as dt
 from ...arguments import int_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
+from ...autograd.promotion import EXACT, in_float32, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import pool as kernels
@@ -104,7 +104,7 @@ def _max_pool_pick(top, kernel, stride, padding, dilation, input, values):
 def scatter(last, size, indices, grad):
     """`grad` added up at flat positions `indices` of images of `size`, with channels last in memory if `last`."""
     n = len(size)
-    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad)
+    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad, n if grad.ndim == n + 1 else None)
     return in_channels_last(result) if last else result
 
 
@@ -463,7 +463,8 @@ def avg_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
 
 @public(hot=True)
 def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
-               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *,
+               out: Tensor | None = None) -> Tensor:
     """Mean of each window. input (N, C, H, W) or (C, H, W); see `avg_pool1d`. `divisor_override` is divided by
     instead of the window's size.
 
@@ -472,18 +473,21 @@ def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
-    return _average(avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                    divisor_override)
+    result = _average(avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                      divisor_override)
+    return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)
 
 
 @public(hot=True)
 def avg_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
-               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *,
+               out: Tensor | None = None) -> Tensor:
     """Mean of each window. input (N, C, D, H, W) or (C, D, H, W); see `avg_pool2d`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2)
     tensor([[[[3.5000]]]])
     """
-    return _average(avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                    divisor_override)
+    result = _average(avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                      divisor_override)
+    return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)

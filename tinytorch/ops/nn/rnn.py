@@ -292,9 +292,11 @@ LAYERS = {
 
 
 def _half_lstm(sizes, batch_first, reverse, *tensors):
-    """torch computes this layer in float32 by oneDNN, but with projections step by step."""
-    if len(tensors) == 8 and tensors[7] is not None:
-        return _lstm_decomposition(sizes, batch_first, reverse, *tensors)
+    """torch computes this layer of bfloat16 in float32 by oneDNN, but packed, with projections or of float16 step by
+    step."""
+    w_hr = tensors[7] if len(tensors) == 8 else None
+    if w_hr is not None or sizes is not None or tensors[0].array.dtype == np.float16:
+        return _lstm_decomposition(sizes, batch_first, reverse, *tensors[:7], w_hr)
     wide = _lstm(sizes, batch_first, reverse, *[t if t is None else t.float() for t in tensors[:7]], None)
     return tuple(t.to(tensors[0].dtype) for t in wide)
 

@@ -88,10 +88,13 @@ def _along(primitive, input, dim, dtype):
     if dtype is not None:
         input = converted(input, dtype.numpy)
     kind = input.array.dtype.kind
-    if kind not in dt.FLOATING and input.array.size:
-        last = "lastdim_" if dim == input.array.ndim - 1 and kind not in dt.COMPLEX else ""
-        raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
-    refuse_complex_gradient(f"_{primitive.op.name}", input)
+    if kind not in dt.FLOATING:
+        if input.array.size:
+            last = "lastdim_" if dim == input.array.ndim - 1 and kind not in dt.COMPLEX else ""
+            raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
+        if kind in dt.INTEGRAL:
+            return input.clone()
+        refuse_complex_gradient(f"_{primitive.op.name}", input)
     if input.array.ndim == 0:
         dim = ()                               # along which every sum is one element
     return primitive(input, dim)

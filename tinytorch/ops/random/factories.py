@@ -59,6 +59,9 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.type_name} does not match dtype of out parameter ({type_name(out)})")
+    if mode.grad and out.requires_grad:
+        raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
+                           "arguments requires grad.")
     if out.array.shape != shape:
         out.array = resized(out.array, empty(shape, out.array.dtype))
     with stream:
@@ -97,6 +100,8 @@ def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, ou
     """
     if layout is not None:
         check_options("randn", layout)
+    if isinstance(out, Tensor) and out.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
     return _new(fill_normal, (0.0, 1.0), _shape("randn", sizes, size), generator, out, dtype, None, device,
                 requires_grad, pin_memory)
 

@@ -59,7 +59,7 @@ def fill_uniform(array, low, high, stream):
 def fill_normal(array, mean, std, stream):
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if array.dtype.kind not in dt.FLOATING + dt.COMPLEX:
+    if array.size and array.dtype.kind not in dt.FLOATING + dt.COMPLEX:
         refuse("normal_kernel_cpu", array)
     return normals.normal(array, float(mean), float(std), stream)
 

@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, converted, refuse_complex_gradient
+from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...tensor import Tensor, check_dim, wrap
@@ -154,7 +154,12 @@ def _logcumsumexp(input, dim):
     return result
 
 
-@public(out="", method=True, inplace=True)
+def _written(out, result, input, dtype):
+    """`result`, or `out`, which is of the `dtype` that was asked for, if one was."""
+    return write_out(out, result, input, exact=None if dtype is None else EXACT, level=5)
+
+
+@public(method=True, inplace=True)
 def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sums along `dim`; integers in int64.
 
@@ -162,10 +167,10 @@ def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tenso
     >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    return _running(_cumsum, input, dim, dtype, False)
+    return _written(out, _running(_cumsum, input, dim, dtype, False), input, dtype)
 
 
-@public(out="", method=True, inplace=True)
+@public(method=True, inplace=True)
 def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running products along `dim`; integers in int64.
 
@@ -173,7 +178,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tens
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])
     """
-    return _running(_cumprod, input, dim, dtype)
+    return _written(out, _running(_cumprod, input, dim, dtype), input, dtype)
 
 
 @public(out="expected scalar_type {Want} but found {Have}", method=True)

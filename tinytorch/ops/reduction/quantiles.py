@@ -46,6 +46,7 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
         check_nonempty("median()", array, (dim,) if array.ndim else ())
     if array.dtype.kind in dt.BOOL + dt.COMPLEX and (array.size or dim is not None):
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
+    refuse_complex_gradient("nanmedian" if ignore_nan else "median", input)
     if dim is None:
         return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
     index = in_c_order(_middle_index(dt.widened(array), dim, ignore_nan)) if array.ndim else np.zeros((), np.int64)

@@ -316,6 +316,8 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
 
 # ------------------------------------------------------------------ truth and counts
 def _truth(name, function, input, dim, keepdim, out):
+    if out is not None and out.dtype is dt.uint8:
+        input = input.to(dt.uint8)             # in which it is computed, so that fractions are zero
     array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
     over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
     result = in_c_order(np.asarray(function.reduce(array, axis=over, keepdims=keepdim)))

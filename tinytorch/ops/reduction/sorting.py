@@ -41,7 +41,7 @@ def _by_rows(find, array, dim, descending):
     """`find` of the rows along `dim` as keys, of which the increasing order is wanted."""
     moved = np.moveaxis(kernels.rising(dt.widened(array), descending), dim, -1)
     found = find(moved.reshape(-1, moved.shape[-1]))
-    return np.moveaxis(found.reshape(moved.shape[:-1] + found.shape[-1:]), -1, dim)
+    return np.ascontiguousarray(np.moveaxis(found.reshape(moved.shape[:-1] + found.shape[-1:]), -1, dim))
 
 
 @public(out=EXACT, apart=None, method=True)

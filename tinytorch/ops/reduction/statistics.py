@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import converted, to_default
+from ...autograd.promotion import converted, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, type_name
 from ...kernels.memory import empty
@@ -263,7 +264,7 @@ def _not_nan(g, input):
     return like(g, (~_is_nan(input)).astype(raw(g).dtype))
 
 
-@public(out="", apart=None, method=True)
+@public(method=True)
 def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
            out: Tensor | None = None) -> Tensor:
     """`sum` with NaN as 0.
@@ -276,18 +277,27 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
         axes(dim, input.array.ndim)
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if input.array.dtype.kind in dt.INTEGRAL:
-        return sum(input, dim, keepdim, dtype=dtype)
+        return sum(input, dim, keepdim, dtype=out.dtype if dtype is None and out is not None else dtype, out=out)
     over = axes(dim, input.array.ndim)
     if dtype is not None:
         if dtype.is_complex and input.array.size:
             raise not_implemented("nansum_cpu", dtype)
         check_recorded_dtype(input, dtype)
         input = converted(input, dtype.numpy)
+    _refuse_sum(out)
+    if dtype is None and out is not None:
+        input = converted(input, out.array.dtype)
     dim = over
-    return at_once(_nansum, input, dim, keepdim)
+    return write_out(out, at_once(_nansum, input, dim, keepdim), level=4)
 
 
-@public(out="", apart=None, method=True)
+def _refuse_sum(out):
+    """NotImplementedError for an `out` of a dtype that torch has no such sums of: it sums in that of `out`."""
+    if out is not None and out.array.dtype.kind not in dt.FLOATING:
+        raise not_implemented("nansum_cpu", out)
+
+
+@public(method=True)
 def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
             out: Tensor | None = None) -> Tensor:
     """Mean of the elements that are not NaN. RuntimeError for integers.
@@ -302,9 +312,12 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
     if dtype is not None and dtype.numpy.kind in dt.INTEGRAL:
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {dtype.type_name}")
-    total = nansum(input, dim, keepdim, dtype=dtype)
+    if input.array.dtype.kind not in dt.COMPLEX:
+        _refuse_sum(out)
+    total = nansum(input, dim, keepdim, dtype=out.dtype if dtype is None and out is not None else dtype)
     there = ~_is_nan(input)
-    return total / wrap(np.asarray(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim)))
+    mean = total / wrap(np.asarray(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim)))
+    return write_out(out, mean, level=4)
 
 
 # ------------------------------------------------------------------ counts in bins
@@ -349,9 +362,7 @@ def _around(x, dtype):
     return low, high
 
 
-@public(method=True, apart=None,
-        out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want} and hist "
-            "{have}")
+@public(method=True)
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
     """Counts of the elements in `bins` equal bins from `min` to `max` (those of the data if both are 0).
 
@@ -386,7 +397,10 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     places = step(step(step(values - low) * number) / step(high - low))
     places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.int64)
     counts = np.bincount(places, minlength=bins)
-    return wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
+    result = wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
+    with no_grad():                            # an `out` that requires grad is as good as another
+        return write_out(out, result, level=4, exact="torch.histogram: input tensor and hist tensor should have the "
+                         "same dtype, but got input {want} and hist {have}")
 
 
 @method()

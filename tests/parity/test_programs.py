@@ -1,0 +1,84 @@
+"""Programs that random ones (tests/parity/fuzz) were reduced to when they ended differently: views, indices, writes,
+reductions, run line by line under both libraries."""
+import pytest
+
+from .fuzz.program import run
+
+#: One program each, its lines separated by semicolons.
+PROGRAMS = """
+a = T.zeros(2, 4).t().requires_grad_(); v = a * 0; v[0] = 1.; g = T.autograd.grad(loss(v), [a])
+a = T.zeros(2, 4).t().requires_grad_(); v = a * 0; v[0] = 1.; g = T.autograd.grad(loss(v), [a], create_graph=True)
+v = T.zeros((1, 4), dtype=T.float16).expand(2, 4) * 2
+v = T.zeros((3, 1, 4), dtype=T.bfloat16).expand(3, 2, 4) ** 2
+a = T.zeros((2, 2), dtype=T.float16).requires_grad_(); c = T.mean(a, 0).sum(); g = T.autograd.grad(c, a, None, 1, 1)
+s = T.ones(3, 2).requires_grad_(); c = T.zeros(3, 0).index_add(1, T.tensor([0, 0]), s); T.autograd.grad(loss(c), s)
+c = T.zeros(0, 1)[:0, T.tensor([[0], [1]])]
+c = T.zeros(3, 3)[3:, T.tensor([0, 0, 7])]
+a = T.zeros(2, 3); a[T.tensor([0, 2])] = T.ones(5)
+a = T.zeros(1, 2, 3); a[T.ones(1, 2, dtype=T.bool), 0] = T.ones(1, 2)
+a = T.zeros(1, 2, 3).index_put((T.ones(1, 2, dtype=T.bool), T.tensor(0)), T.ones(()))
+a = T.zeros(0, 0); a[T.tensor([0])] = a
+a = T.zeros(2); a[T.tensor([5])] = 1j
+c = T.zeros(4, 0, dtype=T.bool).index_reduce(1, T.tensor([0]), T.zeros((4, 1), dtype=T.bool), 'mean')
+c = T.zeros(2, 1, dtype=T.bool).index_reduce(0, T.tensor([], dtype=T.int64), T.zeros((0, 1), dtype=T.bool), 'mean')
+c = T.zeros(2, dtype=T.complex64).scatter_reduce(0, T.tensor([5]), T.ones(1, dtype=T.complex64), 'amax')
+a = T.zeros(0).requires_grad_(); c = T.cat([T.zeros(3), a])
+c = T.rot90(T.zeros((4, 3), dtype=T.int16).t().expand(2, 3, 4))
+a = T.zeros(2, 2, 1, 4).expand(2, 2, 2, 4); b = T.zeros(2, 1, 2, 4).expand(2, 2, 2, 4); b.tril_()
+a = T._neg_view(T.zeros(1, 2).expand(2, 2)); a.masked_fill_(a == 0, 1.)
+a = T.zeros(1, 2).expand(2, 2); a.real = 0.
+a = T.zeros(2, dtype=T.complex64).requires_grad_(); c = T.cat([a, a.real], out=T.empty(0))
+c = T.isclose(T.zeros(3, 4), T.zeros(0))
+c = T.logaddexp(T.zeros(3, dtype=T.int64), T.zeros(4, dtype=T.int64))
+c = T.mv(T.tensor(0j), T.tensor(0j))
+c = T.nanmedian(T.zeros((0, 1), dtype=T.bool), 0)
+c = T.median(T.zeros((0, 1), dtype=T.bool))
+c = T.amax(T.zeros((0, 1), dtype=T.complex64), 0)
+c = T.amax(T.zeros((3, 0), dtype=T.complex64), 0)
+c = T.min(T.zeros((0, 1), dtype=T.complex64))
+c = list(T.aminmax(T.tensor(0j), dim=0))
+c = T.logcumsumexp(T.zeros(3, dtype=T.int8), 1)
+c = T.logcumsumexp(T.zeros((2, 4), dtype=T.float16).t(), 0)
+c = T.cumsum(T.zeros(0), 0, dtype=T.bool)
+c = T.trapezoid(T.tensor(True))
+c = T.trapezoid(T.zeros(2, 3), T.tensor(1.))
+c = T.cumulative_trapezoid(T.zeros(2, 3), T.zeros(2))
+c = T.histc(T.zeros(0, dtype=T.uint8), 1)
+c = T.histc(T.tensor([0, 1, 2], dtype=T.uint8), 4, -1, 4)
+c = T.histc(T.tensor(1e30, dtype=T.float64), 3)
+c = T.histc(T.tensor([2. ** 24]), 8)
+c = T.kthvalue(T.tensor(True), 1)
+c = T.kthvalue(T.zeros(3, 4), 1, 0)
+c = T.msort(T.zeros((3, 2), dtype=T.int16))
+c = T.prod(T.ones((4, 3), dtype=T.float16), 1); d = T.prod(T.ones((1, 2), dtype=T.bfloat16), 1, keepdim=True)
+a = T.zeros(()).requires_grad_(); c = T.sum(a, 1, dtype=T.bool)
+a = T.zeros(()).requires_grad_(); c = T.prod(a, 1, dtype=T.bool)
+c = T.nansum(T.zeros(3, 0), 1, dtype=T.complex64)
+a = T.tensor([[float('nan'), 1.]]).requires_grad_(); g = T.autograd.grad(T.nanmean(a, 0).sum(), [a])
+a = T.zeros(0, dtype=T.complex64).requires_grad_(); c = T.cummin(a, 0)
+a = T.zeros(0, dtype=T.complex64).requires_grad_(); c = T.softmax(a, 0)
+a = T.zeros((), dtype=T.complex64).requires_grad_(); c = T.mode(a)
+a = T.zeros((), dtype=T.complex64).requires_grad_(); c = T.kthvalue(a, 1)
+c = T.log_softmax(T.zeros((0, 2), dtype=T.bool), 0)
+c = T.dist(T.zeros(3), T.zeros(3, dtype=T.bool), 0)
+c = T.cdist(T.zeros(2, dtype=T.int64), T.zeros(2, 2))
+c = T.cdist(T.zeros(2, 0), T.zeros(2, 0, dtype=T.float64))
+c = T.cdist(T.zeros(2, 3, 2).transpose(0, 1), T.zeros(3, 2, 2), float('inf'))
+c = T.cdist(T.tensor([[1e30]]), T.zeros(1, 1), 2)
+c = T.linalg.vector_norm(T.tensor([1e30])); d = T.linalg.vector_norm(T.tensor([1e30, 0.]))
+a = T.tensor([3.34 + 3.75j]).requires_grad_(); c = T.linalg.vector_norm(a, float('inf')); g = T.autograd.grad(c, a)
+a = T.tensor([complex(1., float('inf'))]).requires_grad_(); g = T.autograd.grad(T.linalg.vector_norm(a, 1), a)
+a = T.zeros((0, 0)).requires_grad_(); c = T.linalg.matrix_norm(a, 1)
+c = T.std_mean(T.tensor([0j, complex(float('inf'), 0)]))
+c = T.sgn(T.tensor([complex(float('inf'), 0), 0j, 3 + 4j]))
+a = T.zeros(2, 3).t().requires_grad_(); g = T.autograd.grad(T.max(a), [a])
+a = T.zeros(3, 4, dtype=T.complex64).t().requires_grad_(); c = T.var(a, 0).sum(); g = T.autograd.grad(c, a, None, 1, 1)
+a = T.ones(3, 4).requires_grad_(); c = F.cosine_similarity(a, T.ones(4, 3).mT, 0); g = T.autograd.grad(c, a, c, 1, 1)
+x = T.ones(2).requires_grad_(); y = x * 1; y.copysign_(T.tensor([-1., 2.]).double()); g = T.autograd.grad(loss(y), x)
+x = T.ones(2).requires_grad_(); y = x * 1; w = T.ones(2).double().requires_grad_(); y.mul_(w); loss(y).backward()
+"""
+
+
+@pytest.mark.parametrize("program", PROGRAMS.strip().splitlines())
+def test_program(program):
+    run([line.strip() for line in program.split(";")])
