@@ -215,6 +215,8 @@ def test_a_checkpoint_on_each_module():
     assert found["blocks.0"].saves == report.kept - again.kept > 256 * 128 * 4 * 3
     assert abs(found["blocks.0"].lowers_peak - (report.peak - again.peak)) < OBJECTS
     assert found["blocks.0"].again == again.again == sum(event.phase == AGAIN for event in again.events)
+    modules = [event.module for event in again.events if event.phase == AGAIN]
+    assert modules == ["blocks.0.norm", "blocks.0.mlp.0", "blocks.0.mlp.1", "blocks.0.mlp.2"]
     assert found["blocks.0"].saves > found["blocks.0.mlp"].saves > found["blocks.0.mlp.1"].saves > 0
     assert {name: p.tolist() for name, p in model.named_parameters()} == before
     assert all("forward" not in vars(module) for module in model.modules())

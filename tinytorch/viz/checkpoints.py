@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..autograd.grad_mode import mode
 from ..nn.modules.module import Module
 from ..random import get_rng_state, set_rng_state
 from ..utils.checkpoint import checkpoint
 from .comparison import without_numbers
 from .meter import Life, Meter
-from .recorder import Call
+from .recorder import Call, called
 from .table import Table
 from .tape import ACTIVATION, Step, Storage
 
@@ -112,7 +113,7 @@ class Checkpointed:
         if any(["forward" in module.__dict__ for module in self._modules]):
             raise RuntimeError("the forward of one of these modules has been replaced already")
         for module in self._modules:
-            module.__dict__["forward"] = functools.partial(_through_checkpoint, module.forward)
+            module.__dict__["forward"] = functools.partial(_through_checkpoint, module, module.forward)
 
     def remove(self) -> None:
         """Let the modules be called as before."""
@@ -126,8 +127,13 @@ class Checkpointed:
         self.remove()
 
 
-def _through_checkpoint(forward, *args, **kwargs):
-    return checkpoint(forward, *args, use_reentrant=False, **kwargs)
+def _through_checkpoint(module, forward, *args, **kwargs):
+    def run(*args, **kwargs):
+        if mode.graph_task is None:
+            return forward(*args, **kwargs)
+        with called(module):                   # in backward, again
+            return forward(*args, **kwargs)
+    return checkpoint(run, *args, use_reentrant=False, **kwargs)
 
 
 @contextlib.contextmanager

@@ -1,11 +1,12 @@
 """Where operations come from: the modules and the line of the program that each was called in, as it runs."""
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import threading
 import weakref
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,9 +72,11 @@ class Recorder:
                          register_module_forward_hook(self._end, always_call=True)]
         watch(self._note)
         note_places(self._place_of)
+        _at_work.append(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
+        _at_work.remove(self)
         unnote_places(self._place_of)
         unwatch(self._note)
         for handle in self._handles:
@@ -109,6 +112,22 @@ class Recorder:
     def _place_of(self, node):
         origin = self.origins.get(node)
         return None if origin is None else Place(origin.file, origin.line, origin.function)
+
+
+_at_work: list[Recorder] = []
+
+
+@contextlib.contextmanager
+def called(module: Module) -> Iterator[None]:
+    """Tells the recorders at work that a module runs within it, past its `__call__`."""
+    recorders = list(_at_work)
+    for recorder in recorders:
+        recorder._begin(module, ())
+    try:
+        yield
+    finally:
+        for recorder in recorders:
+            recorder._end(module, (), None)
 
 
 def memory_of_arrays() -> dict[int, np.ndarray]:
