@@ -1,6 +1,7 @@
 """`viz.graph`: the differentiable graph of a loss, of a module or of any function."""
 from __future__ import annotations
 
+import os
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,9 +11,13 @@ from ..autograd.node import Node
 from ..nn.modules.module import Module
 from ..tensor import Tensor
 from .comparison import Comparison
+from .files import save
 from .grouping import Group, grouped
+from .layers import plans
 from .recorder import Recorder
+from .svg import draw, unfolded
 from .tape import ACTIVATION, INPUT, PARAMETER, Tape
+from .view import view
 
 
 class Graph:
@@ -26,6 +31,7 @@ class Graph:
     def __init__(self, tape: Tape, error: BaseException | None = None, error_text: str = "") -> None:
         self.tape, self.error, self.error_text = tape, error, error_text
         self.program: Group = grouped(tape.steps)
+        self._view: dict | None = None
 
     @property
     def totals(self) -> dict[str, int]:
@@ -44,6 +50,33 @@ class Graph:
         activations 16 bytes and 32 bytes, inputs 0 bytes and 0 bytes, parameters 0 bytes and 0 bytes
         """
         return Comparison(self, other)
+
+    def view(self) -> dict:
+        """The graph as plain data, for drawing; see view.py."""
+        if self._view is None:
+            self._view = plans(view(self))
+        return self._view
+
+    def svg(self, unfold: str | Iterable[str] = (), theme: str | None = None, backward: bool = True) -> str:
+        """The picture as SVG. Repeats are folded, and so are groups where there would be too many boxes.
+
+        unfold    names or module paths of what is to be unfolded, a repeat to one of its turns; "all": everything
+        theme     "light" or "dark"; None: what the reader's system prefers
+        backward  whether the backward graph stands beside the forward one
+        """
+        data = self.view()
+        return draw(data, unfolded(data, unfold), theme, backward)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def save(self, path: str | os.PathLike, unfold: str | Iterable[str] = (), theme: str | None = None) -> None:
+        """Writes the picture: .svg, .png, .dot or .html by the suffix of `path`. The HTML page is one file that folds
+        and unfolds in a browser. `unfold` and `theme` as in `svg`; DOT has all operations, and no theme.
+
+        ValueError for another suffix.
+        """
+        save(self, os.fspath(path), unfold, theme)
 
     def __repr__(self) -> str:
         ended = f", ended by {type(self.error).__name__}" if self.error is not None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .recorder import Call
-from .tape import Step
+from .tape import Leaf, Step
 
 
 class Group:
@@ -94,9 +94,9 @@ def _fold(group):
 
 
 def signature(member: Step | Group | Repeat) -> tuple:
-    """What two members have in common that look the same: operations, shapes, classes."""
+    """What two members have in common that look the same: operations, shapes of results and parameters, classes."""
     if isinstance(member, Step):
-        return member.name, member.shapes
+        return member.name, member.shapes, tuple([s.shape for s, _ in member.inputs if isinstance(s, Leaf)])
     if isinstance(member, Repeat):
         return "repeat", len(member.turns), tuple([signature(m) for m in member.turns[0]])
     return member.call and member.call.cls, tuple([signature(m) for m in member.members])

@@ -1,0 +1,193 @@
+"""Layers of boxes: for each group of a view, which box stands in which row, and in what order from left to right.
+
+It does not depend on what is unfolded: a box is a box at whatever size. Sizes and places are in place.py.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+
+def plans(data: dict) -> dict:
+    """Adds to each group of a view its `plan`, and to each repeat `one` (of one of its turns) and `all` (of all).
+
+    A plan has
+    vertices    {"child": element}, {"in": tensor} and {"out": tensor} where wires cross the frame, or {} on a long wire
+    layers      rows of vertices, from the lowest up; what comes in is the lowest, what goes out the highest row
+    edges       {"tensor", "chain": vertices from the source to the target, "wires": numbers of the wires in it}
+    beside      {operation: parameters and inputs that it alone uses, which stand beside it}
+    enter, leave    of one turn: {tensor that comes into the repeat, or goes out: the tensor of the turn in its place}
+    turn in, turn out    of one turn: the tensors that come from the turn before, and those that go to the next
+    """
+    members = _Members(data)
+    for element in data["elements"]:
+        if element["kind"] == "group":
+            element["plan"] = _plan(data, element["members"], members.flows(element["id"]))
+        elif element["kind"] == "repeat":
+            every = [m for turn in element["turns"] for m in turn]
+            flows = members.flows(element["id"])
+            element["all"] = _plan(data, every, flows)
+            element["one"] = _plan(data, element["turns"][1], flows)
+            element["one"].update(members.in_place_of(element))
+    return data
+
+
+class _Members:
+    """Which members of the groups the wires connect."""
+
+    def __init__(self, data):
+        self.data = data
+        self.parent = {}
+        for element in data["elements"]:
+            for m in element.get("members", ()) or [m for turn in element.get("turns", ()) for m in turn]:
+                self.parent[m] = element["id"]
+        self._flows: dict[int, list] = {}
+        for number, wire in enumerate(data["wires"]):
+            source, target = self.path(data["tensors"][wire["tensor"]]["from"]), self.path(wire["to"])
+            for group in {**source, **target}:
+                a, b = source.get(group), target.get(group)
+                if a != b:
+                    self._flows.setdefault(group, []).append((number, a, b))
+
+    def path(self, number):
+        """{group: the member of it that an element is or is in}."""
+        found = {}
+        while number in self.parent:
+            found[self.parent[number]] = number
+            number = self.parent[number]
+        return found
+
+    def flows(self, group):
+        """(wire, member that it leaves or None, member that it reaches or None) of each wire."""
+        return self._flows.get(group, [])
+
+    def in_place_of(self, repeat):
+        """What comes into the second turn, and goes out of it, where others do in other turns."""
+        turn_of = {m: k for k, turn in enumerate(repeat["turns"]) for m in turn}
+        number = {}                            # of an operation in its turn
+        for turn in repeat["turns"]:
+            for i, op in enumerate([op for m in turn for op in self._operations(m)]):
+                number[op] = i
+        data, flows = self.data, self.flows(repeat["id"])
+        reads, makes, enter, leave = {}, {}, {}, {}
+        for wire, a, b in flows:
+            w = data["wires"][wire]
+            tensor = data["tensors"][w["tensor"]]
+            if turn_of.get(b) == 1 and turn_of.get(a) != 1:
+                reads[number.get(w["to"]), w["argument"]] = w["tensor"]
+            if turn_of.get(a) == 1 and turn_of.get(b) != 1:
+                makes[number.get(tensor["from"]), tensor["output"]] = w["tensor"]
+        for wire, a, b in flows:
+            w = data["wires"][wire]
+            tensor = data["tensors"][w["tensor"]]
+            if a is None and (number.get(w["to"]), w["argument"]) in reads:
+                found = reads[number.get(w["to"]), w["argument"]]
+                if w["tensor"] not in enter or turn_of[b] == 1:
+                    enter[w["tensor"]] = found
+            if b is None and (number.get(tensor["from"]), tensor["output"]) in makes:
+                leave[w["tensor"]] = makes[number.get(tensor["from"]), tensor["output"]]
+        before = [data["wires"][w]["tensor"] for w, a, b in flows if turn_of.get(b) == 1 and a is not None]
+        after = [data["wires"][w]["tensor"] for w, a, b in flows if turn_of.get(a) == 1 and b is not None]
+        return {"enter": enter, "leave": leave, "turn in": sorted(set(before)), "turn out": sorted(set(after))}
+
+    def _operations(self, number):
+        element = self.data["elements"][number]
+        if element["kind"] == "op":
+            return [number]
+        inner = element.get("members", ()) or [m for turn in element.get("turns", ()) for m in turn]
+        return [op for m in inner for op in self._operations(m)]
+
+
+def _plan(data, children, flows):
+    elements, inside = data["elements"], set(children)
+    edges: dict[tuple, list] = {}              # (tensor, member or None, member or None): wires
+    for wire, a, b in flows:
+        a, b = (a if a in inside else None), (b if b in inside else None)
+        if a != b:
+            edges.setdefault((data["wires"][wire]["tensor"], a, b), []).append(wire)
+    uses: dict[int, list] = {}
+    for _, a, b in edges:
+        uses.setdefault(a, []).append(b)
+    beside: dict[int, list] = {}
+    for number in children:
+        users = uses.get(number, [])
+        if elements[number]["kind"] in ("parameter", "input") and len(users) == 1 and users[0] is not None and (
+                elements[users[0]]["kind"] == "op"):
+            beside.setdefault(users[0], []).append(number)
+    aside = {n for numbers in beside.values() for n in numbers}
+    vertices: list[dict] = [{"child": n} for n in children if n not in aside]
+    at: dict[Any, int] = {v["child"]: i for i, v in enumerate(vertices)}
+
+    def vertex(key, made):
+        if key not in at:
+            at[key] = len(vertices)
+            vertices.append(made)
+        return at[key]
+    lines = []                                 # (tensor, from, to, wires)
+    for (tensor, a, b), wires in edges.items():
+        if a not in aside:
+            start = vertex(("in", tensor), {"in": tensor}) if a is None else at[a]
+            end = vertex(("out", tensor), {"out": tensor}) if b is None else at[b]
+            lines.append((tensor, start, end, wires))
+    ends = {i for i, v in enumerate(vertices) if "child" in v and elements[v["child"]]["kind"] in ("output", "error")}
+    rows = _rows(vertices, lines, ends)
+    chains, trunk = [], {}                     # of a tensor, one wire from row to row, which branches
+    for tensor, start, end, wires in lines:
+        chain = [start]
+        for row in range(rows[start] + 1, rows[end]):
+            if (tensor, row) not in trunk:
+                trunk[tensor, row] = len(vertices)
+                vertices.append({})
+                rows.append(row)
+            chain.append(trunk[tensor, row])
+        chains.append({"tensor": tensor, "chain": [*chain, end], "wires": wires})
+    return {"vertices": vertices, "layers": _ordered(rows, chains), "edges": chains,
+            "beside": {k: sorted(v) for k, v in beside.items()}}
+
+
+def _rows(vertices, lines, ends):
+    """The row of each vertex: above all that it is computed from; what is computed from nothing, below its first
+    user; the `ends` of the graph above all others."""
+    after: dict[int, list[int]] = {}
+    before: dict[int, list[int]] = {}
+    for _, start, end, _ in lines:
+        after.setdefault(start, []).append(end)
+        before.setdefault(end, []).append(start)
+    has_ports = any(["in" in v for v in vertices])
+    rows = [-1] * len(vertices)
+    waiting = {v: len(before.get(v, ())) for v in range(len(vertices))}
+    ready = [v for v in range(len(vertices)) if not waiting[v]]
+    while ready:
+        v = ready.pop()
+        rows[v] = 0 if "in" in vertices[v] else max([rows[u] + 1 for u in before.get(v, ())] or [int(has_ports)])
+        for u in after.get(v, ()):
+            waiting[u] -= 1
+            if not waiting[u]:
+                ready.append(u)
+    for v, made in enumerate(vertices):
+        if "in" not in made and v not in before and v in after:
+            rows[v] = min([rows[u] for u in after[v]]) - 1
+    last = max([rows[v] for v, made in enumerate(vertices) if "out" not in made and v not in ends], default=-1) + 1
+    rows = [last if v in ends else row for v, row in enumerate(rows)]
+    highest = max([rows[v] for v, made in enumerate(vertices) if "out" not in made], default=0)
+    return [highest + 1 if "out" in made else row for row, made in zip(rows, vertices)]
+
+
+def _ordered(rows, chains):
+    """The rows, each in an order in which few wires cross. A chain has but one."""
+    layers: list[list[int]] = [[] for _ in range(max(rows, default=-1) + 1)]
+    for v, row in enumerate(rows):
+        layers[row].append(v)
+    if all([len(layer) <= 1 for layer in layers]):
+        return layers
+    pairs = list(dict.fromkeys([pair for c in chains for pair in zip(c["chain"], c["chain"][1:])]))
+    graph = _igraph().Graph(n=len(rows), edges=pairs, directed=True)
+    x = [place[0] for place in graph.layout_sugiyama(layers=rows).coords]
+    return [sorted(layer, key=lambda v: (x[v], v)) for layer in layers]
+
+
+def _igraph():
+    try:
+        import igraph
+    except ImportError as e:
+        raise ImportError('pictures of graphs are laid out by igraph: pip install "tinytorch-numpy[viz]"') from e
+    return igraph
