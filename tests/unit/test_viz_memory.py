@@ -192,7 +192,7 @@ def test_data_picture_and_html():
     assert data["events"][1]["file"] == __file__ and data["events"][1]["module"] == "1"
     svg = xml.dom.minidom.parseString(report.timeline()).documentElement
     texts = [t.firstChild.data for t in svg.getElementsByTagName("text")]
-    assert {"forward", "backward", "0 bytes"} <= set(texts) and any(report.at_peak.name in text for text in texts)
+    assert {"forward", "backward", "0 B"} <= set(texts) and any(report.at_peak.name in text for text in texts)
     polygons = {p.getAttribute("class"): p.getAttribute("points") for p in svg.getElementsByTagName("polygon")}
     assert len(polygons["all"].split()) == 2 * len(report.events) + 2
     heights = {name: min(float(point.split(",")[1]) for point in points.split()) for name, points in polygons.items()}

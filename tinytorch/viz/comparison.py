@@ -4,7 +4,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .table import Table, size
+from .captions import size
+from .table import Table
 from .tape import ACTIVATION
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ class Graph:
         kept for backward in the one and in the other
          difference  first  second  kind        module  operation  name
                  16     16      32  activation          exp        result
-        activations 16 bytes and 32 bytes, inputs 0 bytes and 0 bytes, parameters 0 bytes and 0 bytes
+        activations 16 B and 32 B, inputs 0 B and 0 B, parameters 0 B and 0 B
         """
         return Comparison(self, other)
 

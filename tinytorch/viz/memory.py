@@ -4,11 +4,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .captions import size
 from .checkpoints import Checkpoints
 from .comparison import without_numbers
 from .meter import Event, Life, Meter
 from .saved_tensors import maker_of, saved_of, with_line
-from .table import Table, size
+from .table import Table
 from .tape import ACTIVATION
 from .timeline import timeline
 

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from ..nn.modules.module import Module
 from ..tensor import Tensor
+from .captions import size
 from .comparison import without_numbers
 from .graph import Graph, graph
 from .grouping import Group, Repeat
-from .table import Table, size
+from .table import Table
 from .tape import Kept, Step, Storage
 
 
@@ -63,7 +64,7 @@ def saved_tensors(loss_or_module: Tensor | Module | Callable, *inputs: Any,
     kept for backward
      bytes  kind        name    shape  dtype    module  block  made by  needed by
         48  activation  result  3x4    float32                 exp      ExpBackward0
-    activations 48 bytes, inputs 0 bytes, parameters 0 bytes
+    activations 48 B, inputs 0 B, parameters 0 B
     """
     return SavedTensors(graph(loss_or_module, *inputs, params=params))
 

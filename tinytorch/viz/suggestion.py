@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from ..autograd.engine import run_backward
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
 from ..tensor import Tensor
+from .captions import size
 from .checkpoints import Checkpointed, Run, kept_inside, unchanged
 from .comparison import without_numbers
 from .graph import named_tensors
 from .meter import Life, Meter
 from .recorder import Call
-from .table import Table, size
+from .table import Table
 from .tape import ACTIVATION
 
 

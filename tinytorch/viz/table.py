@@ -54,16 +54,3 @@ class Table:
 
 def _text(x):
     return f"{x:.3g}" if isinstance(x, float) else str(x)
-
-
-def size(nbytes: float) -> str:
-    """Bytes for people.
-
-    >>> size(999), size(20480), size(3 << 20)
-    ('999 bytes', '20 KiB', '3 MiB')
-    """
-    units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-    while abs(nbytes) >= 1024 and len(units) > 1:
-        nbytes /= 1024
-        units.pop(0)
-    return f"{nbytes:.4g} {units[0]}"

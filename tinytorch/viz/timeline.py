@@ -4,8 +4,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from .captions import size
 from .meter import BACKWARD
-from .table import size
 
 if TYPE_CHECKING:
     from .memory import Memory
@@ -48,7 +48,7 @@ def timeline(memory: Memory) -> str:
         alive.append(running)
     number = events.index(memory.at_peak)
     parts = [steps([event.most for event in events], "all"), steps(alive, "kept")]
-    for nbytes in (0, top / 2, top):
+    for nbytes in (0, top // 2, top):
         parts.append(f'<text x="{LEFT - 6}" y="{y(nbytes) + 4:.1f}" text-anchor="end">{size(nbytes)}</text>')
     backward = next((k for k, event in enumerate(events) if event.phase == BACKWARD), None)
     if backward is not None:
