@@ -2,5 +2,6 @@
 
 stack, relaid, without_part    of ops/layout
 custom                         func/custom.py: a Function under torch.func's transforms
+module                         nn/modules/module.py: the class Module
 """
-stack = relaid = without_part = custom = None
+stack = relaid = without_part = custom = module = None

@@ -1,6 +1,7 @@
 """Anomaly mode: which forward call made the node whose backward fails or gives nan."""
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 
@@ -9,11 +10,13 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor
 from .grad_mode import mode, unwatch, watch
+from .places import note_places, open_modules, place, told, unnote_places
 
 
 def _note_forward(node, result):
     """Watches new nodes: notes the Python stack that made them, and the node in whose backward that was."""
     node.metadata["traceback_"] = _stack()
+    node.metadata["modules_"], node.metadata["place_"] = open_modules(), place(sys._getframe(2))
     if mode.current_node is not None:
         node.metadata["parent_"] = mode.current_node
 
@@ -27,11 +30,8 @@ def _stack():
     return traceback.StackSummary.extract(reversed(kept)).format()
 
 
-def note_write(cell: list, name: str) -> None:
-    """Note in a version cell which node wrote to the tensor in place, and in anomaly mode from which line."""
-    cell[1:] = (name,)
-    if mode.anomaly:
-        cell.append("\nIt was last changed here:\n" + _stack()[-1])
+def _place_of(node):
+    return node.metadata.get("place_")
 
 
 def watched(step: Callable) -> Callable:
@@ -55,7 +55,7 @@ def _check_nan(node, grads):
     for i, g in enumerate(grads):
         array = g.array if isinstance(g, Tensor) else g
         if array is not None and array.dtype.kind in dt.NATIVE + dt.COMPLEX and np.isnan(array).any():
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output." + told(node))
 
 
 def _explain(node):
@@ -75,8 +75,10 @@ def _explain(node):
 def _switch(on, check_nan):
     if on and not mode.anomaly:
         watch(_note_forward)
+        note_places(_place_of)
     elif mode.anomaly and not on:
         unwatch(_note_forward)
+        unnote_places(_place_of)
     mode.anomaly, mode.check_nan = on, check_nan
 
 
@@ -109,6 +111,8 @@ class detect_anomaly:
     Traceback (most recent call last):
     ...
     RuntimeError: Function 'DivBackward0' returned nan values in its 1th output.
+    It is the backward of div, of shapes [1] and [1] to [1], called here:
+    ...
     """
 
     def __init__(self, check_nan: bool = True) -> None:

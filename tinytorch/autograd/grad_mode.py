@@ -19,18 +19,24 @@ from .node import Node
 
 class _Usual:
     """`recording` is True while every thread records and nothing watches: what holds nearly always, and is
-    read in a fifth of the time that a variable of the thread takes."""
+    read in a fifth of the time that a variable of the thread takes. `noting` counts the threads that note where
+    tensors are written to (places.py)."""
 
-    __slots__ = ("recording", "exceptions", "lock")
+    __slots__ = ("recording", "exceptions", "noting", "lock")
 
     def __init__(self):
-        self.recording, self.exceptions, self.lock = True, 0, threading.Lock()
+        self.recording, self.exceptions, self.noting, self.lock = True, 0, 0, threading.Lock()
 
     def count(self, change):
         """One thread more (1) or less (-1) is in another mode."""
         with self.lock:
             self.exceptions += change
             self.recording = self.exceptions == 0
+
+    def note(self, change):
+        """One thread more (1) or less (-1) notes writes."""
+        with self.lock:
+            self.noting += change
 
 
 usual = _Usual()
@@ -45,6 +51,7 @@ class _Mode(threading.local):
     saved_tensors_hooks = None     # the innermost (pack, unpack)
     saved_tensors_hooks_disabled = None    # why they are
     anomaly, check_nan = False, True
+    places = ()                    # while writes are noted: functions that tell where a node was made
     current_node = None            # in anomaly mode: the node that backward is at
     graph_task = None              # the backward that is running (see engine.py)
     dual_level = None              # of forward-mode AD, if one is open (forward_ad.py)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..lazy import address_of, bits_of
 from ..tensor import Tensor
-from .grad_mode import mode
+from .grad_mode import mode, usual
 from .hooks import RemovableHandle
 from .node import AccumulateGrad, GradientEdge, Node as _Node, function_of
 from .paths import edge_of, reached_by
+from .places import note_place
 from .saved import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
@@ -73,6 +74,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     for t in tensors:
         if not t.is_inference():
             t.version[0] += 1
+            if usual.noting:
+                note_place(t.version)
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> RemovableHandle:

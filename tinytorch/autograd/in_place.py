@@ -10,8 +10,9 @@ import numpy as np
 from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..tensor import Tensor
-from .grad_mode import mode, no_grad
+from .grad_mode import mode, no_grad, usual
 from .node import ANS
+from .places import note_place
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .saved import PACKED
 from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share
@@ -115,7 +116,8 @@ def _updating(ufunc, recorded):
         if options:
             return recorded(self, other, **options)
         array = self.array
-        if mode.grad:
+        recording = usual.recording or mode.grad
+        if recording:
             try:
                 check_in_place(self)
             except RuntimeError:
@@ -127,7 +129,7 @@ def _updating(ufunc, recorded):
             operand = other.array
             fits = operand.dtype is array.dtype and array.dtype.kind in _PLAIN and (
                 other is self or not may_share(array, operand))     # those that share memory need a look
-            tracked = tracked or mode.grad and (
+            tracked = tracked or recording and (
                 other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
         else:
             operand = other
@@ -139,5 +141,7 @@ def _updating(ufunc, recorded):
         except (ValueError, OverflowError):    # shapes that do not fit, a number too large
             return recorded(self, other)
         self.version[0] += 1
+        if usual.noting:
+            note_place(self.version)
         return self
     return method

@@ -16,8 +16,9 @@ from ..errors import kind_of, not_a_tensor, not_implemented, sizes_do_not_match,
 from ..kernels.memory import refusal
 from ..tensor import Tensor, wrap
 from ..types import Number
-from .grad_mode import mode
+from .grad_mode import mode, usual
 from .node import Op
+from .places import note_place
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
 #: What may stand beside a tensor in arithmetic.
@@ -406,6 +407,8 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
                 check_overlap(out, x, apart)
     out.array[...] = dt.cast(result.array, out.array.dtype)
     out.version[0] += 1
+    if usual.noting:
+        note_place(out.version)
     return out
 
 
@@ -429,6 +432,8 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
         out.array = resized(out.array, result.array)
     out.array[...] = dt.cast(result.array, out.array.dtype).reshape(out.array.shape)
     out.version[0] += 1
+    if usual.noting:
+        note_place(out.version)
     return out
 
 

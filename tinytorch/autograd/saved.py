@@ -16,6 +16,7 @@ from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, unwatch, watch
 from .node import ANS, AUX, BITS, FREED, SELECT, Edge, Node, function_of, new_node
+from .places import history, writer
 
 FREED_ERROR = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -37,7 +38,7 @@ def checked(node: Node) -> Sequence[Any]:
         return [_unpacked(s) for s in node.saved]
     for i in range(0, len(versions), 2):
         if versions[i][0] != versions[i + 1] and _matters(node, i // 2):
-            raise modified(versions[i], versions[i + 1], *_what_and_who(node, i // 2))
+            raise modified(versions[i], versions[i + 1], *_what_and_who(node, i // 2), node)
     return node.saved
 
 
@@ -48,8 +49,9 @@ def _matters(node, number):
     return wanted and not node.op.kept(wanted).isdisjoint((place, place - len(node.saved)))
 
 
-def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> RuntimeError:
-    """The error for a saved array that is not what it was; `maker`: its node's name, or None."""
+def modified(cell: list, version: int, array: np.ndarray, maker: str | None, node: Node | None = None) -> RuntimeError:
+    """The error for a saved array that is not what it was; `maker`: its node's name, or None; `node`: which saved it,
+    if that is not the one that backward is at."""
     made = "" if maker is None else f", which is output 0 of {short_name(maker)},"
     if mode.anomaly:
         hint = ("the backtrace further above shows the operation that failed to compute its gradient. The variable in "
@@ -57,7 +59,7 @@ def modified(cell: list, version: int, array: np.ndarray, maker: str | None) -> 
     else:
         hint = ("enable anomaly detection to find the operation that failed to compute its gradient, "
                 "with torch.autograd.set_detect_anomaly(True, check_nan=False).")
-    where = cell[2] if len(cell) > 2 else ""
+    where = history(cell, node or mode.current_node)
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{_type_text(dt.of(array))} {list(array.shape)}]{made} is at version {cell[0]}; "
@@ -93,8 +95,8 @@ def _what_and_who(node, number):
     maker = node if place == len(node.saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
     if isinstance(maker, Node) and maker is not node and (maker.op.view or maker.op.name == "as_strided"):
         return array, maker.name() if maker.op.name in BITS else "AsStridedBackward0"      # what the view has now
-    if maker is not node and len(node.versions[2 * number]) > 1:
-        return array, node.versions[2 * number][1]         # who wrote to it last
+    if maker is not node and (last := writer(node.versions[2 * number], None)) is not None:
+        return array, last                     # who wrote to it last
     if not isinstance(maker, Node):
         return array, None
     return array, (maker.edges[0] if maker.op is SELECT else maker).name()
@@ -246,7 +248,7 @@ def _same(tensor):
 def _unless_written(cell, version, array, maker):
     def unpack(tensor):
         if cell[0] != version:
-            raise modified(cell, version, array, cell[1] if len(cell) > 1 else maker)      # who wrote to it last
+            raise modified(cell, version, array, writer(cell, maker))      # who wrote to it last
         return tensor
     return unpack
 
@@ -270,9 +272,11 @@ def _pack_saved(node, result):
         if isinstance(s, np.ndarray):
             edge = node.edges[i - first] if 0 <= i - first < len(node.edges) else None
             saved[i] = Packed(_given(s, edge), pack, unpack)
-        elif s.__class__ is tuple:
+        elif s.__class__ is tuple and any([isinstance(x, np.ndarray) for x in s]):
             saved[i] = tuple([Packed(wrap(x), pack, unpack) if isinstance(x, np.ndarray) else x for x in s])
-    node.saved, node.versions = saved, PACKED
+        else:
+            continue
+        node.saved, node.versions = saved, PACKED
 
 
 def _given(array, edge):

@@ -18,10 +18,10 @@ from ..kernels.memory import empty
 from ..lazy import address_of, bits_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor
 from . import above
-from .anomaly_mode import note_write
-from .grad_mode import INFERENCE_WRITE, mode
+from .grad_mode import INFERENCE_WRITE, mode, usual
 from .hooks import Gradient, checked_gradient
 from .node import ANS, BITS, NOWHERE, SELECT, Node, Op, new_node
+from .places import note_place, note_write
 from .saved import PACKED, Packed, short_name
 
 #: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
@@ -141,6 +141,7 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     _check_view(tensor, "its base or another view of its base has been")
     if base._requires_grad or base.array.dtype == tensor.array.dtype:
         fresh = _view_node(base, *layouts(tensor.array, base.array), node)
+        _tell(fresh, tensor.array)
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
         tensor.node, tensor._requires_grad = fresh, True
@@ -336,6 +337,8 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         _keep_original(node, self)
     write(target, array)
     self.version[0] += 1
+    if usual.noting:
+        note_place(self.version)
     rebase(self, result)
     return self
 
@@ -380,10 +383,18 @@ def rebase(self: Tensor, result: Tensor) -> None:
         # strides; its hooks are for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
     fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
+    _tell(fresh, base.array)
     if base.retains_grad and base.node is not None:
         move_retained(base, fresh)
     base.node, base._requires_grad = fresh, True
     note_write(self.version, base.node.name())
+
+
+def _tell(node, array):
+    """Tell those who watch of a new node."""
+    recorder = mode.grad
+    if recorder and recorder is not True:
+        recorder(node, array)
 
 
 def move_retained(tensor: Tensor, node: Node | None) -> None:

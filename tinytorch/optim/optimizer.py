@@ -9,8 +9,9 @@ from operator import is_
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.grad_mode import enable_grad
+from ..autograd.grad_mode import enable_grad, usual
 from ..autograd.hooks import RemovableHandle
+from ..autograd.places import note_place
 from ..autograd.promotion import check_broadcast
 from ..lazy import UNRESOLVED, bits_of
 from ..tensor import Tensor, wrap
@@ -328,6 +329,10 @@ class ArrayOptimizer(Optimizer):
                     check_shapes(p.array, grad.array, state)
                     self._update(group, lr, p.array, grad.array, state)
                     p.version[0] += 1
+            if usual.noting:
+                for p in group["params"]:
+                    if p._grad is not None:
+                        note_place(p.version)
             if bundle is None and self.state:
                 self._bundle(group)
         return loss

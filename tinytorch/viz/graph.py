@@ -10,6 +10,7 @@ from typing import Any
 from ..autograd.node import Node
 from ..nn.modules.module import Module
 from ..tensor import Tensor
+from .comparison import Comparison
 from .files import save
 from .grouping import Group, grouped
 from .layers import plans
@@ -36,6 +37,19 @@ class Graph:
     def totals(self) -> dict[str, int]:
         """Bytes that are kept for backward, each storage once: of activations, inputs and parameters."""
         return {kind: self.tape.kept_bytes(kind) for kind in (ACTIVATION, INPUT, PARAMETER)}
+
+    def compare(self, other: Graph) -> Comparison:
+        """What `other` keeps for backward that this does not, and the other way round.
+
+        >>> import tinytorch as torch
+        >>> x = torch.ones(4, requires_grad=True)
+        >>> print(graph(x.exp()).compare(graph(x.exp().exp())))
+        kept for backward in the one and in the other
+         difference  first  second  kind        module  operation  name
+                 16     16      32  activation          exp        result
+        activations 16 B and 32 B, inputs 0 B and 0 B, parameters 0 B and 0 B
+        """
+        return Comparison(self, other)
 
     def view(self) -> dict:
         """The graph as plain data, for drawing; see view.py."""
@@ -84,39 +98,41 @@ def graph(loss_or_module: Tensor | Module | Callable, *inputs: Any,
     >>> graph(model, torch.ones(3, 4))
     <graph of 3 operations, 4 leaves, 96 bytes of activations kept>
     """
-    names = {id(tensor): name for name, tensor in (params or {}).items()}
+    named = dict(params or {})
     if not callable(loss_or_module):
         if inputs:
             raise TypeError("graph(): inputs are given to a module or a function, not to a loss")
-        return Graph(Tape(_roots(loss_or_module), names))
+        return Graph(Tape(_roots(loss_or_module), named))
     if isinstance(loss_or_module, Module):
-        names = {id(p): name for name, p in loss_or_module.named_parameters()} | names
-    given = {f"input {k}" if len(inputs) > 1 else "input": x for k, x in enumerate(inputs) if isinstance(x, Tensor)}
+        named = dict(loss_or_module.named_buffers()) | dict(loss_or_module.named_parameters()) | named
+    given = dict(named_tensors(inputs[0] if len(inputs) == 1 else inputs, "input"))
     with Recorder(loss_or_module) as recorder:
         try:
             roots, error, text = _roots(loss_or_module(*inputs)), None, ""
         except Exception as raised:
             roots, error, text = _unused(recorder.origins), raised, _told(raised)
             warnings.warn(f"graph(): the forward ended early: {text}", stacklevel=2)
-    return Graph(Tape(roots, names, given, recorder.origins), error, text)
+    return Graph(Tape(roots, named, given, recorder.origins, recorder.before), error, text)
+
+
+def named_tensors(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
+    """(name, tensor) of the tensors in some arguments."""
+    if isinstance(value, Tensor):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, x in value.items():
+            yield from named_tensors(x, f"{name} {key}")
+    elif isinstance(value, (tuple, list)):
+        for k, x in enumerate(value):
+            yield from named_tensors(x, f"{name} {k}")
 
 
 def _roots(value: Any) -> list[Tensor]:
     """The tensors in a result that backward could start from. RuntimeError if there is none."""
-    found = [t for t in _tensors(value) if t.requires_grad]
+    found = [t for _, t in named_tensors(value, "") if t.requires_grad]
     if not found:
         raise RuntimeError("graph(): no tensor in the result requires grad, so that nothing was recorded")
     return found
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _tensors(list(value.values()))
-    elif isinstance(value, (tuple, list)):
-        for x in value:
-            yield from _tensors(x)
 
 
 def _unused(nodes: Iterable[Node]) -> list[Node]:

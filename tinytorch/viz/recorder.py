@@ -1,8 +1,12 @@
 """Where operations come from: the modules and the line of the program that each was called in, as it runs."""
 from __future__ import annotations
 
-import linecache
+import contextlib
+import gc
 import sys
+import threading
+import weakref
+from collections.abc import Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +14,9 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import unwatch, watch
 from ..autograd.node import Node
-from ..nn.modules.module import Module
-
-_PACKAGE = __name__.split(".")[0]
+from ..autograd.places import Place, note_places, place, unnote_places
+from ..lazy import root_of
+from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
 
 
 class Call(NamedTuple):
@@ -25,19 +29,23 @@ class Call(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where an operation was called: `calls`, the modules from the outermost in; `file`, `line` and `text` of the
-    innermost line of the program outside this package; `dtypes` of its outputs."""
+    """Where an operation was called: `calls`, the modules from the outermost in; `file`, `line`, `function` and `text`
+    of the innermost line of the program outside this package; `dtypes` of its outputs."""
 
     calls: tuple[Call, ...]
     file: str
     line: int
+    function: str
     text: str
     dtypes: tuple
 
 
 class Recorder:
-    """Context manager: notes the Origin of every node that is recorded by this thread, in `origins`, and keeps the
-    nodes. `model`: the module whose parts the paths name.
+    """Context manager: notes the Origin of every node that is recorded by this thread, in `origins`. `model`: the
+    module whose parts the paths name; without one the first module that is called and has parts.
+
+    hold      keep the nodes, with all that they have saved; otherwise they are forgotten with their graph
+    before    {id: memory} of the arrays that there were when it was entered
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
@@ -47,46 +55,88 @@ class Recorder:
     [('addmm', '0'), ('tanh', '1')]
     """
 
-    def __init__(self, model: Any = None) -> None:
-        modules = model.named_modules() if isinstance(model, Module) else ()
-        self._paths = {id(module): path for path, module in modules}
-        self.origins: dict[Node, Origin] = {}
-        self._open: dict[int, tuple[Any, Call]] = {}           # the frames of the calls that were running last
-        self._count: dict[tuple[str, int], int] = {}
+    def __init__(self, model: Any = None, hold: bool = True) -> None:
+        self.modules: dict[str, Module] = {}                   # by path, all that are named
+        self._paths: dict[int, str] = {}
+        self.origins: MutableMapping[Node, Origin] = {} if hold else weakref.WeakKeyDictionary()
+        self.before: dict[int, np.ndarray] = {}
+        self._open: list[tuple[Module, Call]] = []             # the calls that are running
+        self._count: dict[int, int] = {}
+        if isinstance(model, Module):
+            self._name_parts(model)
 
     def __enter__(self) -> Recorder:
+        self.before = memory_of_arrays()
+        self._thread = threading.get_ident()
+        self._handles = [register_module_forward_pre_hook(self._begin),
+                         register_module_forward_hook(self._end, always_call=True)]
         watch(self._note)
+        note_places(self._place_of)
+        _at_work.append(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
+        _at_work.remove(self)
+        unnote_places(self._place_of)
         unwatch(self._note)
+        for handle in self._handles:
+            handle.remove()
         self._open.clear()
+
+    def _name_parts(self, model):
+        for path, module in model.named_modules():
+            self.modules[path] = module
+            self._paths[id(module)] = path
+
+    def _begin(self, module, args):
+        if threading.get_ident() != self._thread:
+            return
+        if not self._open and not self.modules and next(module.children(), None) is not None:
+            self._name_parts(module)
+        number = self._count.get(id(module), 0)
+        self._count[id(module)] = number + 1
+        name = type(module).__name__
+        self._open.append((module, Call(self._paths.get(id(module), f"({name})"), name, number)))
+
+    def _end(self, module, args, result):
+        if threading.get_ident() == self._thread and self._open and self._open[-1][0] is module:
+            self._open.pop()
 
     def _note(self, node, result):
         results = result if isinstance(result, tuple) else (result,)
         dtypes = tuple([dt.of(r) if isinstance(r, np.ndarray) else None for r in results])
-        self.origins[node] = Origin(*self._place(sys._getframe(2)), dtypes)
+        calls = tuple([call for _, call in self._open])
+        at = place(sys._getframe(2))
+        self.origins[node] = Origin(calls, at.file, at.line, at.function, at.text, dtypes)
 
-    def _place(self, frame):
-        """The calls, and the line of the program, that a frame is in."""
-        where, found = None, {}
-        while frame is not None:
-            code = frame.f_code
-            if where is None and frame.f_globals.get("__name__", "").split(".")[0] != _PACKAGE:
-                where = code.co_filename, frame.f_lineno, linecache.getline(code.co_filename, frame.f_lineno).strip()
-            if code.co_argcount and code.co_name == "forward":
-                module = frame.f_locals.get(code.co_varnames[0])
-                if isinstance(module, Module):
-                    found[id(frame)] = frame, module
-            frame = frame.f_back
-        calls = {key: (frame, self._call(key, frame, module)) for key, (frame, module) in reversed(found.items())}
-        self._open = calls
-        return tuple([call for _, call in calls.values()]), *(where or ("", 0, ""))
+    def _place_of(self, node):
+        origin = self.origins.get(node)
+        return None if origin is None else Place(origin.file, origin.line, origin.function)
 
-    def _call(self, key, frame, module):
-        if key in self._open and self._open[key][0] is frame:
-            return self._open[key][1]          # still the same call
-        path = self._paths.get(id(module), f"({type(module).__name__})")
-        number = self._count.get((path, id(module)), 0)
-        self._count[path, id(module)] = number + 1
-        return Call(path, type(module).__name__, number)
+
+_at_work: list[Recorder] = []
+
+
+@contextlib.contextmanager
+def called(module: Module) -> Iterator[None]:
+    """Tells the recorders at work that a module runs within it, past its `__call__`."""
+    recorders = list(_at_work)
+    for recorder in recorders:
+        recorder._begin(module, ())
+    try:
+        yield
+    finally:
+        for recorder in recorders:
+            recorder._end(module, (), None)
+
+
+def memory_of_arrays() -> dict[int, np.ndarray]:
+    """{id: memory} of all arrays that there are, of tensors and others, but for those that only a running function
+    knows."""
+    referents = gc.get_referents(*gc.get_objects())
+    # Containers of arrays alone are no objects of the collector's.
+    plain = [x for x in referents if type(x) in (dict, tuple) and not gc.is_tracked(x)]
+    referents += gc.get_referents(*plain)
+    kinds = {kind for kind in set(map(type, referents)) if issubclass(kind, np.ndarray)}
+    roots = [root_of(x) for x in referents if type(x) in kinds]
+    return {id(root): root for root in roots}

@@ -5,7 +5,7 @@ no list of operations here.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,26 +14,31 @@ from .. import dtypes as dt
 from ..autograd.kept import KeptTensor
 from ..autograd.node import ANS, AUX, SELECT, Edge, Node
 from ..autograd.saved import Packed, short_name
+from ..autograd.views import AS_STRIDED, COPY_SLICE, OUTGROWN
 from ..lazy import raw, root_of
 from ..tensor import Tensor
+from .held import edge_of, held_arrays
 
 PARAMETER, INPUT, ACTIVATION = "parameter", "input", "activation"
+
+#: The tape's own operations that give a tensor another history; its memory stays.
+_SAME_MEMORY = (AS_STRIDED, COPY_SLICE, OUTGROWN)
 
 
 class Storage:
     """A piece of memory that the tape keeps alive.
 
     nbytes   its size; `shape`: of the whole memory
-    name     of an input that was given by name, or ""
-    kind     "parameter", "input" (given from outside: data, masks, indices) or "activation" (an operation made it)
-    maker    the Step that made it, the Leaf that it belongs to, or None
+    name     of the parameter or input that it is, or ""
+    kind     "parameter" (or a buffer of the module), "input" (given from outside: data, masks, indices) or
+             "activation" (made on the way)
+    maker    the Step that made it, the Leaf that it belongs to, or None: it is no leaf and made by nothing recorded
     keepers  the Steps whose backward needs it, first one first
     """
 
     def __init__(self, memory: np.ndarray, kind: str, maker: Step | Leaf | None) -> None:
-        self.nbytes, self.kind, self.maker, self.keepers = memory.nbytes, kind, maker, []
-        self.shape, self.name = memory.shape, ""
-        self._memory = memory
+        self.nbytes, self.shape, self.name, self.kind, self.maker = memory.nbytes, memory.shape, "", kind, maker
+        self.keepers: list[Step] = []
 
     def __repr__(self) -> str:
         return f"<{self.kind} of {self.nbytes} bytes>"
@@ -59,7 +64,7 @@ class Kept:
 
 
 class Leaf:
-    """A tensor that backward ends at, or that was given: `name`, `kind`, `shape`, `dtype`, `nbytes`."""
+    """A tensor that backward ends at: `name`, `kind`, `shape`, `dtype`, `nbytes`."""
 
     def __init__(self, tensor: Tensor, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
@@ -79,6 +84,7 @@ class Step:
     shapes, dtypes   of its outputs
     kept      what its backward needs, a list of Kept
     origin    where it ran (see recorder.py), or None
+    is_view   whether its output lies in the memory of its first input
     """
 
     def __init__(self, number: int, node: Node) -> None:
@@ -90,6 +96,7 @@ class Step:
         self.arguments: list[str] = []
         self.kept: list[Kept] = []
         self.origin: Any = None
+        self.is_view = node.op.view or node.op in _SAME_MEMORY
 
     @property
     def nbytes(self) -> int:
@@ -101,32 +108,44 @@ class Step:
 
 
 class Tape:
-    """What has been recorded: `steps` in order of execution, `leaves`, `storages`, and the `roots` it was read from.
+    """What has been recorded: `steps` in order of execution, `leaves` that backward ends at, `storages`.
 
-    `roots`: tensors, or nodes. `names`: of leaves, by the id of the tensor. `inputs`: tensors given from outside.
-    `origins`: {node: Origin} of a recorder.
+    roots     tensors, or nodes
+    params    {name: tensor}: parameters, and the buffers of the module
+    inputs    {name: tensor}: given from outside
+    origins   {node: Origin} of a recorder
+    before    {id: memory} of what there was before the program ran; None: what has no history counts as an input
+    watch     watch(memory, storage) is called for each array that owns memory which is kept
     """
 
-    def __init__(self, roots: Iterable[Tensor | Node], names: Mapping[int, str] | None = None,
-                 inputs: Mapping[str, Tensor] | None = None, origins: Mapping[Node, Any] | None = None) -> None:
-        self._names, self._origins = names or {}, origins or {}
+    def __init__(self, roots: Iterable[Tensor | Node], params: Mapping[str, Tensor] | None = None,
+                 inputs: Mapping[str, Tensor] | None = None, origins: Mapping[Node, Any] | None = None,
+                 before: Mapping[int, np.ndarray] | None = None,
+                 watch: Callable[[np.ndarray, Storage], object] | None = None) -> None:
+        self._origins, self._before = origins or {}, before
         self.inputs = dict(inputs or {})
         self.steps: list[Step] = []
         self.leaves: list[Leaf] = []
         self._of: dict[int, Step | Leaf] = {}
-        self._storages: dict[int, Storage] = {}
+        self._named: dict[int, tuple[str, str]] = {}           # (name, kind) by the id of the tensor
+        self._storages: dict[int, tuple[np.ndarray, Storage]] = {}
+        self._walked: set[int] = set()
+        for kind, tensors in ((INPUT, self.inputs), (PARAMETER, params or {})):
+            for name, tensor in tensors.items():
+                self._named[id(tensor)] = name, kind
+                storage = self._storage(tensor.array, kind, None)
+                storage.name, storage.kind = name, kind
         edges = [root if isinstance(root, Node) else root.node for root in roots]
-        nodes = sorted(_reached(edges), key=lambda node: -node.sequence_nr)
-        for name, tensor in self.inputs.items():
-            self._storage(tensor.array, INPUT, None).name = name
-        for number, node in enumerate(nodes):
+        for number, node in enumerate(sorted(_reached(edges), key=lambda node: -node.sequence_nr)):
             self._read(number, node)
         self.outputs = [self._source(edge) for edge in edges if edge is not None]
-        del self._of                           # by ids of nodes, which may be gone from here on
-
-    @property
-    def storages(self) -> list[Storage]:
-        return [storage for storage in self._storages.values() if storage.keepers]
+        self.storages: list[Storage] = [storage for _, storage in self._storages.values() if storage.keepers]
+        if watch is not None:
+            for memory, storage in self._storages.values():
+                if storage.keepers:
+                    watch(memory, storage)
+        # What follows from here on is no memory of the program's: nothing is kept alive.
+        del self._of, self._named, self._storages, self._walked, self._origins, self._before
 
     def kept_bytes(self, kind: str = ACTIVATION) -> int:
         """Bytes of one kind that are kept for backward, each storage once."""
@@ -153,40 +172,66 @@ class Tape:
     def _leaf(self, tensor):
         leaf = self._of.get(id(tensor))
         if leaf is None:
-            name = self._names.get(id(tensor))
-            given = next((n for n, t in self.inputs.items() if t is tensor), None)
-            kind = INPUT if given is not None else PARAMETER
-            leaf = self._of[id(tensor)] = Leaf(tensor, name or given or f"leaf {len(self.leaves)}", kind)
+            name, kind = self._named.get(id(tensor), (f"leaf {len(self.leaves)}", PARAMETER))
+            leaf = self._of[id(tensor)] = Leaf(tensor, name, kind)
             self.leaves.append(leaf)
             storage = self._storage(tensor.array, kind, leaf)
-            storage.kind, storage.maker = kind, leaf
+            storage.name, storage.kind, storage.maker = name, kind, leaf
         return leaf
 
     def _saved(self, step, node):
         """(name, array, who made it, kind) of each array that a node keeps."""
         if node.op.function is not None:
-            for name, array, edge in _of_context(node.saved[0]):
-                yield name, array, *self._maker(step, edge)
+            yield from self._of_context(step, node.saved[0])
             return
         saved = node.saved or ()
         for i, s in enumerate(saved):
             if i == len(saved) + ANS or i == len(saved) + AUX:
-                name = "result" if i == len(saved) + ANS else "aux"
-                for array in arrays_in(s):
-                    yield name, array, step, ACTIVATION
-            elif s is not None:
-                k = i - node.op.first
+                name, edge = ("result" if i == len(saved) + ANS else "aux"), node
+            else:
+                name, k = _argument(node, i), i - node.op.first
                 edge = node.edges[k] if 0 <= k < len(node.edges) else None
-                for array in arrays_in(s):
-                    yield _argument(node, i), array, *self._maker(step, edge)
+            for part in _packed(s):
+                yield from self._of_pack(step, name, part, edge)
+            for array in arrays_in(s):
+                yield name, array, *self._maker(step, edge)
 
-    def _maker(self, step, edge):
-        """Who made what came along an edge, and of what kind it is."""
-        if isinstance(edge, Node) and self._of.get(id(edge)) is step:
-            return step, ACTIVATION
+    def _of_pack(self, step, name, packed, edge):
+        """What stands for a saved tensor, and what the function that restores it holds on to."""
+        for array, own in held_arrays(packed.data):
+            yield name, array, *(self._maker(step, edge or own) if edge or own else (step, ACTIVATION))
+        for array, own in held_arrays(packed.unpack, self._walked):
+            yield "unpack", array, *self._maker(step, own)
+
+    def _of_context(self, step, ctx):
+        """What the ctx of an autograd.Function keeps."""
+        for k, kept in enumerate(getattr(ctx, "_saved", None) or ()):
+            if not isinstance(kept, KeptTensor):
+                continue
+            name, own = f"saved_tensors[{k}]", kept.number is not None
+            edge = kept.source() if own else kept.source
+            if isinstance(kept.kept, Packed):
+                yield from self._of_pack(step, name, kept.kept, edge)
+            else:
+                if isinstance(kept.kept, Tensor):
+                    edge = edge_of(kept.kept)
+                array = kept.kept.array if isinstance(kept.kept, Tensor) else kept.kept
+                yield name, array, *self._maker(step, edge, made_here=True)
+        for name, value in vars(ctx).items():
+            if name != "_saved":
+                for array, edge in held_arrays(value, self._walked):
+                    yield f"ctx.{name}", array, *self._maker(step, edge, made_here=True)
+
+    def _maker(self, step, edge, made_here=False):
+        """Who made what came along an edge, and of what kind it is, if its memory is not known yet. `made_here`: what
+        has no history was made by the step itself, if it was not there before."""
         if edge is None:
-            return None, INPUT
+            return step if made_here else None, None
+        if isinstance(edge, Node) and id(edge.edges[0] if edge.op is SELECT else edge) not in self._of:
+            return None, ACTIVATION            # of another graph, which is not looked at
         source, _ = self._source(edge)
+        while isinstance(source, Step) and source.is_view and source is not step and source.inputs:
+            source = source.inputs[0][0]       # whose memory it is
         return source, source.kind if isinstance(source, Leaf) else ACTIVATION
 
     def _source(self, edge: Edge) -> tuple[Step | Leaf, int]:
@@ -198,12 +243,16 @@ class Tape:
         return self._of[id(edge)], 0
 
     def _storage(self, array, kind, maker):
-        """The storage that an array lies in: seen before, or new."""
+        """The storage that an array lies in: seen before, or new. `kind`: None if nothing tells of its history."""
         memory = root_of(raw(array))
         found = self._storages.get(id(memory))
         if found is None:
-            found = self._storages[id(memory)] = Storage(memory, kind, maker)
-        return found
+            there_before = kind is None if self._before is None else id(memory) in self._before
+            if kind in (None, ACTIVATION):
+                kind = INPUT if there_before else ACTIVATION
+                maker = None if there_before else maker
+            found = self._storages[id(memory)] = memory, Storage(memory, kind, maker)
+        return found[1]
 
     def _dtypes(self, step, node):
         """The dtypes of a step's outputs: noted when it ran; else that of what is kept of it, or of what goes in."""
@@ -240,11 +289,9 @@ def _reached(edges) -> Iterator[Node]:
 
 
 def arrays_in(s: Any) -> Iterator[np.ndarray]:
-    """The arrays in what a node has saved: one, or some in tuples and lists; packed ones where they are tensors."""
+    """The arrays in what a node has saved: one, or some in tuples, lists and dicts; not the packed ones."""
     if isinstance(s, np.ndarray):
         yield s
-    elif isinstance(s, Packed):
-        yield from arrays_in(s.data)
     elif isinstance(s, Tensor):
         yield s.array
     elif isinstance(s, (tuple, list)):
@@ -254,14 +301,10 @@ def arrays_in(s: Any) -> Iterator[np.ndarray]:
         yield from arrays_in(list(s.values()))
 
 
-def _of_context(ctx) -> Iterator[tuple[str, np.ndarray, Any]]:
-    """(name, array, edge) of what the ctx of an autograd.Function keeps."""
-    for k, kept in enumerate(getattr(ctx, "_saved", None) or ()):
-        if isinstance(kept, KeptTensor):
-            own = kept.number is not None
-            for array in arrays_in(kept.kept):
-                yield f"saved_tensors[{k}]", array, kept.source() if own else kept.source
-    for name, value in vars(ctx).items():
-        if not name.startswith("_") and isinstance(value, (Tensor, np.ndarray)):
-            array = value.array if isinstance(value, Tensor) else value
-            yield f"ctx.{name}", array, value.node if isinstance(value, Tensor) else None
+def _packed(s):
+    """The packed tensors in what a node has saved."""
+    if isinstance(s, Packed):
+        yield s
+    elif isinstance(s, (tuple, list)):
+        for x in s:
+            yield from _packed(x)

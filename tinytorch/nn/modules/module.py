@@ -3,6 +3,7 @@ import warnings
 from collections import OrderedDict
 
 from ... import dtypes as dt
+from ...autograd import above
 from ...autograd.grad_mode import no_grad
 from ...device import check_device
 from ...runtime import typename
@@ -465,6 +466,7 @@ def _look_for_hooks(*_):
 
 
 hooks.Hooks.note_write = _look_for_hooks
+above.module = Module
 
 
 def _add_global_hook(registry, hook, *marks):

@@ -11,9 +11,10 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import mode
+from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op, single
 from ...autograd.outputs import UNWATCHED
+from ...autograd.places import note_place
 from ...autograd.promotion import as_scalar_tensor, stored_as
 from ...autograd.public import method, public
 from ...autograd.saved import PACKED
@@ -373,6 +374,8 @@ def setitem(self, index, value):
             _spread(source, array.shape)       # says what does not fit
             raise
     self.version[0] += 1
+    if usual.noting:
+        note_place(self.version)
 
 
 def _is_all(shape, basic):
@@ -431,6 +434,8 @@ def _put_in_place(self, indices, values, accumulate, index=None):
         if self.array.flags.c_contiguous or not accumulate and 0 not in self.array.strides:
             put_values(self.array, values.array, advanced, accumulate)
             self.version[0] += 1
+            if usual.noting:
+                note_place(self.version)
             return self
     return assign(self, _put(self, indices, values, accumulate, index),
                   lambda memory, _: _put_expanded(memory, values.array, _parse_put(memory.shape, indices), accumulate))

@@ -10,8 +10,9 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import mode
+from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op
+from ...autograd.places import note_place
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
 from ...errors import not_implemented
@@ -196,6 +197,8 @@ def _fill(self, fill, *arguments, generator):
     with stream_of(generator) as stream:
         fill(array, *arguments, stream)
     self.version[0] += 1
+    if usual.noting:
+        note_place(self.version)
     if recorded is not None:
         rebase(self, recorded)
     return self

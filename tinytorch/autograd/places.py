@@ -1,0 +1,123 @@
+"""Where in the program a node was made and a tensor was written to: noted in anomaly mode and while `viz` records.
+
+A version cell is [version], and once written to [version, name of the node that wrote last or None, Noted]. Whoever
+writes asks `usual.noting` first, so that nothing is noted otherwise.
+"""
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from . import above
+from .grad_mode import mode, usual
+from .node import Node, shape_of
+
+_PACKAGE = __name__.split(".")[0]
+
+
+class Place(NamedTuple):
+    """A line of the program, and the function that it is in."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The line as it is written."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        """As in a traceback."""
+        return f'  File "{self.file}", line {self.line}, in {self.function}\n    {self.text}'
+
+
+def place(frame: Any) -> Place:
+    """The innermost line outside this package that a frame was called from."""
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
+        frame = frame.f_back
+    return Place("", 0, "") if frame is None else Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+class Noted(NamedTuple):
+    """Which version of a tensor was written where."""
+
+    version: int
+    place: Place
+
+
+# ------------------------------------------------------------------ writes
+def note_places(place_of: Callable[[Node], Place | None]) -> None:
+    """Note from now on, in this thread, where tensors are written to; `place_of` tells where a node was made."""
+    mode.places = (*mode.places, place_of)
+    usual.note(1)
+
+
+def unnote_places(place_of: Callable[[Node], Place | None]) -> None:
+    places = list(mode.places)
+    places.remove(place_of)
+    mode.places = tuple(places)
+    usual.note(-1)
+
+
+def note_write(cell: list, name: str) -> None:
+    """Note in a version cell which node wrote to the tensor in place."""
+    cell[1:2] = (name,)
+    if usual.noting:
+        note_place(cell)
+
+
+def note_place(cell: list) -> None:
+    """Note in a version cell that the line which is running has written to the tensor."""
+    if mode.places:
+        if len(cell) == 1:
+            cell.append(None)
+        cell[2:] = (Noted(list.__getitem__(cell, 0), place(sys._getframe(1))),)
+
+
+def writer(cell: list, otherwise: str | None) -> str | None:
+    """The name of the node that wrote last to a tensor, or `otherwise`."""
+    return cell[1] if len(cell) > 1 and cell[1] is not None else otherwise
+
+
+def history(cell: list, node: Node | None) -> str:
+    """What is known of where a tensor was saved, by `node`, and was written to since: lines for a message."""
+    found = [place_of(node) for place_of in mode.places if node is not None]
+    saved = next((p for p in found if p is not None), None)
+    text = "" if saved is None else f"\nIt was saved for backward here:\n{saved}"
+    if len(cell) > 2 and cell[2].version == cell[0]:
+        text += f"\nIt was last changed here:\n{cell[2].place}"
+    return text
+
+
+# ------------------------------------------------------------------ modules
+def open_modules() -> tuple:
+    """The modules whose `forward` is running, from the outermost in."""
+    found, frame = [], sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_argcount and code.co_name == "forward":
+            first = frame.f_locals.get(code.co_varnames[0])
+            if isinstance(first, above.module):
+                found.append(first)
+        frame = frame.f_back
+    return tuple(reversed(found))
+
+
+def told(node: Node) -> str:
+    """Operation, shapes, module and line of a node that was made in anomaly mode: lines for a message."""
+    at = node.metadata.get("place_")
+    if at is None:
+        return ""
+    given = [str(list(shape_of(edge))) for edge in node.edges if edge is not None and shape_of(edge) is not None]
+    shapes = node.shape if node.op.multi else (node.shape,)
+    made = " and ".join([str(list(shape)) for shape in shapes if shape is not None])
+    text = f"\nIt is the backward of {node.op.name}, of shapes {' and '.join(given)} to {made}"
+    modules = node.metadata.get("modules_", ())
+    if modules:
+        paths = {id(module): path for path, module in modules[0].named_modules()}
+        path = paths.get(id(modules[-1]), "")
+        text += f", in module {path!r} ({type(modules[-1]).__name__})" if path else f", in {type(modules[-1]).__name__}"
+    return f"{text}, called here:\n{at}"

@@ -1,0 +1,108 @@
+"""`viz.memory`: what a training step keeps from forward to backward, and its peak."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .captions import size
+from .checkpoints import Checkpoints
+from .comparison import without_numbers
+from .meter import Event, Life, Meter
+from .saved_tensors import maker_of, saved_of, with_line
+from .table import Table
+from .tape import ACTIVATION
+from .timeline import timeline
+
+
+class Memory(Table):
+    """What was measured of one run of a step, as a table: "from" and "to" are numbers of events.
+
+    events      what ran, each with the bytes that were allocated, beyond what there was before (see meter.Event)
+    lives       the storages that lived from forward to backward (see meter.Life): those of activations are the rows
+    kept        bytes of the activations among them
+    peak        bytes that were allocated at most, and `at_peak` the event then
+    again       how many operations ran forward in backward: those of checkpoints, a second time
+    """
+
+    def __init__(self, step: Callable[[], Any], meter: Meter) -> None:
+        self._step, self._modules = step, dict(meter.modules)
+        self.events: list[Event] = meter.events
+        self.lives: list[Life] = [life for life in meter.lives if life.storage.kind == ACTIVATION]
+        self.again = meter.again
+        self.kept = sum([life.storage.nbytes for life in self.lives])
+        self.at_peak = max(self.events, key=lambda event: event.most)
+        self.peak = self.at_peak.most
+        super().__init__("activations that live from forward to backward",
+                         ("bytes", "name", "shape", "dtype", "module", "made by", "needed by", "from", "to"),
+                         _rows(self.lives),
+                         f"{size(self.kept)} kept; at most {size(self.peak)} allocated, in {self._where(self.at_peak)}")
+
+    def _where(self, event):
+        at = with_line(f"{event.phase} of {event.name}", event)
+        return at + (f", module {event.module}" if event.module else "")
+
+    def timeline(self) -> str:
+        """The bytes over the run as a picture, SVG: all, those of the activations that are kept, and the peak."""
+        return timeline(self)
+
+    def data(self) -> dict[str, Any]:
+        """The same as plain dicts and lists."""
+        return {"peak": self.peak, "at_peak": self.events.index(self.at_peak), "kept": self.kept, "again": self.again,
+                "events": [_event(event) for event in self.events],
+                "activations": [{**_saved(life)._asdict(), "born": life.born, "freed": life.freed}
+                                for life in self.lives]}
+
+    def checkpoints(self, repeats: int = 3) -> Checkpoints:
+        """What `checkpoint` on each module that was called would save and cost, measured: the step runs again for each
+        (of equal ones for the first), once for the memory and `repeats` times for the time, which is a median.
+        Parameters, buffers, gradients and random numbers are put back after each run, nothing else."""
+        return Checkpoints(self._step, self._modules, self.lives, repeats)
+
+    def _repr_html_(self) -> str:
+        return self.timeline() + super()._repr_html_()
+
+
+def memory(step: Callable[[], Any], model: Any = None) -> Memory:
+    """Run `step()`, a function that does a forward and its backward (and what else belongs to a training step), once
+    and tell what it allocates: which activations live from forward to backward, and the peak. Counted is what Python's
+    tracemalloc counts: arrays, and the objects around them.
+
+    model   whose parts the module paths name; otherwise it is the first module that is called and has parts
+
+    >>> import tinytorch as torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+    >>> report = memory(lambda: model(torch.ones(3, 4)).sum().backward())
+    >>> report.kept                              # the output of tanh, and the input: it is made in the step
+    144
+    """
+    with Meter(model) as meter:
+        step()
+    return Memory(step, meter)
+
+
+def _rows(lives):
+    """Equal ones, of modules that differ by numbers alone, as one."""
+    found = {}
+    for life in lives:
+        s = _saved(life)
+        key = (s.nbytes, s.name, s.shape, s.dtype, without_numbers(s.module), s.maker, s.needed_by)
+        found.setdefault(key, []).append((s, life))
+    for (nbytes, name, shape, dtype, path, maker, needed_by), equal in found.items():
+        count = len(equal)
+        freed = [life.freed for _, life in equal]
+        yield (nbytes * count, name, "x".join(map(str, shape)) or "()", dtype,
+               f"{path} x{count}" if count > 1 else equal[0][0].module, maker, needed_by,
+               min([life.born for _, life in equal]), "" if None in freed else max(freed))
+
+
+def _saved(life):
+    """The Saved of a storage, at the step that keeps it first."""
+    step = life.storage.keepers[0]
+    kept = next(kept for kept in step.kept if kept.storage is life.storage)
+    return saved_of(step, kept)._replace(maker=maker_of(life.storage))
+
+
+def _event(event):
+    origin = event.origin
+    return {"phase": event.phase, "name": event.name, "module": event.module, "bytes": event.nbytes,
+            "most": event.most, "file": origin.file if origin else "", "line": origin.line if origin else 0}

@@ -1,0 +1,157 @@
+"""What a run allocates, operation by operation: Python's tracemalloc, to which NumPy tells of its arrays."""
+from __future__ import annotations
+
+import functools
+import tracemalloc
+import weakref
+from typing import Any, NamedTuple
+
+from ..autograd.grad_mode import mode
+from ..autograd.node import Node
+from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from ..tensor import Tensor
+from .recorder import Origin, Recorder
+from .tape import Step, Storage, Tape
+
+FORWARD, BACKWARD, AGAIN, OTHER = "forward", "backward", "forward in backward", "other"
+
+
+class Event(NamedTuple):
+    """A stretch of the run that ends with an operation.
+
+    phase    "forward", "backward", "forward in backward" (of a checkpoint, or of gradients that are differentiated in
+             turn) or "other"
+    name     of the operation, or of the backward
+    origin   where its forward was called, or None
+    nbytes   allocated when it had ended, beyond what there was before the run
+    most     at most in between
+    """
+
+    phase: str
+    name: str
+    origin: Origin | None
+    nbytes: int
+    most: int
+
+    @property
+    def module(self) -> str:
+        """The path of the module that it belongs to."""
+        return self.origin.calls[-1].path if self.origin is not None and self.origin.calls else ""
+
+
+class Life:
+    """A storage that is kept from forward to backward: `storage`, and the numbers of the events between which it was
+    alive, `born` (its first, if that is known, else the one that kept it) and `freed` (None: it outlived the run)."""
+
+    def __init__(self, storage: Storage, born: int) -> None:
+        self.storage, self.born, self.freed = storage, born, None
+
+
+class Meter(Recorder):
+    """A Recorder that notes what is allocated, in `events`, and at the start of each backward what is kept, in `lives`.
+    `again`: how many operations ran forward in backward. What itself allocates is left out."""
+
+    def __init__(self, model: Any = None) -> None:
+        super().__init__(model, hold=False)
+        self.events: list[Event] = []
+        self.lives: list[Life] = []
+        self.again = 0
+        self._numbers: dict[int, int] = {}     # of events, by id of their origins
+        self._seen: dict[int, Any] = {}        # storages that are in `lives`, by id of the memory
+        self._depth = self._most = 0           # _most: at most since the last event, until a node began
+
+    def __enter__(self) -> Meter:
+        super().__enter__()
+        self._optimizers = [register_optimizer_step_pre_hook(lambda *args: self._end_of(OTHER, "before the optimizer")),
+                            register_optimizer_step_post_hook(self._after_optimizer)]
+        self._started = not tracemalloc.is_tracing()
+        if self._started:
+            tracemalloc.start()
+        self._own = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._end_of(OTHER, "the end")
+        if self._started:
+            tracemalloc.stop()
+        for handle in self._optimizers:
+            handle.remove()
+        super().__exit__(*exc_info)
+        self._seen.clear()
+
+    # ------------------------------------------------------------------ the events
+    def _end_of(self, phase, name, origin=None):
+        """An operation has ended."""
+        current = self._in_use()
+        self._add(phase, name, origin, current)
+        self._leave_out(current)
+
+    def _add(self, phase, name, origin, current):
+        self.events.append(Event(phase, name, origin, current - self._own, self._most))
+        self._most = 0
+
+    def _in_use(self):
+        """Bytes in use; how many there were at most is noted."""
+        current, most = tracemalloc.get_traced_memory()
+        self._most = max(self._most, most - self._own)
+        return current
+
+    def _leave_out(self, before):
+        """What has been allocated since `before` is none of the program's."""
+        self._own += tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.reset_peak()
+
+    def _note(self, node, result):
+        current = self._in_use()
+        super()._note(node, result)
+        origin = self.origins[node]
+        phase = FORWARD
+        if mode.graph_task is not None:
+            phase = AGAIN
+            self.again += 1
+        self._numbers[id(origin)] = len(self.events)
+        self._add(phase, node.op.name, origin, current)
+        # They must not hold the node: it would keep itself alive.
+        node.register_prehook(functools.partial(self._begin_node, origin))
+        node.register_hook(functools.partial(self._end_node, origin, node.name()))
+        self._leave_out(current)
+
+    def _begin_node(self, origin, grads):
+        before = self._in_use()
+        if not self._depth:                    # not inside of another node: a backward within the backward
+            self._read(mode.graph_task)
+        self._depth += 1
+        self._leave_out(before)
+
+    def _end_node(self, origin, name, inputs, grads):
+        self._depth -= 1
+        self._end_of(BACKWARD, name, origin)
+
+    def _after_optimizer(self, optimizer, args, kwargs):
+        self._end_of(OTHER, f"{type(optimizer).__name__}.step")
+
+    # ------------------------------------------------------------------ what is kept
+    def _read(self, task):
+        if task is None or task is self._task():
+            return
+        self._task = weakref.ref(task)
+        roots = [root.node if isinstance(root, Tensor) else root.edge() for root in task.roots]
+        model = self.modules.get("")
+        params = {} if model is None else dict(model.named_buffers()) | dict(model.named_parameters())
+        Tape([root for root in roots if isinstance(root, Node)], params, origins=self.origins, before=self.before,
+             watch=self._keep)
+
+    _task = staticmethod(lambda: None)
+
+    def _keep(self, memory, storage):
+        if id(memory) in self._seen:
+            return
+        step = storage.maker if isinstance(storage.maker, Step) else storage.keepers[0]
+        life = Life(storage, self._numbers.get(id(step.origin), 0))
+        self.lives.append(life)
+        self._seen[id(memory)] = weakref.ref(memory, functools.partial(self._freed, life, id(memory)))
+
+    def _freed(self, life, key, reference):
+        life.freed = len(self.events)
+        self._seen.pop(key, None)
