@@ -1,0 +1,102 @@
+"""The systems of five papers, each with tinytorch and with PyTorch beside it: accuracy, time and memory.
+
+    python examples/papers.py --data FOLDER [--page docs/papers.md]
+
+FOLDER holds `mnist` and `imdb`. Each system runs in processes of its own that take turns; where PyTorch is not
+installed its columns stay empty. What the papers report is given with each.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import differentiable_graphs
+
+import tinytorch
+
+HERE = Path(__file__).resolve().parent
+SWAPPED = HERE.parent / "benchmarks" / "swapped.py"
+
+#: title, example, its options, the folder of its data, what the papers report: accuracy of (their system, the library
+#: that they compare with), and the number of epochs.
+SYSTEMS = [
+    ("RNN on MNIST: 4 steps of 196 pixels, 64 tanh units, batch 100, SGD 0.015 (two papers)", "mnist_rnn", [], "mnist",
+     (0.917, 0.92), 5),
+    ("Bias-free CNN on MNIST: conv 3x3 1->6, ReLU, max-pool 2, 84, 10", "mnist_cnn", [], "mnist", (0.978, None), 3),
+    ("Text CNN on IMDB: Embedding, Conv1d, MaxPool, Dense; Adam", "imdb_cnn", [], "imdb", (0.869, 0.876), 5),
+    ("Text CNN on IMDB: the same with SGD", "imdb_cnn", ["--optimizer", "sgd"], "imdb", (None, None), 5),
+]
+
+
+def run(library, example, options):
+    """What benchmarks/swapped.py says of one run: rows and megabytes. None where the library is not installed."""
+    done = subprocess.run([sys.executable, str(SWAPPED), library, example, *options], capture_output=True, text=True)
+    if done.returncode and f"No module named '{library}'" in done.stderr:
+        return None
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def compare(example, options, rounds):
+    """{library: (accuracy per epoch, median seconds per epoch, peak megabytes)} of runs that take turns."""
+    found: dict[str, list] = {"tinytorch": [], "torch": []}
+    for _ in range(rounds):
+        for library, runs in found.items():
+            result = run(library, example, options)
+            if result is not None:
+                runs.append(result)
+    return {library: ([row[2] for row in runs[0]["rows"]],
+                      statistics.median(row[3] for result in runs for row in result["rows"]),
+                      statistics.median(result["megabytes"] for result in runs))
+            for library, runs in found.items() if runs}
+
+
+def section(title, example, options, reported, found, epochs):
+    """Markdown of one system."""
+    head = ["", *[f"epoch {k}" for k in range(1, epochs + 1)], "seconds per epoch", "peak MB"]
+    rows = [(library, *[f"{right:.4f}" for right in accuracies], f"{seconds:.2f}", f"{megabytes:.0f}")
+            for library, (accuracies, seconds, megabytes) in found.items()]
+    own, other = ["not reported" if x is None else str(x) for x in reported]
+    if len(found) == 2:
+        rows.append(("ratio", *[""] * epochs, f"{found['tinytorch'][1] / found['torch'][1]:.2f}",
+                     f"{found['tinytorch'][2] / found['torch'][2]:.2f}"))
+    command = " ".join(["python", f"examples/{example}.py", "--data FOLDER", *options])
+    return (f"## {title}\n\n`{command}`. Test accuracy in the papers: {own} (their system), {other} (what they compare "
+            f"with).\n\n{differentiable_graphs.table(head, rows)}\n")
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", required=True, help="folder with mnist and imdb in it")
+    parser.add_argument("--page", help="write the outcome to this file")
+    parser.add_argument("--rounds", type=int, default=2, help="runs of each system (2)")
+    parser.add_argument("--epochs", type=int, help="instead of the papers' numbers of epochs")
+    parser.add_argument("--limit", type=int, help="use no more training examples than this")
+    args = parser.parse_args(argv)
+    threads = os.environ.get("OMP_NUM_THREADS", "default")
+    parts = [f"# The papers' systems, measured\n\nWritten by `python examples/papers.py --data FOLDER --page FILE`: "
+             f"Python {platform.python_version()}, tinytorch {tinytorch.__version__}, threads: {threads}; each system "
+             f"{args.rounds} times in processes that take turns, medians of the epochs' times, seed 0. PyTorch runs "
+             "the same file with its imports swapped.\n"]
+    for title, example, more, folder, reported, epochs in SYSTEMS:
+        epochs = args.epochs or epochs
+        options = ["--data", os.path.join(args.data, folder), "--epochs", str(epochs), *more]
+        if args.limit:
+            options += ["--limit", str(args.limit)]
+        found = compare(example, options, args.rounds)
+        parts.append(section(title, example, more, reported, found, epochs))
+        print(parts[-1], flush=True)
+    parts.append("## Optimizing RNNs with differentiable graphs\n\nThe fifth paper has [a page of its "
+                 "own](differentiable_graphs.md).\n")
+    if args.page:
+        with open(args.page, "w", encoding="utf-8") as f:
+            f.write("\n".join(parts))
+
+
+if __name__ == "__main__":
+    main()
