@@ -17,7 +17,7 @@ __rmatmul__ diff linalg.matrix_power matmul nn.functional.batch_norm nn.function
 nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm
 """,
     "one operation for a number and a tensor, which torch counts as two": """
-__rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0 rsub
+__rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0
 sort cumulative_trapezoid trapezoid trapz
 """,
     "a 0-dim tensor goes through a vector, or a matrix is made of it, on another way": """

@@ -201,7 +201,7 @@ def test_what_several_turns_use_stands_outside_of_them():
     assert {"cell.weight_ih", "cell.bias_hh", "input 0", "GRUCell x28"} <= set(inside)
     repeat, = [e for e in data["elements"] if e["kind"] == "repeat"]
     assert len(repeat["turns"]) == 28
-    assert "input" in [data["elements"][m]["name"] for m in repeat["turns"][0]]        # zeros, for the first turn alone
+    assert "made here" in [data["elements"][m]["name"] for m in repeat["turns"][0]]    # zeros, for the first turn alone
 
 
 def test_unfold_by_name_and_by_path():

@@ -6,7 +6,7 @@ from typing import Any
 from . import source
 from .captions import describe, size
 from .grouping import Group, Repeat
-from .tape import INPUT, PARAMETER, Leaf, Step, Tape
+from .tape import ACTIVATION, INPUT, PARAMETER, Leaf, Step, Tape
 
 
 def view(graph: Any) -> dict:
@@ -128,7 +128,9 @@ class _View:
             return self._tensor_of(self._element[source], output, shape or (),
                                    source.dtypes[min(output, len(source.dtypes) - 1)])
         if source not in self._element:
-            self._element[source] = self._add(source.kind, source.name or "input", None, grad=isinstance(source, Leaf))
+            # What no recorded operation made, a mask or a state to begin with, comes in like an input.
+            kind, unnamed = (INPUT, "made here") if source.kind == ACTIVATION else (source.kind, "input")
+            self._element[source] = self._add(kind, source.name or unnamed, None, grad=isinstance(source, Leaf))
         dtype = source.dtype if isinstance(source, Leaf) else None
         return self._tensor_of(self._element[source], 0, source.shape, dtype)
 

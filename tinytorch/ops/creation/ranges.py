@@ -361,7 +361,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     d = x.array.dtype if x.array.dtype.kind in dt.FLOATING + dt.COMPLEX else np.dtype(np.int64)
-    new_memory((x.array.size, n), d, lambda size, dtype: np.empty(0))      # MemoryError for more than there is
+    new_memory((x.array.size, n), d, np.empty)      # MemoryError for more than there is
     column = x.to(dt.BY_NUMPY[d]).unsqueeze(1)
     powers = cat([column.new_ones(column.shape), column.expand(-1, max(n - 1, 0)).cumprod(1)], 1)[:, :n]
     return powers if increasing else powers.flip(1)

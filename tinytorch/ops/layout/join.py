@@ -174,7 +174,7 @@ def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tenso
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                                f"{list(tensor.array.shape)} at entry {i}")
     if out is not None:
-        _check_out(out, tensors[0])
+        _check_out(out, tensors)
     return write_out(out, _stack(dim, *tensors), *tensors, apart="resized")
 
 
