@@ -1,4 +1,4 @@
-"""Random programs: a long run with a new seed (`-m sweep`)."""
+"""Random programs: some of one seed, and a long run with a new one (`-m sweep`)."""
 import os
 import random
 import time
@@ -20,6 +20,12 @@ def differences(name, seed, count):
         if different is not None:
             found.append(f"# {name} {seed} {k}\n" + reproduction(*reduced(lines, different)))
     return found
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_some(name):
+    found = differences(name, 0, 60)
+    assert not found, "\n\n".join(found)
 
 
 @pytest.mark.sweep
