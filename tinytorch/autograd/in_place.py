@@ -76,9 +76,8 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         except TypeError as error:             # what is no argument for it is told in the name of the method
             raise TypeError(re.sub(rf"^{name}(?=\(\))", name + "_", str(error))) from None
         except NotImplementedError as error:
-            if args and not kwargs and str(error).startswith('"'):     # it names a routine
-                for x in args:
-                    _check_operand(self, x, common)
+            if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
+                _check_operand(self, args[0], common)
                 check_written(self.array)
             raise
 

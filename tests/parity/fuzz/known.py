@@ -111,6 +111,15 @@ KNOWN = [
     (r"pow\((\w*\.?\d|b, )|\d \*\* ", "stride", "", "torch lays out powers of a number without gaps in C order"),
     ((r"T\.cumprod\(.*", "^g+ = "), "value", "nan", "beside zeros torch divides by what comes before the first of "
      "them, infinite numbers too"),
+    ((r"\.data = ", "^g+ = "), "error", "^no error for RuntimeError: .*view_as_real is only supported", "torch replays "
+     "the views of what a tensor was before it was given other memory"),
+    (r"\.lerp_\(", "error", "NotImplementedError: .*lerp_kernel_scalar", "another of two refusals comes first"),
+    (r"index_reduce_\(", "error", "for NotImplementedError: .*index_func_.*Complex",
+     "another of two refusals comes first"),
+    ((r"bfloat16", r"T\.signbit\("), "value", r"False_ for np\.True_", "the sign of NaN that came of an operation"),
+    ("^s = repr", "type", "ConjPhysicalBackward0.*ConjPhysicalBackward1", "a name of the in-place form alone"),
+    ("^gg = ", "value", r"np\.float\d+\((-?inf|nan)\) for np\.float\d+\((-?inf|nan)\)", "products of what is too large "
+     "and what is too small are infinite, or nan, by their order"),
     ((r"(?s)float16.*o\.step\(\)", ""), "value", r"np\.float(16|32)\(-?(inf|nan)", "numbers that training made too "
      "large for half precision: which step overflows hangs on the rounding before"),
     ((r"(?s)nn\.(RNN|LSTM|GRU)\w*\(.*T\.b?float16", "^g"), "value", r"np\.float(16|32)\(", "roundings of half "

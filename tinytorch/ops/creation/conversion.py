@@ -24,7 +24,14 @@ def _converted_back(g, numpy_dtype, source):
     have = g.array.dtype if isinstance(g, Tensor) else g.dtype
     if have != numpy_dtype:
         g = _to_copy(g, numpy_dtype, have)
-    return _to_copy(g, source, numpy_dtype)
+    return _marked(_to_copy(g, source, numpy_dtype), numpy_dtype)
+
+
+def _marked(result, source):
+    """What was converted from a dtype: backward looks at what comes out of a node with bfloat16 gradients."""
+    if source == dt.BFLOAT16 and isinstance(result, Tensor) and result.node is not None:
+        result.node.extras()
+    return result
 
 
 @single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
@@ -98,9 +105,8 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         dtype, "to").numpy
     order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)
     if target != self.array.dtype:
-        result = (_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, self.array.dtype)
-        if result.node is not None and self.array.dtype == dt.BFLOAT16:
-            result.node.extras()               # backward looks at what comes out of this node: bfloat16
+        result = _marked((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(
+            self, target, self.array.dtype), self.array.dtype)
         return result if order == "K" or laid_out(result.array, order) and _taken_for(result.array, order) else \
             _copied(result, order)
     return _copied(self, order) if copy or order != "K" and not _taken_for(self.array, order) else self

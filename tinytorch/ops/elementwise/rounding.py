@@ -162,6 +162,20 @@ def nextafter(input, other):
     return np.nextafter(input, other)
 
 
+def _nextafter_bfloat16(input, other):
+    """Numbers of one sign are in the order of their bits."""
+    a, b = np.broadcast_arrays(dt.from_bfloat16(input), dt.from_bfloat16(other))
+    bits = np.array(a).view(np.int32) >> 16
+    bits = bits + np.where((b > a) == (a > 0), 1, -1)
+    smallest = np.where(np.signbit(b), -0x7FFF, 1)
+    bits = np.where(a == 0, smallest, bits).astype(np.int16).astype(np.int32) << 16
+    result = np.where(a == b, b, bits.view(np.float32))
+    return dt.to_bfloat16(np.where(np.isnan(a) | np.isnan(b), np.nan, result))
+
+
+nextafter.op.in_bfloat16 = _nextafter_bfloat16
+
+
 # ------------------------------------------------------------------ rounding
 def _whole(name, ufunc, input):
     if input.dtype.kind in dt.COMPLEX:

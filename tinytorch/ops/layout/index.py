@@ -92,7 +92,7 @@ def _add_in_zeros(g, shape, index):
     result = np.zeros(shape, g.dtype)
     if any(isinstance(i, np.ndarray) and i.dtype == bool for i in index):
         result[index] = g                      # a mask names no element twice
-    else:
+    elif g.size:                               # indices of nothing are not looked at
         add_at(result, index, g)
     return result
 
@@ -348,6 +348,8 @@ def setitem(self, index, value):
         check_inference(self)
     array = self.array if basic is None else self.array[basic]
     if advanced is None and 0 in array.strides:
+        if value is self and index is Ellipsis:
+            return                             # torch finds that there is nothing to copy
         check_written(array)
     source = value
     if isinstance(value, Tensor):
