@@ -113,6 +113,16 @@ KNOWN = [
      "them, infinite numbers too"),
     ((r"\.data = ", "^g+ = "), "error", "^no error for RuntimeError: .*view_as_real is only supported", "torch replays "
      "the views of what a tensor was before it was given other memory"),
+    ("^g+ = ", "error", "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* "
+     "doesn't match the broadcast shape)", "as before: views are replayed in the shape that they had"),
+    ((r"out=", ""), "shape", "", "torch gives `out` its shape before it refuses to write there"),
+    ((r"T\.linalg\.(matrix_)?norm\(", "^g"), "value", r"nan\) for", "no singular value is the largest, once the norm "
+     "was given the last bit of torch's"),
+    (r"T\.(std|var)(_mean)?\(", "value", r" for np\.float\d+\(0\.0\)", "of equal numbers torch finds no difference at "
+     "all, one after the other; here it is in the last bit of their sum"),
+    (r"scatter_reduce_\(", "error", "^NotImplementedError: .*scatter_gather_tensor.* for RuntimeError: .*unsupported",
+     "another of two refusals comes first"),
+    ((r"T\.angle\(", "^[d-f] = "), "stride", "", "as before, of what is made of the angles"),
     (r"\.lerp_\(", "error", "NotImplementedError: .*lerp_kernel_scalar", "another of two refusals comes first"),
     (r"index_reduce_\(", "error", "for NotImplementedError: .*index_func_.*Complex",
      "another of two refusals comes first"),
