@@ -116,12 +116,36 @@ KNOWN = [
     ("^g+ = ", "error", "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* "
      "doesn't match the broadcast shape)", "as before: views are replayed in the shape that they had"),
     ((r"out=", ""), "shape", "", "torch gives `out` its shape before it refuses to write there"),
-    ((r"T\.linalg\.(matrix_)?norm\(", "^g"), "value", r"nan\) for", "no singular value is the largest, once the norm "
+    ((r"T\.linalg\.(matrix_)?norm\(", "^g"), "value", r"nan.*\) for", "no singular value is the largest, once the norm "
      "was given the last bit of torch's"),
     (r"T\.(std|var)(_mean)?\(", "value", r" for np\.float\d+\(0\.0\)", "of equal numbers torch finds no difference at "
      "all, one after the other; here it is in the last bit of their sum"),
     (r"scatter_reduce_\(", "error", "^NotImplementedError: .*scatter_gather_tensor.* for RuntimeError: .*unsupported",
      "another of two refusals comes first"),
+    (r"scatter_reduce_\(", "error", "^NotImplementedError: .*scatter_gather_tensor.* for RuntimeError: .*out of bounds",
+     "another of two refusals comes first"),
+    (r"\.put_\(", "error", "^IndexError: .*out of range.* for RuntimeError: .*unsupported operation",
+     "another of two refusals comes first"),
+    (r"T\.(badd|add)(bmm|mm|mv)\(", "error", "^RuntimeError: .*dtypes? must .* for NotImplementedError",
+     "another of two refusals comes first"),
+    (r"T\.masked_fill\(|\.masked_fill\(", "error", "^RuntimeError: .*without overflow.* for no error", "torch looks "
+     "at the number of a complex tensor for each element, of which there is none"),
+    ("^s = repr", "type", "UnsqueezeBackward0.*UnsqueezeBackward1", "a name of the in-place form alone"),
+    (r"T\.angle\(", "value", r"3\.1415927\) for np\.float\d+\(0\.0\)", "the sign of a zero that was negated"),
+    ((r"T\.acosh\(", "^g"), "value", r"np\.complex", "which side of the cut a signed zero is on"),
+    (r"\*\* ", "stride", "", "torch lays out powers of a number without gaps in C order"),
+    (r"T\.where\(", "stride", "", "of operands of different dtypes, one of which has no order, torch has C order"),
+    ((r"nn\.(RReLU|PReLU|SoftMarginLoss|LocalResponseNorm|HuberLoss)\(", "^y = m"), "stride", "", "of expanded or "
+     "permuted inputs torch's kernels take an order each of their own"),
+    ((r"(?s)nn\.MultiMarginLoss\(.*(zeros\(\(0, |reshape\(\(0,\))", "^y"), "value", r"at \(\) of \(\)", "torch's "
+     "mean over no examples is whatever lay in memory"),
+    (r"index_reduce_?\(.*'mean'|T\.prod\(", "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
+     "which parts of products of infinite complex numbers are nan hangs on their order"),
+    ((r"T\.logcumsumexp\(", "^g"), "value", "np.complex.* for .*nan", "as before, of exponentials"),
+    (r"T\.(std|var)(_mean)?\(", "value", r" for np\.float\d+\(inf\)", "torch's squares of large numbers overflow"),
+    (r"T\.add\(.*alpha=", "value", "nan|inf", "torch multiplies and adds in one step, without overflow in between"),
+    ("^g+ = ", "history", "", "torch's derivatives of what is linear do not depend on what requires grad"),
+    ((r"T\.amax|T\.amin", ""), "error", "amax does not support automatic differentiation", "of no elements"),
     ((r"T\.angle\(", "^[d-f] = "), "stride", "", "as before, of what is made of the angles"),
     (r"\.lerp_\(", "error", "NotImplementedError: .*lerp_kernel_scalar", "another of two refusals comes first"),
     (r"index_reduce_\(", "error", "for NotImplementedError: .*index_func_.*Complex",

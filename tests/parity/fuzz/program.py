@@ -116,11 +116,11 @@ _IN_PLACE = re.compile(r"(?:^\w+ = |^)(\w+)(?:\.\w+[a-z]_\(|\[.*\] \S?= | \S+= )
 
 def _reads_what_it_writes(line, names):
     """Whether a statement writes to a tensor in place, and reads another with the same memory in another order."""
-    found = _IN_PLACE.match(line)
+    found = _IN_PLACE.match(line) or re.match(r".*\bout=()", line) and re.search(r"\bout=(\w)\)(.*)", line)
     target = names.get(found[1]) if found else None
     if not isinstance(target, torch.Tensor):
         return False
-    others = [names.get(name) for name in re.findall(r"\b[a-z]\b", found[2])]
+    others = [names.get(name) for name in re.findall(r"\b[a-z]\b", found[2] or line)]
     return any(isinstance(x, torch.Tensor) and x is not target and x.numel() and target.numel()
                and x.untyped_storage().data_ptr() == target.untyped_storage().data_ptr()
                and (x.stride(), x.shape, x.data_ptr()) != (target.stride(), target.shape, target.data_ptr())

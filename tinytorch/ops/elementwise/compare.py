@@ -183,7 +183,7 @@ def isreal(input):
     >>> torch.isreal(torch.tensor([1 + 0j, 1j]))
     tensor([ True, False])
     """
-    return np.equal(input.imag, 0)
+    return np.equal(input.imag, 0) if input.dtype.kind in dt.COMPLEX else np.ones_like(input, bool)
 
 
 @public(method=True)

@@ -213,7 +213,10 @@ def _conj_in_place(function):
         if not isinstance(self, Tensor):
             raise not_a_tensor("conj_physical_", "input", 1, self)
         check_in_place(self)
-        return assign(self, function(self), None if is_complex(self) else np.copyto)
+        if not is_complex(self):               # counted as a write although there is none
+            self.version[0] += 1
+            return self
+        return assign(self, function(self))
     return conj_physical_
 
 

@@ -164,7 +164,8 @@ def _zero_expanded(memory, values, diagonal=0):
         if memory.strides[d] != step:          # torch writes a copy back then
             check_written(memory)
         step *= memory.shape[d]
-    np.copyto(memory, 0, where=values == 0)    # a zero anywhere wins
+    # A zero anywhere wins.
+    np.copyto(memory, np.zeros((), memory.dtype), where=dt.widened(values) == 0)
 
 
 def _in_place(function):

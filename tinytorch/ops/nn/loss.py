@@ -279,8 +279,8 @@ def _check_chances(name, array):
 def _bce_logits(input, target):
     result = np.abs(input)
     result = np.log1p(np.exp(-result))
-    result += np.maximum(input, 0)
-    return result - input * target
+    result -= np.minimum(input, 0)
+    return (1 - target) * input + result       # infinite scores stay infinite
 
 
 def _weighted_part(input, target, pos_weight):
