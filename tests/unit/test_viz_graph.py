@@ -5,6 +5,8 @@ import tinytorch as torch
 from tinytorch import nn, viz
 from tinytorch.viz.grouping import Group, Repeat
 
+from . import viz_models as models
+
 
 def seen(graph):
     """(module path, operation, names of what is kept, bytes of activations) of each step."""
@@ -71,16 +73,8 @@ def test_time_steps_and_blocks_are_folded():
 
 
 def test_a_forward_that_raised_shows_what_ran():
-    class Wrong(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.one, self.two = nn.Linear(4, 8), nn.Linear(7, 2)
-
-        def forward(self, x):
-            hidden = self.one(x).relu()
-            return self.two(hidden)
     with pytest.warns(UserWarning, match="ended early"):
-        graph = viz.graph(Wrong(), torch.ones(3, 4))
+        graph = viz.graph(models.Wrong(), torch.ones(3, 4))
     assert [step.name for step in graph.tape.steps] == ["addmm", "relu"]
     assert isinstance(graph.error, RuntimeError)
     assert "cannot be multiplied (3x8 and 7x2)" in graph.error_text and "hidden [3, 8] float32" in graph.error_text

@@ -115,7 +115,7 @@ KNOWN = [
      "the views of what a tensor was before it was given other memory"),
     ("^g+ = ", "error", "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* "
      "doesn't match the broadcast shape)", "as before: views are replayed in the shape that they had"),
-    ((r"out=", ""), "shape", "", "torch gives `out` its shape before it refuses to write there"),
+    (r"out=\w\)", "shape", "", "torch gives `out` its shape before it refuses to write there"),
     ((r"T\.linalg\.(matrix_)?norm\(", "^g"), "value", r"nan.*\) for", "no singular value is the largest, once the norm "
      "was given the last bit of torch's"),
     (r"T\.(std|var)(_mean)?\(", "value", r" for np\.float\d+\(0\.0\)", "of equal numbers torch finds no difference at "
@@ -132,8 +132,10 @@ KNOWN = [
      "at the number of a complex tensor for each element, of which there is none"),
     ("^s = repr", "type", "UnsqueezeBackward0.*UnsqueezeBackward1", "a name of the in-place form alone"),
     (r"T\.angle\(", "value", r"3\.1415927\) for np\.float\d+\(0\.0\)", "the sign of a zero that was negated"),
-    ((r"T\.acosh\(", "^g"), "value", r"np\.complex", "which side of the cut a signed zero is on"),
-    (r"\*\* ", "stride", "", "torch lays out powers of a number without gaps in C order"),
+    ((r"T\.acosh\(", "^g"), "value", r"\(-?(\d+\.?\d{0,4})\S* for np\.complex\d+\(-?\1",
+     "which side of the cut a signed zero is on"),
+    ((r"(?m)^b = (np\.|complex|-?[\d.])", r"b \*\* "), "stride", "",
+     "torch lays out powers of a number without gaps in C order"),
     (r"T\.where\(", "stride", "", "of operands of different dtypes, one of which has no order, torch has C order"),
     ((r"nn\.(RReLU|PReLU|SoftMarginLoss|LocalResponseNorm|HuberLoss)\(", "^y = m"), "stride", "", "of expanded or "
      "permuted inputs torch's kernels take an order each of their own"),
@@ -143,8 +145,10 @@ KNOWN = [
      "which parts of products of infinite complex numbers are nan hangs on their order"),
     ((r"T\.logcumsumexp\(", "^g"), "value", "np.complex.* for .*nan", "as before, of exponentials"),
     (r"T\.(std|var)(_mean)?\(", "value", r" for np\.float\d+\(inf\)", "torch's squares of large numbers overflow"),
-    (r"T\.add\(.*alpha=", "value", "nan|inf", "torch multiplies and adds in one step, without overflow in between"),
-    ("^g+ = ", "history", "", "torch's derivatives of what is linear do not depend on what requires grad"),
+    (r"T\.add\(.*alpha=", "value", r"\(nan\) for np\.float\d+\(-?inf\)",
+     "torch multiplies and adds in one step, without overflow in between"),
+    ("^g+ = ", "history", r"\(True, False\) for \(False, True\)",
+     "torch's derivatives of what is linear do not depend on what requires grad"),
     ((r"T\.amax|T\.amin", ""), "error", "amax does not support automatic differentiation", "of no elements"),
     ((r"T\.angle\(", "^[d-f] = "), "stride", "", "as before, of what is made of the angles"),
     (r"\.lerp_\(", "error", "NotImplementedError: .*lerp_kernel_scalar", "another of two refusals comes first"),
@@ -156,8 +160,9 @@ KNOWN = [
      "and what is too small are infinite, or nan, by their order"),
     ((r"(?s)float16.*o\.step\(\)", ""), "value", r"np\.float(16|32)\(-?(inf|nan)", "numbers that training made too "
      "large for half precision: which step overflows hangs on the rounding before"),
-    ((r"(?s)nn\.(RNN|LSTM|GRU)\w*\(.*T\.b?float16", "^g"), "value", r"np\.float(16|32)\(", "roundings of half "
-     "precision add up over the steps of a sequence, as in torch itself against single precision"),
+    ((r"(?s)nn\.(RNN|LSTM|GRU)\w*\(.*T\.b?float16", "^g"), "value",
+     r"result: np\.float(16|32)\((-?0?\.?0*\d\.?\d)\S* for np\.float(16|32)\(\2", "in the third digit roundings of "
+     "half precision add up over the steps of a sequence, as in torch itself against single precision"),
     ((r"o\.step\(\)", "^[gv] = "), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1",
      "sums of large numbers of both signs, in single precision"),
     (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",
