@@ -1,4 +1,5 @@
 """What the suite says at its end, also when several processes share it (pytest-xdist)."""
+import gc
 import sys
 
 import pytest
@@ -10,6 +11,13 @@ _said = pytest.StashKey()
 def _summaries():
     """What torch's tables hold that is not implemented here (and so was not tested)."""
     return [sys.modules[table].summary() for table in _TABLES if table in sys.modules]
+
+
+def pytest_collection_finish(session):
+    """Leaves what the collected tests consist of, and torch, out of every collection of garbage, and of the walk over
+    all objects by which tinytorch.viz finds the arrays that there are: some million objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session):
