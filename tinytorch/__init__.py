@@ -71,6 +71,7 @@ from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *
 from .ops.layout.scatter import *
 from .ops.layout.slices import *
+from .ops.layout.gradient import *
 from .ops.layout.shape import *
 from .ops.nn.elu import *
 from .ops.nn.relu import *
@@ -79,6 +80,8 @@ from .ops.nn.softmax import *
 from .ops.reduction.sorting import *
 from .ops.elementwise.special import *
 from .ops.reduction.statistics import *
+from .ops.reduction.correlation import *
+from .ops.reduction.histograms import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
