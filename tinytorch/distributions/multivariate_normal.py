@@ -49,7 +49,8 @@ def _precision_to_scale_tril(precision):
 
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors with the mean `loc` (..., n) and one of three: `covariance_matrix`, its
-    inverse, `precision_matrix`, or `scale_tril`, its lower Cholesky factor (..., n, n). ValueError unless exactly one is
+    inverse `precision_matrix`, or `scale_tril`, its lower Cholesky factor (..., n, n). ValueError unless exactly one is
+    given.
     given.
 
     >>> import tinytorch as torch
