@@ -51,7 +51,6 @@ class MultivariateNormal(Distribution):
     """The normal distribution of vectors with the mean `loc` (..., n) and one of three: `covariance_matrix`, its
     inverse `precision_matrix`, or `scale_tril`, its lower Cholesky factor (..., n, n). ValueError unless exactly one is
     given.
-    given.
 
     >>> import tinytorch as torch
     >>> MultivariateNormal(torch.zeros(2), torch.eye(2)).log_prob(torch.zeros(2))
