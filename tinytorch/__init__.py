@@ -61,6 +61,7 @@ from .ops.nn.pool import *
 from .ops.elementwise.power import *
 from .ops.linalg.contractions import *
 from .ops.random.factories import *
+from .ops.random.gamma import *
 from .ops.creation.ranges import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
@@ -104,8 +105,8 @@ short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "jit", "mps", "multiprocessing",
-          "profiler", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "jit", "mps",
+          "multiprocessing", "profiler", "vision", "viz", "xpu")
 
 
 def __getattr__(name):

@@ -17,7 +17,7 @@ FLOORS = [
     "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special",
     "nn func jit distributed",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",
-    "vision viz",
+    "distributions vision viz",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
 
