@@ -43,6 +43,7 @@ from .ops.linalg.einsum import *
 from .ops.layout.index import *
 from .ops.inplace import *
 from .ops.layout.join import *
+from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *
 from .ops.linalg.products import *
 from .ops.linalg.added import *
@@ -93,7 +94,7 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import func, linalg, nn, optim, return_types, serialization, special, utils, version
+from . import func, linalg, nn, optim, return_types, serialization, utils, version
 from .func import vmap
 
 half, float, double = float16, float32, float64
@@ -102,7 +103,7 @@ cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
 _LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "jit", "mps", "multiprocessing",
-          "profiler", "vision", "viz", "xpu")
+          "profiler", "special", "vision", "viz", "xpu")
 
 
 def __getattr__(name):
