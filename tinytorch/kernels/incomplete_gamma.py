@@ -18,7 +18,7 @@ from .series import piecewise, polynomial
 _TERMS = 2000
 #: Of Temme's expansion, for a > 20: powers of 1 / a, and of eta.
 _ORDERS, _POWERS = 12, 25
-_EPS, _BIG = 2.0 ** -53, 2.0 ** 52
+_EPS, _BIG = 2.0 ** -52, 2.0 ** 52
 
 
 @lru_cache
@@ -59,47 +59,55 @@ def _power(a, x):
     return np.where(a < 10.0, np.exp(a * np.log(x) - x - lgamma(a)), beside)
 
 
-def _lower_series(a, x):
-    total, term = np.ones_like(x), np.ones_like(x)
+def _converged(step, *state):
+    """The first array of the state when step(k, *state), which gives the next state and where that is final, has run
+    until it is everywhere. Elements that are final are left out from time to time."""
+    result, places = np.empty_like(state[0]), np.arange(state[0].size)
     for k in range(1, _TERMS + 1):
-        term *= x / (a + k)
-        total += term
-        if (term <= _EPS * total).all():
+        state, final = step(k, *state)
+        if final.all():
             break
-    return total * _power(a, x) / a
+        if k % 8 == 0:
+            result[places[final]] = state[0][final]
+            places, state = places[~final], [x[~final] for x in state]
+    result[places] = state[0]
+    return result
+
+
+def _lower_series(a, x):
+    def step(k, total, term, a, x):
+        term = term * x / (a + k)
+        total = total + term
+        return (total, term, a, x), ~(term > _EPS * total)
+    return _converged(step, np.ones_like(x), np.ones_like(x), a, x) * _power(a, x) / a
 
 
 def _upper_series(a, x):
     """For small x, without subtraction from 1."""
-    total, factor = np.zeros_like(x), np.ones_like(x)
-    for k in range(1, _TERMS):
-        factor *= -x / k
+    def step(k, total, factor, a, x):
+        factor = factor * (-x / k)
         term = factor / (a + k)
-        total += term
-        if (np.abs(term) <= _EPS * np.abs(total)).all():
-            break
+        total = total + term
+        return (total, factor, a, x), ~(np.abs(term) > _EPS * np.abs(total))
     log = a * np.log(x)
+    total = _converged(step, np.zeros_like(x), np.ones_like(x), a, x)
     return -np.expm1(log - lgamma(1.0 + a)) - np.exp(log - lgamma(a)) * total
 
 
 def _upper_fraction(a, x):
     """The continued fraction, by the recurrence of its numerators and denominators, scaled down as they grow."""
-    y, z = 1.0 - a, x - a + 2.0
-    p, p_before, q, q_before = x + 1.0, np.ones_like(x), z * x, x
-    result = p / q
-    for k in range(1, _TERMS + 1):
+    def step(k, result, p, p_before, q, q_before, y, z):
         y, z = y + 1.0, z + 2.0
         p, p_before = p * z - p_before * (y * k), p
         q, q_before = q * z - q_before * (y * k), q
         value = np.where(q != 0.0, p / np.where(q != 0.0, q, 1.0), result)
-        change = np.abs((result - value) / value)
-        result = value
-        if ((change <= _EPS) & (q != 0.0) | np.isnan(change)).all():
-            break
+        final = ~(np.abs(result - value) > _EPS * np.abs(value)) & (q != 0.0)
         scale = np.where(np.abs(p) > _BIG, 1.0 / _BIG, 1.0)
-        p, p_before, q, q_before = p * scale, p_before * scale, q * scale, q_before * scale
+        return (value, p * scale, p_before * scale, q * scale, q_before * scale, y, z), final
+    p, q = x + 1.0, (x - a + 2.0) * x
     power = _power(a, x)
-    return np.where(power == 0.0, 0.0, result * power)
+    return np.where(power == 0.0, 0.0,
+                    _converged(step, p / q, p, np.ones_like(x), q, x, 1.0 - a, x - a + 2.0) * power)
 
 
 def _is_near(a, x):

@@ -165,6 +165,15 @@ def entr(input):
     return np.where(input <= 0, zero_or_less, -input * np.log(input))
 
 
+def _entr_in_bfloat16(input):
+    wide = dt.from_bfloat16(input)
+    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(wide)))
+    return dt.to_bfloat16(np.where(wide > 0, -wide * logarithm, entr.op.forward(wide)))
+
+
+entr.op.in_bfloat16 = _entr_in_bfloat16
+
+
 @unary(lambda g, input: g * digamma(input), to_float=True, kernel="lgamma_vml_cpu")
 def lgamma(input):
     """Natural logarithm of the absolute value of the gamma function.
