@@ -43,6 +43,7 @@ from .ops.linalg.einsum import *
 from .ops.layout.index import *
 from .ops.inplace import *
 from .ops.layout.join import *
+from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *
 from .ops.linalg.products import *
 from .ops.linalg.added import *
@@ -97,7 +98,7 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import func, linalg, nn, optim, return_types, serialization, special, utils, version
+from . import func, linalg, nn, optim, return_types, serialization, utils, version
 from .func import vmap
 
 half, float, double = float16, float32, float64
@@ -106,7 +107,7 @@ cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
 _LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "jit", "mps",
-          "multiprocessing", "profiler", "vision", "viz", "xpu")
+          "multiprocessing", "profiler", "special", "vision", "viz", "xpu")
 
 
 def __getattr__(name):
