@@ -52,6 +52,7 @@ from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
+from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *

@@ -25,6 +25,7 @@ from ..ops.nn.embedding import embedding, one_hot
 from ..ops.nn.embedding_bag import embedding_bag
 from ..ops.nn.fold import fold, unfold
 from ..ops.nn.gelu import gelu
+from ..ops.nn.grid_sample import affine_grid, grid_sample
 from ..ops.nn.group_norm import group_norm, local_response_norm
 from ..ops.nn.interpolate import interpolate, upsample, upsample_bilinear, upsample_nearest
 from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, gaussian_nll_loss, huber_loss,

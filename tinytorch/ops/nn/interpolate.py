@@ -71,7 +71,7 @@ def _resize(name, output_size, align_corners, scales, half, vectorised, input):
     name, shape[2:], align_corners, scales, half, False, g))
 def _resize_grad(name, size, align_corners, scales, half, grad):
     g = np.ascontiguousarray(grad)
-    axes = _taps(name, size, g.shape[2:], align_corners, scales, g.dtype, None, True)      # however it found the nearest
+    axes = _taps(name, size, g.shape[2:], align_corners, scales, g.dtype, vectorised=True)     # in backward always
     result = kernels.resized_grad(g.astype(np.float32) if g.dtype == np.float16 else g, axes, size)
     result = result.astype(g.dtype, copy=False)
     return in_channels_last(result) if name in _KEEPS_LAST and is_last(grad, len(size)) else result
