@@ -50,7 +50,8 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Tensors | None = None)
     return return_types.linalg_inv_ex((_inverses if info.any() else _inv)(A), wrap(info))
 
 
-@op(name="linalg_solve_ex", first=2, joint=_solve_grad)
+@op(name="linalg_solve_ex", first=2, joint=lambda g, wanted, vectors, left, A, ans: _solve_grad(
+    g, wanted, vectors, left, A, ans))
 def _solutions(vectors, left, A, B):
     factors, pivots, _ = lu.factored(A if left else A.swapaxes(-1, -2))
     right = B[..., None] if vectors else B if left else B.swapaxes(-1, -2)
