@@ -22,6 +22,7 @@ from .ops.linalg.functions import (
                                         vecdot,
 )
 from .ops.linalg.householder import householder_product
+from .ops.linalg.ldl import ldl_factor, ldl_factor_ex, ldl_solve
 from .ops.linalg.lu import linalg_lu as lu, linalg_lu_solve as lu_solve, lu_factor, lu_factor_ex
 from .ops.linalg.norms import matrix_norm, vector_norm
 from .ops.linalg.products import matmul
@@ -31,5 +32,5 @@ from .ops.linalg.triangular import solve_triangular
 from .ops.linalg.unchecked import cholesky_ex, inv_ex, solve_ex
 
 __all__ = ["LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "inv", "inv_ex",
-           "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",
+           "ldl_factor", "ldl_factor_ex", "ldl_solve", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",
            "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm"]
