@@ -49,10 +49,14 @@ from .ops.linalg.products import *
 from .ops.linalg.added import *
 from .ops.linalg.spectra import *
 from .ops.linalg.triangular import *
+from .ops.linalg.householder import *
+from .ops.linalg.lowrank import *
+from .ops.linalg.lu import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
+from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
