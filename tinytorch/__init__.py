@@ -38,6 +38,7 @@ from .ops.creation.factories import *
 from .ops.creation.buffers import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
+from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
@@ -62,6 +63,7 @@ from .ops.elementwise.power import *
 from .ops.linalg.contractions import *
 from .ops.random.factories import *
 from .ops.creation.ranges import *
+from .ops.creation.windows import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
@@ -101,8 +103,8 @@ short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "jit", "mps", "multiprocessing",
-          "profiler", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "fft", "jit", "mps", "multiprocessing",
+          "profiler", "signal", "vision", "viz", "xpu")
 
 
 def __getattr__(name):
