@@ -1,7 +1,25 @@
 """torch.fft: discrete Fourier transforms. The functions are in ops/fft."""
-from .ops.fft.frequencies import *
-from .ops.fft.frequencies import __all__ as _frequencies
-from .ops.fft.transforms import *
-from .ops.fft.transforms import __all__ as _transforms
+from .ops.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+from .ops.fft.transforms import (
+                                 fft,
+                                 fft2,
+                                 fftn,
+                                 hfft,
+                                 hfft2,
+                                 hfftn,
+                                 ifft,
+                                 ifft2,
+                                 ifftn,
+                                 ihfft,
+                                 ihfft2,
+                                 ihfftn,
+                                 irfft,
+                                 irfft2,
+                                 irfftn,
+                                 rfft,
+                                 rfft2,
+                                 rfftn,
+)
 
-__all__ = sorted(_transforms + _frequencies)
+__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",
+           "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]

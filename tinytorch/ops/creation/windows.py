@@ -1,6 +1,6 @@
 """Windows, by which signals are multiplied: hann_window hamming_window bartlett_window blackman_window kaiser_window.
 
-Each is computed in its dtype and rounded after every step.
+But for the last, each is computed in its dtype and rounded after every step, the numbers that it is multiplied by too.
 """
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.promotion import C_NAMES, stored_as
 from ...autograd.public import public
+from ...kernels.memory import LARGEST
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap
 from ...types import Device
@@ -26,11 +27,13 @@ __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"
 def _window(name, compute, length, periodic, dtype, layout, *options):
     """compute(0, 1, ..., length - 1) as a tensor; of a periodic window, the last element is left out."""
     dtype = as_dtype(dtype, name) or dt.get_default_dtype()
-    if dtype.category == 1:
+    if dtype.category < 2:
         default = " (default)" if layout is None else ""
         raise RuntimeError(f"{name} expects floating point dtypes, got: TensorOptions(dtype="
                            f"{C_NAMES[dtype.type_name]}, device=cpu, layout=Strided{default}, requires_grad=false "
                            "(default), pinned_memory=false, memory_format=(nullopt))")
+    if length > LARGEST:
+        raise ValueError("Overflow when unpacking long long")
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     if length < 2:
@@ -73,8 +76,12 @@ def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.5
                    requires_grad, pin_memory)
 
 
+def _scaled(x, factor):
+    return x * wrap(stored_as(factor, x.array.dtype))
+
+
 def _raised_cosine(alpha, beta):
-    return lambda k: cos(k * (math.pi * 2 / (k.array.size - 1))) * -beta + alpha
+    return lambda k: _scaled(cos(_scaled(k, math.pi * 2 / (k.array.size - 1))), -beta) + alpha
 
 
 @public()
@@ -90,7 +97,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: dt.dtyp
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
     def triangle(k):
-        window, half = k * (2.0 / (k.array.size - 1)), (k.array.size - 1) // 2 + 1
+        window, half = _scaled(k, 2.0 / (k.array.size - 1)), (k.array.size - 1) // 2 + 1
         window[half:] = window[half:] * -1 + 2
         return window
     return _window("bartlett_window", triangle, window_length, periodic, dtype, layout, device, requires_grad,
@@ -107,12 +114,12 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: dt.dtyp
     RuntimeError for integer dtypes.
 
     >>> import tinytorch as torch
-    >>> torch.blackman_window(3, periodic=False)
-    tensor([-0.0000,  1.0000, -0.0000])
+    >>> torch.blackman_window(3).numpy().round(2)
+    array([-0.  ,  0.63,  0.63], dtype=float32)
     """
     def cosines(k):
-        k = k * (math.pi / (k.array.size - 1))
-        return cos(k * 4) * 0.08 - cos(k * 2) * 0.5 + 0.42
+        k = _scaled(k, math.pi / (k.array.size - 1))
+        return _scaled(cos(k * 4), 0.08) - _scaled(cos(k * 2), 0.5) + 0.42
     return _window("blackman_window", cosines, window_length, periodic, dtype, layout, device, requires_grad,
                    pin_memory)
 
@@ -131,7 +138,8 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
     tensor([0.7898, 1.0000, 0.7898])
     """
     def bessel(k):
-        middle, shape = (wrap(stored_as(x, k.array.dtype)) for x in ((k.array.size - 1) / 2.0, float(beta)))
-        way = (k - middle) / middle
-        return i0(shape * sqrt(1 - way ** 2)) / i0(shape)
+        wide = dt.float32 if k.array.dtype.char in "eV" else k.dtype      # halves are rounded once
+        middle, shape = (wrap(stored_as(x, k.array.dtype)).to(wide) for x in ((k.array.size - 1) / 2.0, float(beta)))
+        way = (k.to(wide) - middle) / middle
+        return (i0(shape * sqrt(1 - way ** 2)) / i0(shape)).to(k.dtype)
     return _window("kaiser_window", bessel, window_length, periodic, dtype, layout, device, requires_grad, pin_memory)

@@ -6,10 +6,10 @@ import math
 from ... import dtypes as dt
 from ...arguments import check_positive
 from ...autograd.grad_mode import no_grad
-from ...autograd.promotion import refill
+from ...autograd.promotion import refill, stored_as
 from ...autograd.public import public
 from ...memory_format import layout as Layout
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ...types import Device, Ints
 from ..creation.options import dtype_for, finish
 from ..creation.ranges import arange
@@ -21,14 +21,15 @@ __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 
 def _frequencies(name, n, d, parts, out, dtype, device, requires_grad, pin_memory):
-    """The whole numbers of `parts` (from, to), divided by n * d and rounded after each step."""
+    """The whole numbers of `parts` (from, to) times 1 / (n * d), each rounded."""
     dtype = dtype_for(out, dtype, name) or dt.get_default_dtype()
     check_positive([sum([end - start for start, end in parts])])
-    if dtype.category == 1:
+    if dtype.category < 2:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     with no_grad():
         whole = cat([arange(start, end, dtype=dtype) for start, end in parts])
-        scaled = whole * (1.0 / (n * d) if n * d else math.copysign(math.inf, n * d))
+        factor = 1.0 / (n * d) if n * d else math.copysign(math.inf, n * d)
+        scaled = whole * wrap(stored_as(factor, dtype.numpy))
     if out is not None:
         arange(scaled.array.size, out=out)     # resizes it
     return refill(out, finish(scaled.array, device, requires_grad, pin_memory), by_count=True)

@@ -9,6 +9,8 @@ import numpy as np
 
 from ...autograd.op import op
 from ...errors import type_name
+from ...kernels.layout import dense_copy
+from ...lazy import is_lazy
 from ...tensor import Tensor
 from ..layout.sizes import inverse
 from ..nn.pad import _constant as padded
@@ -49,8 +51,10 @@ def _transformed(array, dim, size, dtype, transform):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {type_name(array)}")
     if not array.size:
         raise RuntimeError("FFT error: Inconsistent configuration parameters: the tensor has no elements")
+    if is_lazy(array):
+        array = dense_copy(array)
     order = (*_by_stride(array, _batch(array.ndim, dim)), *dim)
-    source = np.asarray(array).transpose(order)
+    source = array.transpose(order)
     out = np.empty((*source.shape[:-1], size), dtype)
     transform(source, out)
     return out.transpose(inverse(order))
@@ -79,11 +83,12 @@ def _fft_c2c(input, dim, normalization, forward):
     return _transformed(input, dim, input.shape[dim[-1]], input.dtype, compute)
 
 
-def _r2c_grad(g, shape, dim, normalization, onesided):
-    """What was left out of a onesided transform has no gradient, and real numbers take the real part."""
-    last = dim[-1]
-    if onesided and g.shape[last] < shape[last]:
-        g = padded(g, tuple([(0, shape[d] - n if d == last else 0) for d, n in enumerate(g.shape)]), 0)
+def _r2c_grad(g, input, dim, normalization, onesided):
+    """What was left out of a onesided transform has no gradient, and real numbers take the real part. torch keeps the
+    input for its size."""
+    last, size = dim[-1], input.shape[dim[-1]]
+    if onesided and g.shape[last] < size:
+        g = padded(g, tuple([(0, size - n if d == last else 0) for d, n in enumerate(g.shape)]), 0)
     return _fft_c2c(g, dim, normalization, False).real
 
 

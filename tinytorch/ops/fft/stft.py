@@ -4,16 +4,22 @@ from __future__ import annotations
 import warnings
 
 from ... import dtypes as dt
+from ...autograd.op import renamed
 from ...autograd.public import public
+from ...autograd.views import become
 from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ..creation.factories import ones, zeros
 from ..elementwise.complex import _view_as_complex, view_as_real
+from ..layout.shape import _squeeze_dim, _transpose
 from ..layout.views import _unfold_backward, as_strided
 from ..nn.pad import constant_pad_nd, pad
 from .primitives import NONE, ROOT, WHOLE, _fft_c2c, _fft_c2r, _fft_r2c
 
 __all__ = ["istft", "stft"]
+
+#: What changes a tensor itself; the nodes of that have names of their own in torch.
+_transposed, _without_first = renamed(_transpose, "transpose.1"), renamed(_squeeze_dim, "squeeze.4")
 
 _said = set()
 
@@ -41,7 +47,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
          window: Tensor | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
          onesided: bool | None = None, return_complex: bool | None = None,
          align_to_window: bool | None = None) -> Tensor:
-    """The Fourier transforms of `n_fft` points of the parts of signals (L,) or (B, L): (n_fft // 2 + 1, frames) numbers.
+    """Fourier transforms of `n_fft` points of the parts of signals (L,) or (B, L): (n_fft // 2 + 1, frames) numbers.
 
     A part starts `hop_length` (n_fft // 4) points after the one before and is multiplied by `window` (ones), of
     `win_length` (n_fft) numbers and zeros around. `center`: part t has its middle at t * hop_length, beyond the ends
@@ -79,9 +85,9 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
         result = _fft_c2c(parts, (2,), scale, True)
     else:
         result = _fft_r2c(parts, (2,), scale, onesided is None or onesided)
-    result.transpose_(1, 2)
+    become(result, _transposed(result, 1, 2))
     if single:
-        result.squeeze_(0)
+        become(result, _without_first(result, result.array.shape[1:]))
     return result if return_complex else view_as_real(result)
 
 
