@@ -103,8 +103,8 @@ short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "fft", "jit", "mps", "multiprocessing",
-          "profiler", "signal", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "fft", "jit", "masked", "mps",
+          "multiprocessing", "profiler", "signal", "vision", "viz", "xpu")
 
 
 def __getattr__(name):

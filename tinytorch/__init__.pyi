@@ -23,6 +23,7 @@ from . import func as func
 from . import jit as jit
 from . import lazy as lazy
 from . import linalg as linalg
+from . import masked as masked
 from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn

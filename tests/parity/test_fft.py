@@ -19,7 +19,7 @@ def numbers(t, *shape, dtype="float64"):
 
 
 def chain(x):
-    """The names of the nodes on the first way back. (In torch, operands of two dtypes are converted in one operation.)"""
+    """The names of the nodes on the first way back. (torch converts operands of two dtypes within the operation.)"""
     names, node = [], x.grad_fn
     while node is not None:
         names += [node.name()] * (node.name() != "ToCopyBackward0")
@@ -73,8 +73,8 @@ def test_transforms(name):
 
 
 CALLS = """
-F.fft(x,n=0) F.fft(x,dim=5) F.fft(x,norm="a") F.fft(x,n=2.) F.fft([1.]) F.fftn(x,s=(1,2,3,4)) F.fftn(x,s=(2,),dim=(1,2))
-F.fftn(x,dim=(1,1)) F.fftn(x,s=3) F.fftn(x,dim=2) F.fftn(x,dim=()) F.rfftn(x,dim=()) F.irfftn(x,dim=()) F.hfftn(x,dim=())
+F.fft(x,n=0) F.fft(x,dim=5) F.fft(x,norm="a") F.fft(x,n=2.) F.fft([1.]) F.fftn(x,s=(1,2,3,4))
+F.fftn(x,s=(2,),dim=(1,2)) F.fftn(x,dim=(1,1)) F.fftn(x,s=3) F.fftn(x,dim=2) F.fftn(x,dim=()) F.rfftn(x,dim=()) F.irfftn(x,dim=()) F.hfftn(x,dim=())
 F.ihfftn(x,dim=()) F.fft2(x,s=(0,1)) F.irfft(x,n=0) F.fft2(x,dim=None) F.fft(x,n=True) F.fft(x,norm=1)
 F.fft2(x[0,0]) F.fftn(x,s=(-1,2)) F.irfftn(x,s=(2,-1)) F.fft(x,n=-1) F.fftn(x,s=[2,-2]) F.fft(x,3,0,"ortho")
 F.rfft(x+0j) F.ihfft(x+0j) F.rfft2(x+0j) F.ihfftn(x+0j) F.fft(x.half()) F.fft2(x.bfloat16()) F.irfft(x.half())
@@ -142,8 +142,8 @@ def test_windows(name, arguments):
 
 @pytest.mark.parametrize("call", [
     "hamming_window(6, True, .3)", "hamming_window(6, True, .3, .6)", "hamming_window(6, periodic=False, alpha=1)",
-    "kaiser_window(6, True, 1.5)", "kaiser_window(6, periodic=False, beta=3)", "kaiser_window(6, True, 3, dtype=t.half)",
-    "kaiser_window(9, False, .3, dtype=t.bfloat16)"])
+    "kaiser_window(6, True, 1.5)", "kaiser_window(6, periodic=False, beta=3)",
+    "kaiser_window(6, True, 3, dtype=t.half)", "kaiser_window(9, False, .3, dtype=t.bfloat16)"])
 def test_windows_of_a_shape(call):
     same_outcome(lambda t: eval("t." + call))
 
