@@ -38,6 +38,7 @@ from .ops.creation.factories import *
 from .ops.creation.buffers import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
+from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
@@ -68,6 +69,7 @@ from .ops.linalg.contractions import *
 from .ops.random.factories import *
 from .ops.random.gamma import *
 from .ops.creation.ranges import *
+from .ops.creation.windows import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
@@ -110,8 +112,8 @@ short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "jit", "mps",
-          "multiprocessing", "profiler", "special", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "jit",
+          "masked", "mps", "multiprocessing", "profiler", "signal", "special", "vision", "viz", "xpu")
 
 
 def __getattr__(name):

@@ -615,6 +615,18 @@ class Tensor:
     def isneginf(self, *, out: Tensor | None = None) -> Tensor: ...
     def isposinf(self, *, out: Tensor | None = None) -> Tensor: ...
     def isreal(self, *, out: Tensor | None = None) -> Tensor: ...
+    def istft(
+        self,
+        n_fft: _int,
+        hop_length: _int | None = None,
+        win_length: _int | None = None,
+        window: Tensor | None = None,
+        center: _bool = True,
+        normalized: _bool = False,
+        onesided: _bool | None = None,
+        length: _int | None = None,
+        return_complex: _bool = False,
+    ) -> Tensor: ...
     def item(self) -> Any: ...
     @property
     def itemsize(self) -> _int: ...
@@ -1063,6 +1075,19 @@ class Tensor:
         *,
         correction: Number | None = None,
         out: Tensor | None = None,
+    ) -> Tensor: ...
+    def stft(
+        self,
+        n_fft: _int,
+        hop_length: _int | None = None,
+        win_length: _int | None = None,
+        window: Tensor | None = None,
+        center: _bool = True,
+        pad_mode: str = 'reflect',
+        normalized: _bool = False,
+        onesided: _bool | None = None,
+        return_complex: _bool | None = None,
+        align_to_window: _bool | None = None,
     ) -> Tensor: ...
     def storage(self) -> Any: ...
     def storage_offset(self) -> _int: ...
