@@ -20,10 +20,12 @@ from . import cpu as cpu
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
+from . import fft as fft
 from . import func as func
 from . import jit as jit
 from . import lazy as lazy
 from . import linalg as linalg
+from . import masked as masked
 from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn
@@ -32,6 +34,7 @@ from . import profiler as profiler
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
+from . import signal as signal
 from . import special as special
 from . import storage as storage
 from . import types as types
@@ -302,6 +305,16 @@ def baddbmm(
     alpha: Number = 1,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def bartlett_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Device = ...,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
+) -> Tensor: ...
 def bernoulli(
     input: Tensor,
     p: Tensor | _float = ...,
@@ -318,6 +331,16 @@ def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def blackman_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Device = ...,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
+) -> Tensor: ...
 def block_diag(*tensors: Tensor) -> Tensor: ...
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def broadcast_shapes(*shapes: _int | Ints) -> Size: ...
@@ -728,6 +751,28 @@ def gru_cell(
     b_hh: Tensor | None = None,
 ) -> Tensor: ...
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def hamming_window(
+    window_length: _int,
+    periodic: _bool = True,
+    alpha: _float = 0.54,
+    beta: _float = 0.46,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Device = ...,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
+) -> Tensor: ...
+def hann_window(
+    window_length: _int,
+    periodic: _bool = True,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Device = ...,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
+) -> Tensor: ...
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor: ...
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def histc(
@@ -825,6 +870,29 @@ def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def istft(
+    input: Tensor,
+    n_fft: _int,
+    hop_length: _int | None = None,
+    win_length: _int | None = None,
+    window: Tensor | None = None,
+    center: _bool = True,
+    normalized: _bool = False,
+    onesided: _bool | None = None,
+    length: _int | None = None,
+    return_complex: _bool = False,
+) -> Tensor: ...
+def kaiser_window(
+    window_length: _int,
+    periodic: _bool = True,
+    beta: _float = 12.0,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Device = ...,
+    pin_memory: _bool | None = False,
+    requires_grad: _bool | None = False,
+) -> Tensor: ...
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def kthvalue(
     input: Tensor,
@@ -1466,6 +1534,19 @@ def std_mean(
     *,
     correction: Number | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def stft(
+    input: Tensor,
+    n_fft: _int,
+    hop_length: _int | None = None,
+    win_length: _int | None = None,
+    window: Tensor | None = None,
+    center: _bool = True,
+    pad_mode: str = 'reflect',
+    normalized: _bool = False,
+    onesided: _bool | None = None,
+    return_complex: _bool | None = None,
+    align_to_window: _bool | None = None,
+) -> Tensor: ...
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor: ...
 def subtract(
     input: Tensor | Number,
