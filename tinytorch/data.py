@@ -150,7 +150,7 @@ def _convert(data, array, target):
     numpy_dtype = target.numpy
     if array.dtype == numpy_dtype:
         return array
-    if array.dtype.kind == dt.COMPLEX and target.category == 2:
+    if dt.kind(array.dtype) == dt.COMPLEX and target.category == 2:
         raise TypeError("must be real number, not complex")
     if target.category == 1 and array.size and array.dtype.kind in dt.INTEGER:
         limits = np.iinfo(numpy_dtype)
@@ -195,7 +195,7 @@ def _plain(x, shape, depth):
         if isinstance(x, Tensor):
             if x.array.size != 1:
                 raise ValueError("only one element tensors can be converted to Python scalars")
-            return x.array.reshape(-1)[0] if x.array.dtype != dt.BFLOAT16 else np.float32(x.item())
+            return dt.numbers(x.array).reshape(-1)[0]
         if isinstance(x, (list, tuple)):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
         return x

@@ -44,14 +44,17 @@ def _addcmul(input, tensor1, tensor2, value):
     return _added(np.multiply, input, tensor1, tensor2, value)
 
 
-@op(name="addcdiv", steps=True, elementwise=True, input=lambda g: g,
+_addcmul.op.stored, _addcmul.op.kernel = dt.ONLY_COMPLEX32, "addcmul_cpu_out"
+
+
+@op(name="addcdiv", kernel="addcdiv_cpu_out", steps=True, elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(_number_like(tensor2, value) / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * conj(_scaled(tensor1, value) / (tensor2 * tensor2)))
 def _addcdiv(input, tensor1, tensor2, value):
     return _added(np.divide, input, tensor1, tensor2, value)
 
 
-@op(name="lerp", steps=True, elementwise=True, input=lambda g, weight: g * conj(1 - weight),
+@op(name="lerp", kernel="lerp_kernel_scalar", steps=True, elementwise=True, input=lambda g, weight: g * conj(1 - weight),
     end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.

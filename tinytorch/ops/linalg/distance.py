@@ -187,7 +187,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.array.shape[-1]} "
                            f"X2: {x2.array.shape[-1]}")
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.array.dtype.kind not in dt.FLOATING:
+        if dt.kind(x.array.dtype) not in dt.FLOATING:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")

@@ -53,6 +53,9 @@ def vector_norm_over(input, p, dim, keepdim):
     return summed_norm(input, p, dim, keepdim)
 
 
+vector_norm_over.op.stored, vector_norm_over.op.kernel = dt.ONLY_COMPLEX32, "norm_cpu"
+
+
 def summed_norm(input, p, dim, keepdim):
     """The norm of order p over axes `dim` by its formula."""
     if input.dtype == np.float16:

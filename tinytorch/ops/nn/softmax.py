@@ -57,14 +57,14 @@ def _log_softmax_backward(grad, output, dim):
     return _log_softmax_gradient(grad, output, dim)
 
 
-@single(name="softmax", input=_softmax_gradient)
+@single(name="softmax", kernel="softmax_lastdim_kernel_impl", input=_softmax_gradient)
 def _softmax(input, dim):
     if input.itemsize == 2:
         return _in_single(kernels.softmax, dim, np.asarray(input, order="C"))
     return kernels.softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
-@single(name="log_softmax", input=_log_softmax_gradient)
+@single(name="log_softmax", kernel="log_softmax_lastdim_kernel_impl", input=_log_softmax_gradient)
 def _log_softmax(input, dim):
     if input.itemsize == 2:
         return _log_softmax_of_halves(np.asarray(input, order="C"), dim)

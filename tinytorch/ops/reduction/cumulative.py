@@ -40,7 +40,7 @@ def _accumulated(accumulate, input, dim):
     return accumulate(np.ascontiguousarray(input), axis=dim, dtype=wide).astype(input.dtype, copy=False)
 
 
-@op(name="cumsum", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
+@op(name="cumsum", kernel="cumsum_out_cpu", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
 def _cumsum(input, dim, backward):
     """Running sums along `dim`, from its end if `backward`."""
     if not input.ndim:
@@ -103,7 +103,7 @@ def _of_complex(array):
     return array
 
 
-@op(name="cumprod", steps=True, input=_cumprod_grad)
+@op(name="cumprod", kernel="cumprod_out_cpu", steps=True, input=_cumprod_grad)
 def _cumprod(input, dim):
     if not input.ndim:
         return input.copy()
@@ -217,7 +217,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
         index = wrap(np.zeros(array.shape, np.int64))
         return result(take(input, 0, index), index)
     dim = check_dim(dim, array.ndim)
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", input)
     array = np.ascontiguousarray(dt.widened(array))
     best = accumulate(array, axis=dim)

@@ -11,7 +11,7 @@ from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
 from ...autograd.promotion import converted, to_default, write_out
 from ...autograd.public import method, public
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.memory import empty
 from ...tensor import Tensor, wrap
 from ...types import Ints, Number
@@ -142,12 +142,16 @@ def _std_mean(input, dim, freedom, keepdim, whole):
 
 
 _std_mean.op.saved_outputs = (0,)
+for _primitive in _var, _std, _var_mean, _std_mean:
+    _primitive.op.stored = dt.ONLY_COMPLEX32
 
 
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     if input.array.dtype.kind in dt.INTEGRAL:
         which = f"{name} only support" if name.endswith("_mean") else "std and var only support"
         raise RuntimeError(f"{which} floating point and complex dtypes")
+    if input.array.dtype in dt.FLOAT8_RECORDS:
+        raise RuntimeError(f"std_var_all: Unsupported dtype {type_name(input)}")
     if unbiased is not None and (correction is not None or isinstance(dim, bool)):
         raise TypeError(f"{name}() received an invalid combination of arguments")
     if isinstance(dim, bool):                  # var(input, unbiased)
@@ -293,7 +297,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
 
 def _refuse_sum(out):
     """NotImplementedError for an `out` of a dtype that torch has no such sums of: it sums in that of `out`."""
-    if out is not None and out.array.dtype.kind not in dt.FLOATING:
+    if out is not None and dt.kind(out.array.dtype) not in dt.FLOATING:
         raise not_implemented("nansum_cpu", out)
 
 
@@ -374,9 +378,10 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
+    refuse_records("aminmax_cpu", input)
     values = dt.widened(array)
     if low == high and array.size:
-        if array.dtype.kind in dt.COMPLEX:
+        if dt.kind(array.dtype) in dt.COMPLEX:
             raise not_implemented("aminmax_cpu", input)
         low, high = float(values.min()), float(values.max())
     if low == high:
@@ -388,7 +393,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     if array.dtype.kind in dt.INTEGER and not (
             np.iinfo(array.dtype).min <= low and high <= np.iinfo(array.dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dt.of(array).name}_t without overflow")
-    if array.dtype.kind not in dt.FLOATING:
+    if dt.kind(array.dtype) not in dt.FLOATING:
         raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
     low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
     values = values[(values >= low) & (values <= high)]
