@@ -25,9 +25,10 @@ def not_implemented(kernel, x):
 
 
 def refuse_records(kernel, x, records=dt.ONLY_STORED):
-    """`not_implemented`, raised if a tensor or array `x` holds such records: by default all but bfloat16."""
-    dtype = getattr(x, "array", x).dtype
-    if dtype.kind == dt.WIDENED and dtype in records:
+    """`not_implemented`, raised if a tensor or array `x` holds such records, by default all but bfloat16: of nothing
+    torch computes nothing."""
+    array = getattr(x, "array", x)
+    if array.dtype.kind == dt.WIDENED and array.dtype in records and array.size:
         raise not_implemented(kernel, x)
 
 

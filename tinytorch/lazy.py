@@ -172,7 +172,8 @@ class Lazy(NDArrayOperatorsMixin):
 
     def view(self, dtype):
         """As another dtype: as negated numbers if a number of the one is some of the other, else the bits, to read."""
-        if not self.conj_bit and self.raw.real.dtype == np.empty(0, dtype).real.dtype and self.raw.dtype.kind != WIDENED:
+        plain = self.raw.dtype.kind != WIDENED
+        if plain and not self.conj_bit and self.raw.real.dtype == np.empty(0, dtype).real.dtype:
             return seen(self.raw.view(dtype), False, True)
         return self.__array__().view(dtype)
 

@@ -140,6 +140,7 @@ def _float8_table():
                                 (0.125, largest, -largest, tiny, 1.0))
     powers = np.ldexp(1.0, np.arange(256) - 127)
     numbers = np.append(powers[:-1], np.nan)
+    powers[0] = 2.0 ** -176                    # torch rounds up from what is larger than the smallest number itself
     found[FLOAT8_E8M0FNU] = _float8(FLOAT8_E8M0FNU, powers, numbers, 0xFF, _unsigned,
                                     (1.0, 2.0 ** 127, 2.0 ** -127, 2.0 ** -127, 1.0), ties_up=True)
     return found

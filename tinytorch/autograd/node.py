@@ -131,7 +131,7 @@ class Op:
         op = copy.copy(self)
         op.forward = lambda *args: dt.stored(forward(*map(dt.numbers, args)), record)
         op.computes_in = dt.DIFFERENTIABLE
-        op.run, op.converts = by_steps, True
+        op.run, op.converts, op.stored = by_steps, True, (record,)
         return op
 
     def with_wide_scalar(self) -> Op:
@@ -247,12 +247,14 @@ _FLOAT32 = np.dtype(np.float32)
 
 def run_by_steps(run: Callable, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> list:
     """The rules of an op for arrays of records, computed as with tensors: rounded after each operation."""
-    def wrapped(x):
-        if x.__class__ is list or x.__class__ is tuple:        # of an op of many outputs
-            return x.__class__([wrapped(y) for y in x])
+    many = g.__class__ is list or g.__class__ is tuple         # of an op of many outputs; other tuples are indices
+
+    def wrapped(x, depth):
+        if depth and (x.__class__ is list or x.__class__ is tuple):
+            return x.__class__([wrapped(y, depth - 1) for y in x])
         return wrap(x) if isinstance(x, np.ndarray) else x
 
-    return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g), wrapped(saved), edges)]
+    return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g, 1), wrapped(saved, 1 + many), edges)]
 
 
 class Extras:

@@ -277,6 +277,7 @@ def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
         if call.widened is None:
             make, flags = call.make
             call.widened = make(call.op.widened(), call.op.widened().forward, *flags)
+            call.widened.plain = call
         return call.widened(*args, **kwargs)
     result = call(*map(_widened, args), **{name: _widened(x) for name, x in kwargs.items()})
     return like_tuple(result, map(rounded, result)) if isinstance(result, tuple) else rounded(result)
@@ -291,12 +292,13 @@ def rounded(x: Any) -> Any:
     return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x.array.dtype == _FLOAT32 else x
 
 
-def of_records(o: Op, call: Callable, *operands: Any, kernel: str = "") -> Any:
+def of_records(o: Op, call: Callable, *operands: Any, kernel: str = "", elementwise: bool = False) -> Any:
     """An operation on records other than bfloat16: computed as widened where torch has it, else NotImplementedError for
-    the kernel (that of the op)."""
+    the kernel (that of the op). What is not `elementwise` torch has of nothing."""
     tensor = next(x for x in operands if isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED)
-    record = tensor.array.dtype
-    if record not in o.stored:
+    record, call = tensor.array.dtype, getattr(call, "plain", call)
+    o = call.op
+    if record not in o.stored and (elementwise or all([x.array.size for x in operands if isinstance(x, Tensor)])):
         raise not_implemented(o.kernel or kernel or o.name, tensor)
     if record not in call.stored:
         make, flags = call.make
@@ -357,7 +359,8 @@ def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None)
     if input.array.dtype.kind == dt.WIDENED:
         if input.array.dtype == dt.BFLOAT16:
             return in_float32(call, input)
-        return of_records(o, call, input, kernel=o.name + ("_vml_cpu" if o.name in _VML else "_cpu"))
+        return of_records(o, call, input, kernel=o.name + ("_vml_cpu" if o.name in _VML else "_cpu"),
+                          elementwise=True)
     default = dt.get_default_dtype().numpy
     if input.array.dtype.kind in dt.INTEGRAL and input.array.dtype != default:
         return call(converted(input, default))
@@ -365,8 +368,8 @@ def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None)
 
 
 #: What torch computes by MKL's vector library, in routines of that name.
-_VML = frozenset(("acos", "asin", "atan", "ceil", "cos", "erf", "erfc", "erfinv", "exp", "expm1", "floor", "lgamma", "log",
-                  "log10", "log1p", "log2", "round", "sin", "sqrt", "tan", "tanh", "trunc"))
+_VML = frozenset(("acos", "asin", "atan", "ceil", "cos", "erf", "erfc", "erfinv", "exp", "expm1", "floor", "lgamma",
+                  "log", "log10", "log1p", "log2", "round", "sin", "sqrt", "tan", "tanh", "trunc"))
 
 
 def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception,
@@ -381,7 +384,8 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
                 return in_float32(call, input, other)
             if isinstance(other, Tensor) and not o.is_product:
                 check_broadcast(a.shape, other.array.shape)
-            return of_records(o, call, input, other, kernel=o.name.removesuffix("_cpu") + "_cpu")
+            return of_records(o, call, input, other, kernel=o.name.removesuffix("_cpu") + "_cpu",
+                              elementwise=not o.is_product)
         except NotImplementedError:
             _check_first(o, out, input, other)
             raise

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from .exact import fma32, fma64, libm
-from .samplers import f16, f32, f64, rounded, store
+from .samplers import f16, f64, rounded, store
 
 _CHUNK = 16384                          # pairs per pass: the work arrays stay in the cache
 _SHORT = 16                             # up to so many pairs, plain Python is faster

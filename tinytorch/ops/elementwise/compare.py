@@ -245,6 +245,8 @@ def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_un
         d = result_dtype((x,))
         if d.category in (dt.bool.category, dt.complex64.category):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {d.type_name}")
+        if isinstance(x, Tensor):
+            refuse_records("isin_default_cpu", x)
     a, b = [dt.numbers(x.array) for x in promoted(elements, test_elements)]
     return wrap(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
 

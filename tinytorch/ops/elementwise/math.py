@@ -36,7 +36,7 @@ def exp(input):
     return np.exp(input)
 
 
-@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True)
+@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True, kernel="exp2")
 def exp2(input):
     """2 to the power of each element.
 

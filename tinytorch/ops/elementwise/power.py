@@ -42,7 +42,7 @@ def _exponent_slope(g, ans, input, other):
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
-@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
+@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow")
 def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:

@@ -54,7 +54,8 @@ def _addcdiv(input, tensor1, tensor2, value):
     return _added(np.divide, input, tensor1, tensor2, value)
 
 
-@op(name="lerp", kernel="lerp_kernel_scalar", steps=True, elementwise=True, input=lambda g, weight: g * conj(1 - weight),
+@op(name="lerp", kernel="lerp_kernel_scalar", steps=True, elementwise=True,
+    input=lambda g, weight: g * conj(1 - weight),
     end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.

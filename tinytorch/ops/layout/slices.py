@@ -289,7 +289,8 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = _slices(input, dim, index, source, "index_reduce")
-    shape, kind = input.array.shape, input.array.dtype.kind
+    shape, kind = input.array.shape, dt.kind(input.array.dtype)
+    refuse_records("index_func_", input, dt.FLOAT8_RECORDS)
     if len(shape) > 1 and index.array.size and not shape[dim]:
         raise IndexError(f"select(): index 0 out of range for tensor of size {list(shape)} at dimension {dim}")
     if kind in dt.BOOL + dt.COMPLEX and (index.array.size or len(shape) < 2 or not include_self):

@@ -174,7 +174,7 @@ _addr.op.in_bfloat16 = _half_addr
 def _factor(value, dtype):
     """A factor as torch takes it for a dtype: cut to an integer for integers, in float32 for half precision."""
     value = value.item() if isinstance(value, (Tensor, np.generic)) else value
-    if dtype.kind in dt.FLOATING + dt.COMPLEX and value.__class__ is not complex:
+    if dtype in dt.ONLY_STORED or dtype.kind in dt.FLOATING + dt.COMPLEX and value.__class__ is not complex:
         return value
     return stored_as(value, _FLOAT32 if dtype.char in HALF else dtype).item()
 

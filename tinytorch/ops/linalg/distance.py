@@ -64,6 +64,7 @@ def _dist(input, other, p):
 
 
 _dist.op.in_bfloat16 = _dist.op.forward      # which rounds in its middle
+_dist.op.stored = dt.ONLY_COMPLEX32
 
 
 @public(method=True)

@@ -18,7 +18,7 @@ from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
 #: Dtypes that are too narrow to decompose matrices in.
-_LOW = (np.float16, dt.BFLOAT16)
+_LOW = (np.float16, dt.BFLOAT16, dt.COMPLEX32)
 
 
 def norm_grad(g, input, p, ans, dim):

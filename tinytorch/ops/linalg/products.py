@@ -117,8 +117,8 @@ def unsafe_view(input, size):
 squeezed = renamed(unsafe_view, "squeeze.4")
 
 
-@binary(name="mv", kernel="addmv_impl_cpu", method=False, inplace=False, input=lambda g, vec: every_product(g, vec.conjugate()),
-        vec=lambda g, input: _mv(mT(input), g))
+@binary(name="mv", kernel="addmv_impl_cpu", method=False, inplace=False,
+        input=lambda g, vec: every_product(g, vec.conjugate()), vec=lambda g, input: _mv(mT(input), g))
 def _mv(input, vec):
     return _dot(input, vec)
 

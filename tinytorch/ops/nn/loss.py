@@ -138,7 +138,7 @@ _huber_of.op.in_bfloat16 = lambda input, target, delta: _huber_by_size(
 
 
 def _huber(kernel, input, target, delta, divisor=None):
-    if input.array.dtype.kind in dt.WIDENED and divisor is not None:           # torch computes it in float32
+    if input.array.dtype == dt.BFLOAT16 and divisor is not None:           # torch computes it in float32
         return in_float32(lambda a, b: _huber(kernel, a, b, delta, divisor), input, target)
     if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise not_implemented(kernel, input)

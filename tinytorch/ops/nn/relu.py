@@ -201,7 +201,7 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     """
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    kind, slopes = input.array.dtype.kind, (lower + upper) / 2
+    kind, slopes = dt.kind(input.array.dtype), (lower + upper) / 2
     if kind not in dt.FLOATING or training and input.array.dtype == np.float16:
         raise not_implemented("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", input)
     if training:

@@ -13,6 +13,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op
 from ...autograd.places import note_place
+from ...autograd.promotion import C_NAMES
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
 from ...errors import not_implemented, refuse_records
@@ -21,10 +22,7 @@ from ...random import Generator, stream_of
 from ...tensor import Tensor
 from ..elementwise.arithmetic import zeros_like
 
-_C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", dt.int16: "short int",
-            dt.int32: "int", dt.int64: "long int", dt.uint16: "short unsigned int", dt.uint32: "unsigned int",
-            dt.uint64: "long unsigned int", dt.float16: "c10::Half", dt.bfloat16: "c10::BFloat16", dt.float32: "float",
-            dt.float64: "double", dt.complex32: "c10::complex<c10::Half>", dt.complex64: "c10::complex<float>", dt.complex128: "c10::complex<double>"}
+_C_NAMES = {d: C_NAMES[d.type_name] for d in dt.ALL}
 
 _BARE = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for these
 
@@ -145,7 +143,7 @@ def fill_exponential(array, lambd, stream):
 def fill_geometric(array, p, stream):
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
+    if dt.kind(array.dtype) not in dt.INTEGER + dt.FLOATING:
         refuse("geometric_cpu", array)
     return samplers.geometric(array, float(p), stream)
 

@@ -8,7 +8,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from ..elementwise.math import exp, log
@@ -192,6 +192,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     dim = check_dim(dim, input.array.ndim)
     if input.array.dtype.kind in dt.INTEGRAL:
         raise not_implemented("logcumsumexp_out_cpu", input)
+    refuse_records("logcumsumexp_out_cpu", input)
     return at_once(_logcumsumexp, input, dim)
 
 
@@ -219,6 +220,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
     dim = check_dim(dim, array.ndim)
     if dt.kind(array.dtype) in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", input)
+    refuse_records(f"{name}_cpu", input)
     array = np.ascontiguousarray(dt.widened(array))
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays

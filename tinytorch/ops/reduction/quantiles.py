@@ -96,6 +96,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     check_nonempty("mode()", array, (dim,))
     if array.size and dt.kind(array.dtype) in dt.COMPLEX:
         raise not_implemented("mode_cpu", input)
+    refuse_records("mode_cpu", input)
     refuse_complex_gradient("mode", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
     order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)

@@ -48,8 +48,8 @@ def spread(g, shape, dim):
 
 
 def raw(x):
-    """The array of a Tensor, for looking at its numbers: bfloat16 as float32. An array as it is."""
-    return dt.widened(x.array) if isinstance(x, Tensor) else x
+    """The array of a Tensor, for looking at its numbers: records as what NumPy has. An array as it is."""
+    return dt.numbers(x.array) if isinstance(x, Tensor) else x
 
 
 def like(g, array):
@@ -57,7 +57,9 @@ def like(g, array):
     if not isinstance(g, Tensor):
         return array
     array = np.asarray(array)
-    return wrap(dt.narrowed(array) if g.array.dtype.kind in dt.WIDENED else array)
+    if g.array.dtype.kind not in dt.WIDENED:
+        return wrap(array)
+    return wrap(dt.narrowed(array) if g.array.dtype == dt.BFLOAT16 else dt.stored(array, g.array.dtype))
 
 
 def counted(hits, dim, array):

@@ -320,7 +320,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if dt.kind(sequence.dtype) in dt.BOOL + dt.COMPLEX and values.size:
+    if dt.kind(sequence.dtype) not in dt.INTEGER + dt.FLOATING and values.size:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)

@@ -150,14 +150,15 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     if input.array.dtype.kind in dt.INTEGRAL:
         which = f"{name} only support" if name.endswith("_mean") else "std and var only support"
         raise RuntimeError(f"{which} floating point and complex dtypes")
-    if input.array.dtype in dt.FLOAT8_RECORDS:
-        raise RuntimeError(f"std_var_all: Unsupported dtype {type_name(input)}")
     if unbiased is not None and (correction is not None or isinstance(dim, bool)):
         raise TypeError(f"{name}() received an invalid combination of arguments")
     if isinstance(dim, bool):                  # var(input, unbiased)
         dim, unbiased = None, dim
     if correction is None:
         correction = 0 if unbiased is False else 1
+    if dim is None and input.array.dtype in dt.FLOAT8_RECORDS:
+        raise RuntimeError(f"std_var_all: Unsupported dtype {type_name(input)}")
+    refuse_records("std_cpu", input, dt.FLOAT8_RECORDS)
     whole = dim is None or not input.array.ndim
     dim = axes(dim, input.array.ndim)
     freedom = _number_of(input.array, dim) - correction
