@@ -36,7 +36,7 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         leaf = leaf[0]
     if depth > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
-    classes = _classes(data, depth)
+    classes, given = _classes(data, depth), data
     try:
         if not classes <= _PYTHONS and not all([issubclass(c, _OF_NUMPY) or c in _PYTHONS for c in classes]):
             raise ValueError                   # tensors, empty lists, odd things: the long way
@@ -49,7 +49,7 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         np.abs(array).max() >= 1 << 63)        # ints, and NumPy has no dtype for all of them
     if dtype is None:
         if large or not classes <= _PYTHONS:
-            dtype = _infer(data)
+            dtype = _infer(given)
             large = dtype.category == 1 and (large or np.bool_ in classes) or dtype is dt.uint64
         else:
             dtype = dt.of_scalar(array.dtype.type(0).item())

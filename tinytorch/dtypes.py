@@ -241,6 +241,8 @@ def _lift(higher, lower):
         return higher
     if higher.is_floating_point:
         return higher.to_complex() if lower.is_complex else higher
+    if lower.is_complex:
+        return lower
     if higher is bool or lower.category >= 2:
         return promote_types(higher, lower)
     return higher
@@ -335,6 +337,13 @@ def kind(numpy_dtype):
 
 
 _KINDS = {BFLOAT16: WIDENED, COMPLEX32: COMPLEX, **dict.fromkeys(FLOAT8_RECORDS, "8")}
+
+
+def joined(real, imag):
+    """The complex32 numbers of parts in float16."""
+    result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), COMPLEX32)
+    result["real"], result["imag"] = real, imag
+    return result
 
 
 def is_complex(numpy_dtype):

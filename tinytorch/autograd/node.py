@@ -63,6 +63,7 @@ class Op:
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded
+    on_records = None          # its forward for arrays of those, where torch rounds in its middle
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
@@ -129,7 +130,7 @@ class Op:
         def by_steps(g, saved, edges):
             return run(g, saved, edges) if isinstance(g, Tensor) else run_by_steps(run, g, saved, edges)
         op = copy.copy(self)
-        op.forward = lambda *args: dt.stored(forward(*map(dt.numbers, args)), record)
+        op.forward = self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record))
         op.computes_in = dt.DIFFERENTIABLE
         op.run, op.converts, op.stored = by_steps, True, (record,)
         return op

@@ -113,6 +113,21 @@ def _sub_times(input, other, alpha):
     return input - other * alpha
 
 
+def half_multiply_add(input, value, other):
+    """input + value * other of complex32, each step rounded. `value`: a number or an array."""
+    product = dt.numbers(half_product(value, other))
+    return dt.stored(dt.numbers(input) + product, dt.COMPLEX32)
+
+
+def half_product(value, other):
+    """The product of complex32 numbers, of which the first may be a Python number."""
+    if not isinstance(value, np.ndarray):
+        value = dt.cast(np.asarray(value), dt.COMPLEX32)
+    return dt.stored(dt.numbers(value) * dt.numbers(other), dt.COMPLEX32)
+
+
+_add_times.op.on_records = lambda input, other, alpha: half_multiply_add(input, alpha, other)
+_sub_times.op.on_records = lambda input, other, alpha: half_multiply_add(input, -alpha, other)
 for _primitive in _add, _sub, _rsub, _add_times, _sub_times:
     _primitive.op.stored, _primitive.op.kernel = dt.ONLY_COMPLEX32, "add_stub"
 _rsub_tensor, _rsub_times = renamed(_sub, "rsub"), renamed(_sub_times, "rsub")
@@ -130,7 +145,7 @@ def _scaled(primitive, name, input, other, alpha):
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, (float, complex)) and kind in dt.INTEGRAL:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(alpha, complex) and kind not in dt.COMPLEX:
+    if isinstance(alpha, complex) and not is_complex(input):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     stored = stored_as(alpha, input.array.dtype)
     if kind in dt.INTEGRAL:

@@ -279,11 +279,10 @@ def angle(input):
 
 @op(name="complex", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
 def _complex(real, imag):
+    if real.dtype == np.float16:
+        return dt.joined(real, imag)
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), _OF_PARTS[real.dtype])
-    if result.dtype == dt.COMPLEX32:
-        result["real"], result["imag"] = real, imag
-    else:
-        result.real, result.imag = real, imag
+    result.real, result.imag = real, imag
     return result
 
 

@@ -10,7 +10,7 @@ from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor
 from ...types import Number
-from .arithmetic import alike, conj, ternary
+from .arithmetic import alike, conj, half_multiply_add, half_product, ternary
 
 __all__ = ["addcdiv", "addcmul", "lerp"]
 
@@ -44,7 +44,11 @@ def _addcmul(input, tensor1, tensor2, value):
     return _added(np.multiply, input, tensor1, tensor2, value)
 
 
-_addcmul.op.stored, _addcmul.op.kernel = dt.ONLY_COMPLEX32, "addcmul_cpu_out"
+def _addcmul_halves(input, tensor1, tensor2, value):
+    return half_multiply_add(input, half_product(value, tensor1), tensor2)
+
+
+_addcmul.op.stored, _addcmul.op.kernel, _addcmul.op.on_records = dt.ONLY_COMPLEX32, "addcmul_cpu_out", _addcmul_halves
 
 
 @op(name="addcdiv", kernel="addcdiv_cpu_out", steps=True, elementwise=True, input=lambda g: g,

@@ -251,7 +251,6 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "
                                f"than self {list(shape)} apart from dimension {dim}")
-    refuse_records("gather_expanded_index", input, dt.FLOAT8_RECORDS)
     refuse_records("scatter_gather_tensor_cpu", input)
     _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):

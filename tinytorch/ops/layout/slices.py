@@ -179,7 +179,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     tensor([3., 0., 0.])
     """
     dim = _slices(input, dim, index, source, "index_add")
-    refuse_records("index_add_", input, dt.FLOAT8_RECORDS)
+    by_scatter_add = _by_scatter_add(input.array.shape, dim, index.array, 1)
+    refuse_records("scatter_gather_tensor_cpu" if by_scatter_add else "index_add_", input, dt.FLOAT8_RECORDS)
     alpha = 1 if alpha == 1 else stored_as(alpha, input.array.dtype)
     shape = input.array.shape
     if _any_outside(index.array, shape[dim] if shape else 1) and (len(shape) < 2 or input.array.size):

@@ -64,7 +64,14 @@ def _dist(input, other, p):
 
 
 _dist.op.in_bfloat16 = _dist.op.forward      # which rounds in its middle
-_dist.op.stored = dt.ONLY_COMPLEX32
+
+
+def _dist_of_records(input, other, p):
+    difference = dt.numbers(dt.stored(dt.numbers(input) - dt.numbers(other), input.dtype))
+    return dt.stored(_dist.op.forward(difference, np.zeros((), difference.dtype), p), input.dtype)
+
+
+_dist.op.stored, _dist.op.on_records, _dist.op.kernel = dt.ONLY_COMPLEX32, _dist_of_records, "add_stub"
 
 
 @public(method=True)

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public, refuse
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels import softmax as kernels
 from ...random import stream_of
 from ...tensor import Tensor, check_dim, wrap
@@ -97,6 +97,8 @@ def _along(primitive, input, dim, dtype):
         refuse_complex_gradient(f"_{primitive.op.name}", input)
     if input.array.ndim == 0:
         dim = ()                               # along which every sum is one element
+    elif kind in dt.WIDENED and dim != input.array.ndim - 1:
+        refuse_records(f"{primitive.op.name}_kernel_impl", input)
     return primitive(input, dim)
 
 

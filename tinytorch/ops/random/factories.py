@@ -326,6 +326,7 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
     tensor([0., 1., 1., 1.])
     """
     if p is None:
+        refuse_records("bernoulli_tensor_cpu_self_", input)
         if out is not None and out.array.shape == input.array.shape:
             check_written(out.array)
         with stream_of(generator) as stream:

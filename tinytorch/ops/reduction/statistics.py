@@ -142,8 +142,20 @@ def _std_mean(input, dim, freedom, keepdim, whole):
 
 
 _std_mean.op.saved_outputs = (0,)
-for _primitive in _var, _std, _var_mean, _std_mean:
-    _primitive.op.stored = dt.ONLY_COMPLEX32
+
+
+def _of_parts(deviation, mean):
+    """`deviation` (with `mean`, and the mean) of complex32 by those of its parts, in float16, as torch has it."""
+    def compute(input, dim, freedom, keepdim, whole):
+        real, imag = [_var_mean.op.forward(input[part], dim, freedom, keepdim, whole) for part in ("real", "imag")]
+        found = deviation(real[0] + imag[0])
+        return (found, dt.joined(real[1], imag[1])) if mean else found
+    return compute
+
+
+for _primitive, _root, _with_mean in ((_var, np.asarray, False), (_std, np.sqrt, False), (_var_mean, np.asarray, True),
+                                      (_std_mean, np.sqrt, True)):
+    _primitive.op.stored, _primitive.op.on_records = dt.ONLY_COMPLEX32, _of_parts(_root, _with_mean)
 
 
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
@@ -156,7 +168,7 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
         dim, unbiased = None, dim
     if correction is None:
         correction = 0 if unbiased is False else 1
-    if dim is None and input.array.dtype in dt.FLOAT8_RECORDS:
+    if dim is None and input.array.dtype in dt.FLOAT8_RECORDS and name in ("var", "std"):
         raise RuntimeError(f"std_var_all: Unsupported dtype {type_name(input)}")
     refuse_records("std_cpu", input, dt.FLOAT8_RECORDS)
     whole = dim is None or not input.array.ndim
