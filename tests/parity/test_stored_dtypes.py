@@ -1,5 +1,5 @@
-"""complex32 and float8, stored as records of bits: each program runs under both modules, and the numbers are the same to
-the last bit."""
+"""complex32 and float8, stored as records of bits: each program runs under both modules, and the numbers are the same
+to the last bit."""
 import copy
 import io
 import pickle
@@ -216,7 +216,8 @@ def parts(t):
     pairs[1, 0, 0] = -1
     y = t.view_as_complex(pairs)
     y[0, 0] = 9j
-    return x, pairs, y, x.conj().imag, x.conj().clone(), x.conj().resolve_conj(), x.mT.real, x.data_ptr() == y.data_ptr()
+    same_memory = x.data_ptr() == y.data_ptr()
+    return x, pairs, y, x.conj().imag, x.conj().clone(), x.conj().resolve_conj(), x.mT.real, same_memory
 
 
 def written(t):
