@@ -1,6 +1,7 @@
 """tinytorch.viz: parameters, inputs and activations are told apart, and what pack hooks hold is found."""
 import gc
 import threading
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -10,18 +11,16 @@ import tinytorch as torch
 from tinytorch import nn, viz
 from tinytorch.viz.recorder import Recorder
 
-MASK = torch.ones(4, 4).tril() == 0
-
 
 class Masked(nn.Module):
     def __init__(self, made_inside):
         super().__init__()
         self.weight, self.frozen = nn.Parameter(torch.ones(4, 4)), nn.Parameter(torch.ones(4, 4), requires_grad=False)
         self.register_buffer("scale", torch.ones(4))
-        self.made_inside = made_inside
+        self.made_inside, self.masks = made_inside, [torch.ones(4, 4).tril() == 0]
 
     def forward(self, pair, options):
-        mask = torch.ones(4, 4).tril() == 0 if self.made_inside else MASK
+        mask = torch.ones(4, 4).tril() == 0 if self.made_inside else self.masks[0]
         y = (pair[0] @ self.weight * self.scale) @ self.frozen
         return y.masked_fill(mask, 0.) * options["factor"] * pair[1]
 
@@ -30,8 +29,18 @@ def kept(graph):
     return {(k.name, k.storage.kind, k.storage.name) for step in graph.tape.steps for k in step.kept}
 
 
+@pytest.fixture(params=[False, True], ids=["", "tracing"])
+def tracing(request):
+    """Whether the program traces its memory itself."""
+    if request.param:
+        tracemalloc.start()
+    yield
+    assert tracemalloc.is_tracing() == request.param
+    tracemalloc.stop()
+
+
 @pytest.mark.parametrize("made_inside", [False, True])
-def test_kinds(made_inside):
+def test_kinds(made_inside, tracing):
     pair, options = (torch.ones(4, 4), torch.ones(4, 4)), {"factor": torch.ones(4)}
     found = kept(viz.graph(Masked(made_inside), pair, options))
     mask = "activation" if made_inside else "input"

@@ -84,7 +84,8 @@ def peak_of(step):
     lambda: (Blocks(), torch.ones(256, 32)),
     lambda: (nn.LSTM(32, 64), torch.ones(28, 16, 32)),
     lambda: (nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(1352, 10)),
-             torch.ones(32, 1, 28, 28))])
+             torch.ones(32, 1, 28, 28)),
+    lambda: (Blocks(60), torch.ones(16, 32))])
 def test_the_peak_is_that_of_a_step_that_nobody_looks_at(make):
     model, x = make()
 
@@ -198,6 +199,36 @@ def test_data_picture_and_html():
     heights = {name: min(float(point.split(",")[1]) for point in points.split()) for name, points in polygons.items()}
     assert heights["all"] < heights["kept"]    # more is allocated than kept
     assert report._repr_html_().startswith("<svg") and "<table>" in report._repr_html_()
+
+
+def test_save(tmp_path):
+    model = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1))
+    report = viz.memory(step_of(model, torch.ones(16, 8)))
+    report.save(tmp_path / "a.svg", theme="dark")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == report.timeline("dark") != report.timeline("light")
+    report.save(str(tmp_path / "a.html"))
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "tanh" in page and "modules under checkpoint" not in page
+    table = report.checkpoints(repeats=1)
+    assert report.measured is table
+    report.save(tmp_path / "a.html")
+    assert "modules under checkpoint" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    for path in ("a.dot", "a"):
+        with pytest.raises(ValueError, match=r"as .svg, .html or .png, not as"):
+            report.save(tmp_path / path)
+    graph = viz.graph(model, torch.ones(16, 8))
+    with pytest.raises(ValueError, match=r"as .html, not as .svg"):
+        graph.save(tmp_path / "b.svg", memory=report)
+    assert not (tmp_path / "b.svg").exists()
+
+
+def test_equal_modules_are_one_row():
+    model = Blocks(5)
+    report = viz.memory(step_of(model, torch.ones(4, 32)), model)
+    assert sum(map(len, report.by_row)) == len(report.lives) > len(report) == len(report.by_row)
+    for row, lives in zip(report, report.by_row):
+        assert row[0] == sum(life.storage.nbytes for life in lives)
+        assert row[7] == min(life.born for life in lives) and row[8] == max(life.freed for life in lives)
 
 
 # ------------------------------------------------------------------ checkpoints

@@ -12,7 +12,6 @@ from tinytorch import nn, viz
 from tinytorch.autograd.grad_mode import unwatch, watch
 from tinytorch.lazy import raw, root_of
 from tinytorch.utils.checkpoint import checkpoint
-from tinytorch.viz.recorder import memory_of_arrays
 from tinytorch.viz.tape import Tape
 
 F = nn.functional
@@ -34,11 +33,11 @@ def memory_in_use(tracing):
 def check_bytes(run, graph):
     """Assert that the activations of a graph are what `run`, a forward that returns the last nodes, leaves alive."""
     run()                                      # what is made once and for all
-    results, before = [], memory_of_arrays()
+    results = []
 
     def note(node, result):
         for array in result if isinstance(result, tuple) else (result,):
-            if isinstance(array, np.ndarray) and id(root_of(raw(array))) not in before:
+            if isinstance(array, np.ndarray) and tracemalloc.get_object_traceback(root_of(raw(array))) is not None:
                 results.append(weakref.ref(root_of(raw(array))))
     tracemalloc.start()
     try:
@@ -157,7 +156,6 @@ class Checkpointed(nn.Module):
                                      preserve_rng_state=False))
 
 
-#: (module and input, steps).
 #: (module and input, steps).
 NETWORKS = {
     "a multilayer perceptron": (

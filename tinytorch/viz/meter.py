@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import functools
+import sys
 import tracemalloc
 import weakref
 from typing import Any, NamedTuple
 
 from ..autograd.grad_mode import mode
 from ..autograd.node import Node
+from ..autograd.places import place
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from ..tensor import Tensor
 from .recorder import Origin, Recorder
@@ -64,17 +66,12 @@ class Meter(Recorder):
         super().__enter__()
         self._optimizers = [register_optimizer_step_pre_hook(lambda *args: self._end_of(OTHER, "before the optimizer")),
                             register_optimizer_step_post_hook(self._after_optimizer)]
-        self._started = not tracemalloc.is_tracing()
-        if self._started:
-            tracemalloc.start()
         self._own = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         self._end_of(OTHER, "the end")
-        if self._started:
-            tracemalloc.stop()
         for handle in self._optimizers:
             handle.remove()
         super().__exit__(*exc_info)
@@ -104,6 +101,10 @@ class Meter(Recorder):
 
     def _note(self, node, result):
         current = self._in_use()
+        # Python makes objects of the frames that are looked at, and lets them go with the functions' ends, as the
+        # program runs on: they are not left out, or less than nothing would be in use then.
+        place(sys._getframe(1))
+        before = tracemalloc.get_traced_memory()[0]
         super()._note(node, result)
         origin = self.origins[node]
         phase = FORWARD
@@ -115,7 +116,7 @@ class Meter(Recorder):
         # They must not hold the node: it would keep itself alive.
         node.register_prehook(functools.partial(self._begin_node, origin))
         node.register_hook(functools.partial(self._end_node, origin, node.name()))
-        self._leave_out(current)
+        self._leave_out(before)
 
     def _begin_node(self, origin, grads):
         before = self._in_use()

@@ -5,8 +5,9 @@ import contextlib
 import gc
 import sys
 import threading
+import tracemalloc
 import weakref
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class Recorder:
     module whose parts the paths name; without one the first module that is called and has parts.
 
     hold      keep the nodes, with all that they have saved; otherwise they are forgotten with their graph
-    before    {id: memory} of the arrays that there were when it was entered
+    before    before(memory): whether an array was there when it was entered; to be asked before it is left
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
@@ -59,14 +60,13 @@ class Recorder:
         self.modules: dict[str, Module] = {}                   # by path, all that are named
         self._paths: dict[int, str] = {}
         self.origins: MutableMapping[Node, Origin] = {} if hold else weakref.WeakKeyDictionary()
-        self.before: dict[int, np.ndarray] = {}
         self._open: list[tuple[Module, Call]] = []             # the calls that are running
         self._count: dict[int, int] = {}
         if isinstance(model, Module):
             self._name_parts(model)
 
     def __enter__(self) -> Recorder:
-        self.before = memory_of_arrays()
+        self._begin_to_trace()
         self._thread = threading.get_ident()
         self._handles = [register_module_forward_pre_hook(self._begin),
                          register_module_forward_hook(self._end, always_call=True)]
@@ -82,6 +82,19 @@ class Recorder:
         for handle in self._handles:
             handle.remove()
         self._open.clear()
+        if self._started:
+            tracemalloc.stop()
+
+    def _begin_to_trace(self):
+        """Sees to it that `before` knows the arrays that there are from those that are made from now on: tracemalloc
+        has a trace of these, unless it has been tracing all along."""
+        self._started = not tracemalloc.is_tracing()
+        if self._started:
+            tracemalloc.start()
+            self.before: Callable[[np.ndarray], bool] = lambda memory: tracemalloc.get_object_traceback(memory) is None
+        else:
+            there = memory_of_arrays()
+            self.before = lambda memory: id(memory) in there
 
     def _name_parts(self, model):
         for path, module in model.named_modules():
@@ -132,7 +145,7 @@ def called(module: Module) -> Iterator[None]:
 
 def memory_of_arrays() -> dict[int, np.ndarray]:
     """{id: memory} of all arrays that there are, of tensors and others, but for those that only a running function
-    knows."""
+    knows, or what `gc.freeze` has set aside."""
     referents = gc.get_referents(*gc.get_objects())
     # Containers of arrays alone are no objects of the collector's.
     plain = [x for x in referents if type(x) in (dict, tuple) and not gc.is_tracked(x)]

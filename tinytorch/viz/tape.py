@@ -114,13 +114,13 @@ class Tape:
     params    {name: tensor}: parameters, and the buffers of the module
     inputs    {name: tensor}: given from outside
     origins   {node: Origin} of a recorder
-    before    {id: memory} of what there was before the program ran; None: what has no history counts as an input
+    before    before(memory): whether it was there before the program ran; None: what has no history counts as an input
     watch     watch(memory, storage) is called for each array that owns memory which is kept
     """
 
     def __init__(self, roots: Iterable[Tensor | Node], params: Mapping[str, Tensor] | None = None,
                  inputs: Mapping[str, Tensor] | None = None, origins: Mapping[Node, Any] | None = None,
-                 before: Mapping[int, np.ndarray] | None = None,
+                 before: Callable[[np.ndarray], bool] | None = None,
                  watch: Callable[[np.ndarray, Storage], object] | None = None) -> None:
         self._origins, self._before = origins or {}, before
         self.inputs = dict(inputs or {})
@@ -247,7 +247,7 @@ class Tape:
         memory = root_of(raw(array))
         found = self._storages.get(id(memory))
         if found is None:
-            there_before = kind is None if self._before is None else id(memory) in self._before
+            there_before = kind is None if self._before is None else self._before(memory)
             if kind in (None, ACTIVATION):
                 kind = INPUT if there_before else ACTIVATION
                 maker = None if there_before else maker
