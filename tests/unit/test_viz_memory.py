@@ -98,6 +98,14 @@ def test_the_peak_is_that_of_a_step_that_nobody_looks_at(make):
     assert abs(viz.memory(step).peak - expected) < OBJECTS < expected / 10
 
 
+def test_equal_runs_measure_the_same():
+    model, x = Blocks(12), torch.ones(4, 32)
+    step = step_of(model, x)
+    step()
+    peaks = {viz.memory(step, model).peak for _ in range(4)}
+    assert max(peaks) - min(peaks) < 5000
+
+
 def test_from_and_to():
     model, x = Blocks(2), torch.ones(64, 32)
     report = viz.memory(step_of(model, x), model)

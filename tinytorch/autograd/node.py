@@ -62,6 +62,7 @@ class Op:
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
+    original = None            # the op that this one is under another name
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
@@ -105,6 +106,7 @@ class Op:
         """The same operation under another name."""
         op = copy.copy(self)
         op._set_name(name)
+        op.original = self
         self.registry[op] = None
         return op
 

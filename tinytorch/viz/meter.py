@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import tracemalloc
 import weakref
@@ -13,7 +14,7 @@ from ..autograd.places import place
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from ..tensor import Tensor
 from .recorder import Origin, Recorder
-from .tape import Step, Storage, Tape
+from .tape import Step, Storage, Tape, name_of
 
 FORWARD, BACKWARD, AGAIN, OTHER = "forward", "backward", "forward in backward", "other"
 
@@ -63,6 +64,7 @@ class Meter(Recorder):
         self._depth = self._most = 0           # _most: at most since the last event, until a node began
 
     def __enter__(self) -> Meter:
+        gc.collect()                           # so that collections during equal runs come at equal places
         super().__enter__()
         self._optimizers = [register_optimizer_step_pre_hook(lambda *args: self._end_of(OTHER, "before the optimizer")),
                             register_optimizer_step_post_hook(self._after_optimizer)]
@@ -112,7 +114,7 @@ class Meter(Recorder):
             phase = AGAIN
             self.again += 1
         self._numbers[id(origin)] = len(self.events)
-        self._add(phase, node.op.name, origin, current)
+        self._add(phase, name_of(node), origin, current)
         # They must not hold the node: it would keep itself alive.
         node.register_prehook(functools.partial(self._begin_node, origin))
         node.register_hook(functools.partial(self._end_node, origin, node.name()))

@@ -17,6 +17,7 @@ from ..autograd.saved import Packed, short_name
 from ..autograd.views import AS_STRIDED, COPY_SLICE, OUTGROWN
 from ..lazy import raw, root_of
 from ..tensor import Tensor
+from . import source
 from .held import edge_of, held_arrays
 
 PARAMETER, INPUT, ACTIVATION = "parameter", "input", "activation"
@@ -78,7 +79,7 @@ class Step:
     """One recorded operation.
 
     number    in order of execution
-    name      torch's ("addmm"); `backward_name` of its node ("AddmmBackward0")
+    name      as pictures and tables have it ("addmm"); `backward_name` of its node ("AddmmBackward0")
     op        its entry of the registry, with forward function and derivative rules
     inputs    for each argument that has a gradient: (Step or Leaf, number of its output); `arguments`: their names
     shapes, dtypes   of its outputs
@@ -89,7 +90,7 @@ class Step:
 
     def __init__(self, number: int, node: Node) -> None:
         self.number, self.op, self.backward_name = number, node.op, node.name()
-        self.name = short_name(self.backward_name) if node.op.function is not None else node.op.name
+        self.name = name_of(node)
         self.shapes = tuple(node.shape) if node.op.multi else (node.shape,)
         self.dtypes: tuple = ()
         self.inputs: list[tuple[Step | Leaf, int]] = []
@@ -229,10 +230,10 @@ class Tape:
             return step if made_here else None, None
         if isinstance(edge, Node) and id(edge.edges[0] if edge.op is SELECT else edge) not in self._of:
             return None, ACTIVATION            # of another graph, which is not looked at
-        source, _ = self._source(edge)
-        while isinstance(source, Step) and source.is_view and source is not step and source.inputs:
-            source = source.inputs[0][0]       # whose memory it is
-        return source, source.kind if isinstance(source, Leaf) else ACTIVATION
+        maker, _ = self._source(edge)
+        while isinstance(maker, Step) and maker.is_view and maker is not step and maker.inputs:
+            maker = maker.inputs[0][0]         # whose memory it is
+        return maker, maker.kind if isinstance(maker, Leaf) else ACTIVATION
 
     def _source(self, edge: Edge) -> tuple[Step | Leaf, int]:
         """Where an edge leads: to a leaf, or to a step and which of its outputs."""
@@ -264,9 +265,14 @@ class Tape:
         for s in node.saved or ():
             if isinstance(s, np.dtype) and s in dt.BY_NUMPY:
                 return (dt.BY_NUMPY[s],) * len(step.shapes)
-        given = [source.dtypes[min(output, len(source.dtypes) - 1)] if isinstance(source, Step) else source.dtype
-                 for source, output in step.inputs]
+        given = [made.dtypes[min(output, len(made.dtypes) - 1)] if isinstance(made, Step) else made.dtype
+                 for made, output in step.inputs]
         return (given[0] if given else dt.get_default_dtype(),) * len(step.shapes)
+
+
+def name_of(node: Node) -> str:
+    """What the operation of a node is called."""
+    return short_name(node.name()) if node.op.function is not None else source.name(node.op)
 
 
 def _argument(node, i):
