@@ -56,7 +56,7 @@ def drawn(text):
             re.findall(r'<text [^>]*>([^<]*)<', text), len(re.findall(r'<path class="wire', text)))
 
 
-@pytest.mark.parametrize("name", ["layer", "gru", "gates", "gpt", "branches"])
+@pytest.mark.parametrize("name", ["layer", "gru", "gates", "gpt", "branches", "frozen"])
 @pytest.mark.parametrize("unfold", [(), "all"])
 def test_the_page_draws_what_the_svg_shows(shown, name, unfold):
     graph = getattr(models, name)()

@@ -35,7 +35,7 @@ def check_bytes(run, graph):
     run()                                      # what is made once and for all
     results = []
 
-    def note(node, result):
+    def note(node, result, args):
         for array in result if isinstance(result, tuple) else (result,):
             if isinstance(array, np.ndarray) and tracemalloc.get_object_traceback(root_of(raw(array))) is not None:
                 results.append(weakref.ref(root_of(raw(array))))

@@ -210,7 +210,7 @@ def _unary(o, forward, to_float, casts):
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input,))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -323,7 +323,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input, other))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -379,7 +379,7 @@ def _single(o, forward):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input, *attributes))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -463,7 +463,7 @@ def _general(o, forward):
         node.shape = result.shape
         node.hooks = None
         if recorder is not True:
-            recorder(node, result)
+            recorder(node, result, args)
         tensor.node = node
         tensor._requires_grad = True
         return tensor

@@ -261,7 +261,7 @@ def _unpacked(s):
     return s
 
 
-def _pack_saved(node, result):
+def _pack_saved(node, result, args):
     """Watches new nodes: packs what they have saved."""
     if mode.saved_tensors_hooks is None or not node.saved:
         return

@@ -101,13 +101,13 @@ class Meter(Recorder):
         self._own += tracemalloc.get_traced_memory()[0] - before
         tracemalloc.reset_peak()
 
-    def _note(self, node, result):
+    def _note(self, node, result, args):
         current = self._in_use()
         # Python makes objects of the frames that are looked at, and lets them go with the functions' ends, as the
         # program runs on: they are not left out, or less than nothing would be in use then.
         place(sys._getframe(1))
         before = tracemalloc.get_traced_memory()[0]
-        super()._note(node, result)
+        super()._note(node, result, args)
         origin = self.origins[node]
         phase = FORWARD
         if mode.graph_task is not None:

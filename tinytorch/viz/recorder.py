@@ -16,8 +16,9 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import unwatch, watch
 from ..autograd.node import Node
 from ..autograd.places import Place, note_places, place, unnote_places
-from ..lazy import root_of
+from ..lazy import raw, root_of
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
+from ..tensor import Tensor
 
 
 class Call(NamedTuple):
@@ -31,7 +32,8 @@ class Call(NamedTuple):
 
 class Origin(NamedTuple):
     """Where an operation was called: `calls`, the modules from the outermost in; `file`, `line`, `function` and `text`
-    of the innermost line of the program outside this package; `dtypes` of its outputs."""
+    of the innermost line of the program outside this package; `dtypes` of its outputs; `given`: (number of the
+    argument, id of the memory) of the tensors that it takes and that no gradient goes to."""
 
     calls: tuple[Call, ...]
     file: str
@@ -39,6 +41,7 @@ class Origin(NamedTuple):
     function: str
     text: str
     dtypes: tuple
+    given: tuple[tuple[int, int], ...]
 
 
 class Recorder:
@@ -115,12 +118,15 @@ class Recorder:
         if threading.get_ident() == self._thread and self._open and self._open[-1][0] is module:
             self._open.pop()
 
-    def _note(self, node, result):
+    def _note(self, node, result, args):
         results = result if isinstance(result, tuple) else (result,)
         dtypes = tuple([dt.of(r) if isinstance(r, np.ndarray) else None for r in results])
         calls = tuple([call for _, call in self._open])
+        first = node.op.first
+        given = tuple([(i, id(root_of(raw(x.array)))) for i, x in enumerate(args)
+                       if isinstance(x, Tensor) and (i < first or node.edges[i - first] is None)])
         at = place(sys._getframe(2))
-        self.origins[node] = Origin(calls, at.file, at.line, at.function, at.text, dtypes)
+        self.origins[node] = Origin(calls, at.file, at.line, at.function, at.text, dtypes, given)
 
     def _place_of(self, node):
         origin = self.origins.get(node)

@@ -29,16 +29,18 @@ _SAME_MEMORY = (AS_STRIDED, COPY_SLICE, OUTGROWN)
 class Storage:
     """A piece of memory that the tape keeps alive.
 
-    nbytes   its size; `shape`: of the whole memory
+    nbytes   its size
     name     of the parameter or input that it is, or ""
+    shape, dtype   of that tensor; otherwise the shape of all of the memory, and the dtype of what was seen in it first
     kind     "parameter" (or a buffer of the module), "input" (given from outside: data, masks, indices) or
              "activation" (made on the way)
     maker    the Step that made it, the Leaf that it belongs to, or None: it is no leaf and made by nothing recorded
     keepers  the Steps whose backward needs it, first one first
     """
 
-    def __init__(self, memory: np.ndarray, kind: str, maker: Step | Leaf | None) -> None:
+    def __init__(self, memory: np.ndarray, dtype: Any, kind: str, maker: Step | Leaf | None) -> None:
         self.nbytes, self.shape, self.name, self.kind, self.maker = memory.nbytes, memory.shape, "", kind, maker
+        self.dtype = dtype
         self.keepers: list[Step] = []
 
     def __repr__(self) -> str:
@@ -83,6 +85,8 @@ class Step:
     op        its entry of the registry, with forward function and derivative rules
     inputs    for each argument that has a gradient: (Step or Leaf, number of its output); `arguments`: their names
     shapes, dtypes   of its outputs
+    given     (Storage, name of the argument) of the named parameters, buffers and inputs that it takes and that no
+              gradient goes to
     kept      what its backward needs, a list of Kept
     origin    where it ran (see recorder.py), or None
     is_view   whether its output lies in the memory of its first input
@@ -95,6 +99,7 @@ class Step:
         self.dtypes: tuple = ()
         self.inputs: list[tuple[Step | Leaf, int]] = []
         self.arguments: list[str] = []
+        self.given: list[tuple[Storage, str]] = []
         self.kept: list[Kept] = []
         self.origin: Any = None
         self.is_view = node.op.view or node.op in _SAME_MEMORY
@@ -134,8 +139,7 @@ class Tape:
         for kind, tensors in ((INPUT, self.inputs), (PARAMETER, params or {})):
             for name, tensor in tensors.items():
                 self._named[id(tensor)] = name, kind
-                storage = self._storage(tensor.array, kind, None)
-                storage.name, storage.kind = name, kind
+                self._give_name(self._storage(tensor.array, kind, None), tensor, name, kind)
         edges = [root if isinstance(root, Node) else root.node for root in roots]
         for number, node in enumerate(sorted(_reached(edges), key=lambda node: -node.sequence_nr)):
             self._read(number, node)
@@ -162,6 +166,10 @@ class Tape:
             if edge is not None:
                 step.inputs.append(self._source(edge))
                 step.arguments.append(_argument(node, node.op.first + place))
+        for i, memory in step.origin.given if step.origin is not None else ():
+            _, storage = self._storages.get(memory, (None, None))
+            if storage is not None and storage.name:
+                step.given.append((storage, _argument(node, i)))
         for name, array, maker, kind in self._saved(step, node):
             storage = self._storage(array, kind, maker)
             if step not in storage.keepers:
@@ -177,8 +185,13 @@ class Tape:
             leaf = self._of[id(tensor)] = Leaf(tensor, name, kind)
             self.leaves.append(leaf)
             storage = self._storage(tensor.array, kind, leaf)
-            storage.name, storage.kind, storage.maker = name, kind, leaf
+            self._give_name(storage, tensor, name, kind)
+            storage.maker = leaf
         return leaf
+
+    def _give_name(self, storage, tensor, name, kind):
+        storage.name, storage.kind = name, kind
+        storage.shape, storage.dtype = tensor.array.shape, dt.of(tensor.array)
 
     def _saved(self, step, node):
         """(name, array, who made it, kind) of each array that a node keeps."""
@@ -252,7 +265,7 @@ class Tape:
             if kind in (None, ACTIVATION):
                 kind = INPUT if there_before else ACTIVATION
                 maker = None if there_before else maker
-            found = self._storages[id(memory)] = memory, Storage(memory, kind, maker)
+            found = self._storages[id(memory)] = memory, Storage(memory, dt.of(array), kind, maker)
         return found[1]
 
     def _dtypes(self, step, node):
