@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import differentiable_graphs
+import common
 
 import tinytorch
 
@@ -67,7 +67,7 @@ def section(title, example, options, reported, found, epochs):
                      f"{found['tinytorch'][2] / found['torch'][2]:.2f}"))
     command = " ".join(["python", f"examples/{example}.py", "--data FOLDER", *options])
     return (f"## {title}\n\n`{command}`. Test accuracy in the papers: {own} (their system), {other} (what they compare "
-            f"with).\n\n{differentiable_graphs.table(head, rows)}\n")
+            f"with).\n\n{common.table(head, rows)}\n")
 
 
 def main(argv=None):

@@ -180,6 +180,21 @@ def test_a_checkpoint_of_the_program_s_own(use_reentrant):
     assert plain.kept > 10 * report.kept and not plain.again
 
 
+@pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
+def test_a_checkpoint_keeps_nothing_of_a_recurrent_layer(kind):
+    layer, x = kind(8, 64), torch.rand(20, 16, 8)
+
+    def step(checkpointed):
+        out = checkpoint(layer, x, use_reentrant=False)[0] if checkpointed else layer(x)[0]
+        (out * out).sum().backward()
+    expected = gradients(layer, lambda: step(False))
+    assert gradients(layer, lambda: step(True)) == expected
+    out = 20 * 16 * 64 * 4
+    plain, report = viz.memory(lambda: step(False)), viz.memory(lambda: step(True))
+    assert plain.kept > 1.9 * out and report.kept == out + 5056        # of the square, and the random numbers' state
+    assert report.again == 1
+
+
 def test_gradients_of_gradients():
     x = torch.ones(64, 64, requires_grad=True)
 

@@ -324,6 +324,6 @@ def _packed(s):
     """The packed tensors in what a node has saved."""
     if isinstance(s, Packed):
         yield s
-    elif isinstance(s, (tuple, list)):
-        for x in s:
+    elif isinstance(s, (tuple, list, dict)):
+        for x in s.values() if isinstance(s, dict) else s:
             yield from _packed(x)
