@@ -199,7 +199,7 @@ Time steps in segments, each a checkpoint: only the states between the segments 
 
 ## Forward mode
 
-One direction at a time, but nothing is kept (`examples/forward_mode.py`).
+One direction of the inputs gives the derivatives of all outputs (`examples/forward_mode.py`).
 
 {forward}
 """

@@ -1,9 +1,10 @@
-"""Derivatives by forward mode: along one direction, with the values themselves, so that nothing is kept.
+"""Forward mode: derivatives along one direction, beside reverse mode, which gives those by all parameters at once.
 
 The graphs of the paper that differentiable_graphs.py retells are of reverse mode: backward runs through all of forward
-once more, gives the derivatives by all parameters at once, and needs the activations for it. Forward mode carries the
-derivative along one direction of the parameters from operation to operation: what it allocates does not grow with the
-number of time steps, but a gradient takes as many directions as there are parameters. Printed is what both cost.
+once more, and needs its activations. Forward mode carries a derivative along with the values, from the inputs on: one
+direction of the inputs gives the derivatives of all outputs. So it is for few inputs and many outputs, as reverse mode
+is for the gradient of a loss by many parameters. tinytorch takes it from the same tape, and so it allocates what
+reverse mode does, and more. Printed is what both cost, for a loss and for many outputs.
 """
 import argparse
 
@@ -12,7 +13,7 @@ import common
 import tinytorch as torch
 from tinytorch import nn, viz
 
-HEAD = ("time steps", "", "ms", "MB allocated at most")
+HEAD = ("", "ms", "MB allocated at most")
 
 
 class Net(nn.Module):
@@ -31,41 +32,51 @@ class Net(nn.Module):
 
 
 def ways(images, labels, seed=0):
-    """{name: function}: of the loss, of its derivative along a random direction, and of its gradient."""
+    """{name: function} of what is measured."""
     torch.manual_seed(seed)
     model = Net()
     parameters = dict(model.named_parameters())
     plain = {name: p.detach() for name, p in parameters.items()}
     direction = {name: torch.randn_like(p) for name, p in plain.items()}
+    one = torch.ones(())
 
     def loss(values):
         return nn.functional.cross_entropy(torch.func.functional_call(model, values, (images,)), labels)
 
-    def forward():
+    def alone():
         with torch.no_grad():
             return loss(parameters)
 
     def jvp():
-        with torch.no_grad():
-            return torch.func.jvp(loss, (plain,), (direction,))[1]
+        return torch.func.jvp(loss, (plain,), (direction,))[1]
 
     def backward():
         return torch.autograd.grad(loss(parameters), list(parameters.values()))
+
+    def outputs(brightness):
+        return torch.func.functional_call(model, plain, (images[:10] * brightness,)).flatten()
+
+    def outputs_jvp():
+        return torch.func.jvp(outputs, (one,), (one,))[1]
+
+    def outputs_backward():
+        return torch.autograd.functional.jacobian(outputs, one)
     along = sum((g * direction[name]).sum() for name, g in zip(parameters, backward()))
-    assert torch.allclose(jvp(), along, rtol=1e-3, atol=1e-5)      # the same derivative
-    return {"the loss alone": forward, "its derivative in one direction, forward mode": jvp,
-            f"its gradient by {sum(p.numel() for p in plain.values())} parameters, reverse mode": backward}
+    assert torch.allclose(jvp(), along, rtol=1e-3, atol=1e-5)          # the same derivatives
+    assert torch.allclose(outputs_jvp(), outputs_backward(), rtol=1e-3, atol=1e-5)
+    count = sum(p.numel() for p in plain.values())
+    return {"a loss alone": alone, "its derivative in one direction of the parameters, forward mode": jvp,
+            f"its derivatives by all {count} parameters, reverse mode": backward,
+            "the derivatives of 100 outputs by one number, forward mode": outputs_jvp,
+            "the same, reverse mode, 100 times": outputs_backward}
 
 
 def measure(images, labels, seed=0, rounds=15):
-    """A row for each way, and for each with four times as many time steps."""
-    rows = []
-    for repeated in (images, images.repeat(1, 4, 1)):
-        functions = ways(repeated, labels, seed)
-        times = common.median_times(functions, rounds)
-        rows += [(repeated.shape[1], name, f"{times[name]:.2f}", f"{viz.memory(function).peak / 1e6:.2f}")
-                 for name, function in functions.items()]
-    return rows
+    """A row for each."""
+    functions = ways(images, labels, seed)
+    times = common.median_times(functions, rounds)
+    return [(name, f"{times[name]:.2f}", f"{viz.memory(function).peak / 1e6:.2f}")
+            for name, function in functions.items()]
 
 
 def main(argv=None):

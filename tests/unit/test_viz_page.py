@@ -1,4 +1,5 @@
-"""tinytorch.viz: the HTML page of a graph in a real browser."""
+"""tinytorch.viz: the HTML pages of a graph and of memory in a real browser."""
+import os
 import re
 import shutil
 
@@ -11,8 +12,19 @@ from . import viz_models as models
 
 pytest.importorskip("igraph", reason="pictures need the extra viz")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright from the package index")
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a chromium (apt-get install chromium)")
+
+
+def installed():
+    """The path of a Chromium: of the system, or playwright's own; None without one."""
+    found = [path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path]
+    if not found:
+        with playwright.sync_playwright() as started:
+            found = [path for path in [started.chromium.executable_path] if os.path.exists(path)]
+    return found[0] if found else None
+
+
+BROWSER = installed()
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a chromium: apt-get install chromium, or playwright")
 
 
 @pytest.fixture(scope="module")
