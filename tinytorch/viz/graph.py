@@ -40,7 +40,12 @@ class Graph:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Bytes that are kept for backward, each storage once: of activations, inputs and parameters."""
+        """Bytes that are kept for backward, each storage once: of activations, inputs and parameters.
+
+        >>> import tinytorch as torch
+        >>> graph(torch.nn.Linear(4, 2), torch.ones(3, 4)).totals
+        {'activation': 0, 'input': 48, 'parameter': 0}
+        """
         return {kind: self.tape.kept_bytes(kind) for kind in (ACTIVATION, INPUT, PARAMETER)}
 
     def compare(self, other: Graph) -> Comparison:
@@ -57,7 +62,13 @@ class Graph:
         return Comparison(self, other)
 
     def view(self) -> dict:
-        """The graph as plain data, for drawing; see view.py."""
+        """The graph as plain data, for drawing; see view.py.
+
+        >>> import tinytorch as torch
+        >>> data = graph(torch.nn.Linear(4, 2), torch.ones(3, 4)).view()
+        >>> data["title"], [element["name"] for element in data["elements"] if element["kind"] == "op"]
+        ('Linear', ['addmm'])
+        """
         if self._view is None:
             self._view = plans(view(self))
         return self._view
@@ -68,6 +79,14 @@ class Graph:
         unfold    names or module paths of what is to be unfolded, a repeat to one of its turns; "all": everything
         theme     "light" or "dark"; None: what the reader's system prefers
         backward  whether the backward graph stands beside the forward one
+
+        ValueError if nothing is called what is to be unfolded.
+
+        >>> import tinytorch as torch
+        >>> blocks = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh()) for _ in "abc"])
+        >>> picture = graph(blocks, torch.ones(2, 4))
+        >>> "Sequential x3" in picture.svg(), "tanh" in picture.svg(), "tanh" in picture.svg("Sequential x3")
+        (True, False, True)
         """
         data = self.view()
         return draw(data, unfolded(data, unfold), theme, backward)

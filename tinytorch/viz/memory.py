@@ -54,6 +54,11 @@ class Memory(Table):
         """The bytes over the run as a picture, SVG: all, those of the activations that are kept, and the peak.
 
         theme     "light" or "dark"; None: what the reader's system prefers
+
+        >>> import tinytorch as torch
+        >>> x = torch.ones(64, 64, requires_grad=True)
+        >>> "ExpBackward0" in memory(lambda: x.exp().sum().backward()).timeline()      # the operation at the peak
+        True
         """
         return timeline(self, theme)
 
@@ -72,7 +77,16 @@ class Memory(Table):
                                ".png": lambda: png(self.timeline(theme or "light"))})
 
     def data(self) -> dict[str, Any]:
-        """The same as plain dicts and lists."""
+        """The same as plain dicts and lists.
+
+        >>> import tinytorch as torch
+        >>> x = torch.ones(64, 64, requires_grad=True)
+        >>> data = memory(lambda: x.exp().sum().backward()).data()
+        >>> [(a["nbytes"], a["maker"].split()[0], a["born"], a["freed"]) for a in data["activations"]]
+        [(16384, 'exp', 0, 4)]
+        >>> [event["name"] for event in data["events"]]
+        ['exp', 'sum', 'SumBackward0', 'ExpBackward0', 'the end']
+        """
         return {"peak": self.peak, "at_peak": self.events.index(self.at_peak), "kept": self.kept, "again": self.again,
                 "events": [_event(event) for event in self.events],
                 "activations": [{**_saved(life)._asdict(), "born": life.born, "freed": life.freed}
