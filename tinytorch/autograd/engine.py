@@ -105,8 +105,9 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
             careful = careful or any([is_widened(d) for d in grads])     # bfloat16 from here on
         else:
             versions = node.versions
-            if not versions or len(versions) == 2 and versions[0][0] == versions[1]:
-                saved = node.saved
+            if not versions or (n := len(versions)) == 2 and versions[0][0] == versions[1] \
+                    or n == 4 and versions[0][0] == versions[1] and versions[2][0] == versions[3]:
+                saved = node.saved             # of one or two tensors, not written to since
             else:
                 saved = checked(node)
             grads = op.run(g, saved, edges)
