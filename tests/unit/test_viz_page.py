@@ -223,6 +223,10 @@ def test_memory_below_the_graph(shown):
     page.locator("#lives tbody tr").nth(number).click()
     assert "softmax" in page.locator(".forward .found").text_content()
     assert page.locator(".forward text", has_text="softmax").count() == 1      # of the turn that is shown
+    page.wait_for_timeout(300)                 # what comes to lie under the pointer takes nothing away
+    assert page.inner_text("#about").startswith("softmax / SoftmaxBackward0")
+    page.hover(element(graph, "embedding"))
+    assert page.inner_text("#about").startswith("embedding / EmbeddingBackward0")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

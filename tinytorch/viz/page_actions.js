@@ -1,5 +1,5 @@
 // What a reader does with the picture: fold and unfold, look at an operation, follow a gradient, find.
-let lit = null, found = new Set(), wanted = "", next = 0;
+let lit = null, found = new Set(), wanted = "", next = 0, still = false;
 
 const shownName = (id) => (elements[id].module ? elements[id].module + ": " : "") + elements[id].name;
 const members = (id) => (elements[id].members || (elements[id].turns || []).flat());
@@ -125,6 +125,7 @@ function find(go) {
 
 /** Unfolds what an element is in, and brings it into sight. */
 function show(id) {
+  still = true;                                // what comes under the pointer as the page scrolls is not looked at
   reveal(id);
   found.add(id);
   draw();
@@ -144,9 +145,16 @@ const picture = byId("picture"), elementAt = (target) => {
   const g = target.closest("[data-element]");
   return g === null ? null : Number(g.dataset.element);
 };
-picture.addEventListener("mouseover", (event) => {
+const look = (event) => {
   const id = elementAt(event.target);
-  if (id !== null && !(open[id] && !event.target.matches(".handle"))) about(id);
+  if (!still && id !== null && !(open[id] && !event.target.matches(".handle"))) about(id);
+};
+picture.addEventListener("mouseover", look);
+picture.addEventListener("mousemove", (event) => {
+  if (still && (event.movementX || event.movementY)) {
+    still = false;
+    look(event);
+  }
 });
 picture.addEventListener("click", (event) => {
   const id = elementAt(event.target);
