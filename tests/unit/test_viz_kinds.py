@@ -10,6 +10,7 @@ import pytest
 import tinytorch as torch
 from tinytorch import nn, viz
 from tinytorch.viz.recorder import Recorder
+from tinytorch.viz.view import view
 
 from . import viz_models as models
 
@@ -60,7 +61,7 @@ def test_frozen_parameters_and_buffers_are_in_the_graph():
     assert [(argument, s.name) for s, argument in two.given] == [("weight", "head.weight"), ("bias", "head.bias")]
     assert [(argument, s.name, s.dtype.name) for s, argument in three.given] == [("other", "offset", "float32")]
     assert graph.totals == {"activation": 0, "input": 0, "parameter": 32}      # head.weight, for base.bias
-    data = graph.view()
+    data = view(graph)
     elements, tensors = data["elements"], data["tensors"]
     nodes = {e["name"]: e for e in elements if e["kind"] in ("parameter", "input")}
     assert {name: e["grad"] for name, e in nodes.items()} == {
@@ -82,7 +83,7 @@ def test_what_is_detached_is_still_the_parameter():
     graph = viz.graph(lambda x: layer(x) * layer.bias.detach(), torch.ones(2, 3), params=dict(layer.named_parameters()))
     product = graph.tape.steps[-1]
     assert [(s.name, argument) for s, argument in product.given] == [("bias", "other")]
-    nodes = [e["name"] for e in graph.view()["elements"] if e["kind"] == "parameter"]
+    nodes = [e["name"] for e in view(graph)["elements"] if e["kind"] == "parameter"]
     assert sorted(nodes) == ["bias", "weight"]
 
 
