@@ -12,7 +12,7 @@ from ...autograd.promotion import refuse_gradient
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels
-from ...kernels.layout import channels_last, in_channels_last
+from ...kernels.layout import channels_last, in_channels_last, operand_order
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
 from ...tensor import Size, Tensor
 from ...types import Ints
@@ -381,6 +381,14 @@ def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None
         raise
 
 
+def _times(input, weight):
+    """The product, laid out in memory as `input`, with which a weight of as many dimensions may disagree."""
+    result = input * weight
+    if result.array.strides != input.array.strides:
+        result.array = operand_order(result.array, input.array)
+    return result
+
+
 def _rms_norm(input, shape, weight, eps):
     if input.array.dtype.kind in dt.COMPLEX:
         squares = (input * input).mean(tuple(range(-len(shape), 0)), keepdim=True)
@@ -390,11 +398,11 @@ def _rms_norm(input, shape, weight, eps):
     if weight is not None and weight.array.dtype != input.array.dtype and (
             input.array.itemsize > 2 or weight.array.dtype == np.float64):
         x = input.float() if input.array.itemsize == 2 else input
-        return (_rms_norm(x, shape, None, eps) * weight).to(input.dtype)
+        return _times(_rms_norm(x, shape, None, eps), weight).to(input.dtype)
     if input.array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
     if weight is not None and weight._requires_grad and not input._requires_grad:
-        return _rms_norm(input, shape, None, eps) * weight         # torch saves the product's factors alone
+        return _times(_rms_norm(input, shape, None, eps), weight)  # torch saves the product's factors alone
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
 
 

@@ -163,6 +163,8 @@ def _pad(input, pad, mode, value):
         return _by_index(False, picks, input)
     x = input.array
     last = axes > 1 and ndim > 3 and x.strides[1] <= x.strides[-1] and channels_last(x)
+    if last and mode == "reflect" and axes == 3 and not all([len(index) for _, index in picks]):
+        last = False                           # a result without elements, whose gradient torch has in C order
     return _by_mode[mode, axes](last, picks, input)
 
 
