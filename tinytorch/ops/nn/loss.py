@@ -12,8 +12,16 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import (by_steps, check_broadcast, converted, in_float32, promoted, refuse_gradient,
-                                   result_dtype, scalar_as)
+from ...autograd.promotion import (
+    by_steps,
+    check_broadcast,
+    converted,
+    in_float32,
+    promoted,
+    refuse_gradient,
+    result_dtype,
+    scalar_as,
+)
 from ...autograd.public import public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, type_name

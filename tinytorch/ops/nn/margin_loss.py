@@ -183,7 +183,8 @@ def _row_slopes(name, slopes):
 
 
 def _beyond(rows, at, margin):
-    """margin - x[target] + x[j] of the other classes j where it is positive, else 0 (of NaN too); x[target] stands at `at`."""
+    """margin - x[target] + x[j] of the other classes j where it is positive, else 0 (of NaN too). `at`: where
+    x[target] stands."""
     beyond = np.fmax(margin - np.take_along_axis(rows, at, 1) + rows, 0)
     np.put_along_axis(beyond, at, 0, 1)
     return beyond
