@@ -1,7 +1,9 @@
-"""Batch normalisation of half precision where each step is rounded: torch's routine for inputs that lie in memory neither
-in C order nor with channels last, or whose gradients lie otherwise. Arrays are in single precision, and `rounded` takes
-them to half precision and back; beside parameters in single precision it does nothing, and `stored` does that to what
-torch stores in between."""
+"""Batch normalisation of half precision where each step is rounded.
+
+torch's routine for inputs that lie in memory neither in C order nor with channels last, or whose gradients lie
+otherwise. Arrays are in single precision, and `rounded` takes them to half precision and back; beside parameters in
+single precision it does nothing, and `stored` does that to what torch stores in between.
+"""
 import math
 
 import numpy as np

@@ -11,8 +11,7 @@ from ...autograd.op import op
 from ...autograd.promotion import refuse_gradient
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
-from ...kernels import norm as kernels
-from ...kernels import norm_steps
+from ...kernels import norm as kernels, norm_steps
 from ...kernels.layout import channels_last, in_channels_last, operand_order
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
 from ...tensor import Size, Tensor
