@@ -38,11 +38,13 @@ from .ops.creation.factories import *
 from .ops.creation.buffers import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
+from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
 from .ops.inplace import *
 from .ops.layout.join import *
+from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *
 from .ops.linalg.products import *
 from .ops.linalg.added import *
@@ -65,7 +67,9 @@ from .ops.nn.pool import *
 from .ops.elementwise.power import *
 from .ops.linalg.contractions import *
 from .ops.random.factories import *
+from .ops.random.gamma import *
 from .ops.creation.ranges import *
+from .ops.creation.windows import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
@@ -75,6 +79,7 @@ from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *
 from .ops.layout.scatter import *
 from .ops.layout.slices import *
+from .ops.layout.gradient import *
 from .ops.layout.shape import *
 from .ops.nn.elu import *
 from .ops.nn.relu import *
@@ -83,6 +88,8 @@ from .ops.nn.softmax import *
 from .ops.reduction.sorting import *
 from .ops.elementwise.special import *
 from .ops.reduction.statistics import *
+from .ops.reduction.correlation import *
+from .ops.reduction.histograms import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
@@ -97,7 +104,7 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import func, linalg, nn, optim, return_types, serialization, special, utils, version
+from . import func, linalg, nn, optim, return_types, serialization, utils, version
 from .func import vmap
 
 half, float, double = float16, float32, float64
@@ -105,8 +112,8 @@ short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "jit", "mps", "multiprocessing",
-          "profiler", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "jit",
+          "masked", "mps", "multiprocessing", "profiler", "signal", "special", "vision", "viz", "xpu")
 
 
 def __getattr__(name):

@@ -252,13 +252,35 @@ def xlogy(input, other):
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-def _xlogy_in_bfloat16(input, other):
-    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(dt.widened(other))))
-    zero = (dt.widened(input) == 0) & ~np.isnan(dt.widened(other))
-    return dt.to_bfloat16(np.where(zero, np.float32(0), dt.widened(input) * logarithm))
+def _in_bfloat16(logarithm):
+    """input * logarithm(other), the logarithm rounded too."""
+    def compute(input, other):
+        input, other = dt.widened(input), dt.widened(other)
+        product = input * dt.from_bfloat16(dt.to_bfloat16(logarithm(other)))
+        return dt.to_bfloat16(np.where((input == 0) & ~np.isnan(other), np.float32(0), product))
+    return compute
 
 
-xlogy.op.in_bfloat16 = _xlogy_in_bfloat16
+xlogy.op.in_bfloat16 = _in_bfloat16(np.log)
+
+
+@binary(input=lambda g, input, other: pick((input == 0) * (other <= -1), 0.0, xlog1py(g, other)),
+        other=lambda g, input, other: g * input / (other + 1), name="special_xlog1py", to_float=True, method=False,
+        inplace=False)
+def xlog1py(input, other):
+    """input * log(1 + other): zero where input is zero, unless other is NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.special.xlog1py(torch.tensor([0., 2.]), torch.tensor([-1., 1.]))
+    tensor([0.0000, 1.3863])
+    """
+    if input.dtype.kind in dt.COMPLEX:
+        raise not_implemented("xlog1py_cpu", input)
+    product = input * np.log1p(other, dtype=input.dtype)
+    return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
+
+
+xlog1py.op.in_bfloat16 = _in_bfloat16(np.log1p)
 
 
 def _ldexp_slope(g, other):
