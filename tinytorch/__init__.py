@@ -16,7 +16,8 @@ from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enab
 from .autograd.promotion import result_type
 from .autograd.tensor_methods import detach
 from .device import device
-from .dtypes import (bfloat16, bool, can_cast, complex64, complex128, dtype, finfo, float16, float32, float64,
+from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128, dtype, finfo, float8_e4m3fn,
+                     float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
 from .legacy import *
@@ -109,7 +110,7 @@ from .func import vmap
 
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
-cfloat, cdouble = complex64, complex128
+chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
 _LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "jit",

@@ -12,7 +12,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as, write_out
 from ...autograd.public import public, refuse
 from ...autograd.views import warn_expanded
-from ...errors import type_name
+from ...errors import refuse_records, type_name
 from ...kernels.layout import dense_copy
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
@@ -35,6 +35,7 @@ def _masked_fill(input, mask, value):
     return result
 
 
+_masked_fill.op.stored = dt.ONLY_COMPLEX32
 _masked_fill_tensor = renamed(_masked_fill, "masked_fill.1")
 
 
@@ -132,7 +133,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         if value.array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value.array.ndim} dimension(s).")
-        if value.array.dtype.kind in dt.COMPLEX and dtype.kind not in dt.COMPLEX:
+        if dt.is_complex(value.array.dtype) and not dt.is_complex(dtype):
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
         if value.array.dtype != dtype:
             stored_as(value.item(), dtype)     # refuses what does not fit
@@ -144,6 +145,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
                         "mask, Number value)\n")
     common_shape(mask.array.shape, input.array.shape)
+    refuse_records("masked_fill", input, dt.FLOAT8_RECORDS)
     return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
 
@@ -178,6 +180,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     mask = mask if mask.array.shape == size else expand(mask, size)
     if source.array.size < np.count_nonzero(mask.array):
         raise RuntimeError("Number of elements of source < number of ones in mask")
+    refuse_records("masked_scatter", input)
     return _masked_scatter(input if input.array.shape == size else expand(input, size), mask, source)
 
 
@@ -190,9 +193,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     (tensor([[1],
             [2]]), (tensor([1]),))
     """
-    array = input.array
-    if array.dtype.kind in dt.WIDENED:
-        array = array["bfloat16"] & 0x7FFF
+    refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
+    array = dt.numbers(input.array)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
@@ -276,6 +278,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     if index.array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
+    refuse_records("take_cpu", input)
     _check_places(input, index, "take(): tried to take from an empty tensor")
     return _take(input, index)
 
@@ -297,6 +300,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     if source.array.size != index.array.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
                          f"source.numel() = {source.array.size}, index.numel() = {index.array.size}")
+    refuse_records("take_put_cpu", input)
     _check_places(input, index, "put_(): Tried to put elements into an empty tensor")
     return _put(input, index, source, accumulate)
 

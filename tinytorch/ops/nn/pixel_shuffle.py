@@ -5,6 +5,7 @@ import numpy as np
 
 from ...autograd.op import single
 from ...autograd.public import public
+from ...errors import refuse_records
 from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor
 from .pool import is_last
@@ -43,6 +44,7 @@ def _check(name, input, argument, factor):
     if input.array.ndim < 3:
         raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with "
                            f"{input.array.ndim} dimension(s)")
+    refuse_records(name, input)
     if factor <= 0:
         raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
 
