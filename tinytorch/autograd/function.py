@@ -347,7 +347,7 @@ def _checked(name, i, g, input, wanted):
     if not wanted:
         return None
     shape, dtype = input
-    if g.is_complex() and dtype.kind != dt.COMPLEX:
+    if g.is_complex() and not dt.is_complex(dtype):
         raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
                            "true, but got false.  (Could this error message be improved?  If so, please report an "
                            "enhancement request to PyTorch.)")

@@ -65,7 +65,7 @@ _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, steps: bool = False, elementwise: bool = False,
+       backward_name: str | None = None, steps: bool = False, elementwise: bool = False, kernel: str | None = None,
        stand_ins: dict[str, Callable] | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
@@ -74,18 +74,19 @@ def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool =
     of that of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-               backward_name=backward_name, stand_ins=stand_ins)
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, kernel, backward_name,
+               stand_ins)
         o.steps, o.elementwise = steps, elementwise
         return finish(_general, o)
     return decorate
 
 
 def single(name: str | None = None, aux: bool = False, view: bool = False, backward_name: str | None = None,
-           **rules: Callable) -> Callable[[Callable], Callable]:
+           kernel: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
     def decorate(forward):
-        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, backward_name=backward_name))
+        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, kernel=kernel,
+                                  backward_name=backward_name))
     return decorate
 
 
@@ -150,7 +151,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
     if make in _SIGNATURES:
         call.__signature__ = _SIGNATURES[make]
         call.__annotations__ = _ANNOTATIONS[make]
-    call.op, call.make, call.widened = o, (make, flags), None
+    call.op, call.make, call.widened, call.stored = o, (make, flags), None, {}
     return call
 
 

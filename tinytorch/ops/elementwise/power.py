@@ -10,7 +10,7 @@ from ...autograd.op import binary, op, operator
 from ...autograd.promotion import NUMBERS, by_steps, converted, result_dtype, stored_as
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
@@ -42,7 +42,7 @@ def _exponent_slope(g, ans, input, other):
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
-@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
+@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow")
 def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:
@@ -52,6 +52,7 @@ def _pow(input, other):
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
     if kind in dt.WIDENED:
+        refuse_records("pow", input)
         raise TypeError("NumPy has no bfloat16")
     if kind not in dt.INTEGRAL:
         return _complex_power(input, other)
@@ -246,7 +247,7 @@ def xlogy(input, other):
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.dtype) in dt.COMPLEX:
         raise not_implemented("xlogy_cpu", input)
     product = input * np.log(other, dtype=input.dtype)
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
@@ -348,7 +349,7 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     >>> torch.frexp(torch.tensor([10.])).exponent
     tensor([4], dtype=torch.int32)
     """
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     exponent = wrap(np.asarray(np.frexp(dt.widened(input.array))[1], np.int32))
     return FrexpResult(_mantissa(input, exponent), exponent)

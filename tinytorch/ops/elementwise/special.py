@@ -224,7 +224,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     if n == 0:
         return digamma(input)
     input = to_default(input)
-    if input.array.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.array.dtype) in dt.COMPLEX:
         raise not_implemented("trigamma" if n == 1 else "polygamma", input)
     return _polygamma(n, input)
 
@@ -270,6 +270,6 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    if input.array.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.array.dtype) in dt.COMPLEX:
         raise not_implemented("arange_cpu", input)
     return _mvlgamma(to_default(input), p)
