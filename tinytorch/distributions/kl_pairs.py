@@ -106,8 +106,8 @@ def _continuous_bernoulli_exponential(p, q):
 @register_kl(ContinuousBernoulli, Normal)
 def _continuous_bernoulli_normal(p, q):
     normalizer = .5 * (math.log(2. * math.pi) + square(q.loc / q.scale)) + log(q.scale)
-    return (-p.entropy() + normalizer
-            + (p.variance + square(p.mean) - 2. * q.loc * p.mean) / (2. * square(q.scale)))
+    distance = (p.variance + square(p.mean) - 2. * q.loc * p.mean) / (2. * square(q.scale))
+    return -p.entropy() + normalizer + distance
 
 
 @register_kl(ContinuousBernoulli, Uniform)

@@ -15,7 +15,7 @@ from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
-from .arithmetic import alike, conj, is_complex, mul, ternary, zeros_like
+from .arithmetic import alike, conj, is_complex, mul, rounded_once, ternary, zeros_like
 from .math import exp, exp2, log, reciprocal
 from .where import pick
 
@@ -30,7 +30,10 @@ def _power_slope(g, input, other):
             return zeros_like(g)
         if other == 2:
             return g * (2 * conj(input))
-        return g * conj(other * _pow(input, other - 1))
+        power = _pow(input, other - 1)
+        if isinstance(power, np.ndarray) and power.dtype.char == "e":          # the number is wider, as in torch
+            return g * rounded_once(np.multiply, power, other)
+        return g * conj(other * power)
     return pick(other == 0, 0.0, g * conj(other * _pow(input, other - 1)))
 
 
@@ -106,16 +109,21 @@ def _pow_in_bfloat16(input, other):
     return dt.narrowed(_pow.op.forward(dt.widened(input), dt.widened(other)))
 
 
-_to_number = op(name="pow", steps=True, elementwise=True, input=_power_slope)(_pow.op.forward)
-_pow.op.in_bfloat16 = _to_number.op.in_bfloat16 = _pow_in_bfloat16
+@op(name="pow", steps=True, elementwise=True, input=lambda g, input, other, number: _power_slope(g, input, number))
+def _to_number(input, other, number):
+    """`other`: `number` as the dtype holds it. The derivative subtracts 1 from the number."""
+    return _pow.op.forward(input, other)
+
+
+_pow.op.in_bfloat16 = _pow_in_bfloat16
+_to_number.op.in_bfloat16 = lambda input, other, number: _pow_in_bfloat16(input, other)
 
 
 def _pow_number(input, number):
     """`_pow` to a number that half precision does not hold as it is, or in another dtype."""
     dtype = input.array.dtype
-    if dtype.kind in dt.FLOATING:
-        number = dt.cast(stored_as(number, dtype), np.dtype(float)).item()
-    return _to_number(input, number)
+    stored = dt.cast(stored_as(number, dtype), np.dtype(float)).item() if dtype.kind in dt.FLOATING else number
+    return _to_number(input, stored, number)
 
 
 _pow.op.of_number = _pow_number
