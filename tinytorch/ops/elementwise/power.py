@@ -10,7 +10,7 @@ from ...autograd.op import binary, op, operator
 from ...autograd.promotion import NUMBERS, by_steps, converted, result_dtype, stored_as
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
@@ -45,7 +45,7 @@ def _exponent_slope(g, ans, input, other):
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
-@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
+@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow")
 def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:
@@ -55,6 +55,7 @@ def _pow(input, other):
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
     if kind in dt.WIDENED:
+        refuse_records("pow", input)
         raise TypeError("NumPy has no bfloat16")
     if kind not in dt.INTEGRAL:
         return _complex_power(input, other)
@@ -254,19 +255,41 @@ def xlogy(input, other):
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.dtype) in dt.COMPLEX:
         raise not_implemented("xlogy_cpu", input)
     product = input * np.log(other, dtype=input.dtype)
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-def _xlogy_in_bfloat16(input, other):
-    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(dt.widened(other))))
-    zero = (dt.widened(input) == 0) & ~np.isnan(dt.widened(other))
-    return dt.to_bfloat16(np.where(zero, np.float32(0), dt.widened(input) * logarithm))
+def _in_bfloat16(logarithm):
+    """input * logarithm(other), the logarithm rounded too."""
+    def compute(input, other):
+        input, other = dt.widened(input), dt.widened(other)
+        product = input * dt.from_bfloat16(dt.to_bfloat16(logarithm(other)))
+        return dt.to_bfloat16(np.where((input == 0) & ~np.isnan(other), np.float32(0), product))
+    return compute
 
 
-xlogy.op.in_bfloat16 = _xlogy_in_bfloat16
+xlogy.op.in_bfloat16 = _in_bfloat16(np.log)
+
+
+@binary(input=lambda g, input, other: pick((input == 0) * (other <= -1), 0.0, xlog1py(g, other)),
+        other=lambda g, input, other: g * input / (other + 1), name="special_xlog1py", to_float=True, method=False,
+        inplace=False)
+def xlog1py(input, other):
+    """input * log(1 + other): zero where input is zero, unless other is NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.special.xlog1py(torch.tensor([0., 2.]), torch.tensor([-1., 1.]))
+    tensor([0.0000, 1.3863])
+    """
+    if input.dtype.kind in dt.COMPLEX:
+        raise not_implemented("xlog1py_cpu", input)
+    product = input * np.log1p(other, dtype=input.dtype)
+    return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
+
+
+xlog1py.op.in_bfloat16 = _in_bfloat16(np.log1p)
 
 
 def _ldexp_slope(g, other):
@@ -334,7 +357,7 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     >>> torch.frexp(torch.tensor([10.])).exponent
     tensor([4], dtype=torch.int32)
     """
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     exponent = wrap(np.asarray(np.frexp(dt.widened(input.array))[1], np.int32))
     return FrexpResult(_mantissa(input, exponent), exponent)
