@@ -383,6 +383,13 @@ def spread(items, count):
     return [items[round(i * (len(items) - 1) / (count - 1))] for i in range(count)]
 
 
+def _as_leaf(x):
+    """Of a view that was made without grad of what requires it, which no gradient reaches: the same as a leaf."""
+    if isinstance(x, torch.Tensor) and x.layout is torch.strided and x._is_view() and x.is_leaf and x.requires_grad:
+        return x.detach().requires_grad_()
+    return x
+
+
 def samples(op, dtype, count, requires_grad=False):
     """A few (input, args, kwargs) of an op_db entry, always the same, none of them large: spread over the first 400
     that the entry has, or if three at most are wanted, over the first 24 (most of the time goes into making them)."""
@@ -392,6 +399,7 @@ def samples(op, dtype, count, requires_grad=False):
     found = []
     for sample in op.sample_inputs("cpu", dtype, requires_grad=requires_grad):
         if sum(t.numel() for t in tensors((sample.input, sample.args, sample.kwargs))) <= 20_000:
+            sample = sample.transform(_as_leaf)
             found.append((sample.input, sample.args, sample.kwargs, sample.output_process_fn_grad))
         if len(found) >= enough:
             break

@@ -14,10 +14,10 @@ FLOORS = [
     "arguments data random printing types",
     "autograd",
     "ops",
-    "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special",
+    "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked",
     "nn func jit distributed",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",
-    "vision viz",
+    "distributions vision viz",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
 

@@ -19,7 +19,7 @@ from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
 from .anomaly_mode import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
-from .node import ANS, AUX, FREED, SELECT, GradientEdge, Node, run_by_steps, shape_of
+from .node import ANS, AUX, FREED, NOWHERE, SELECT, GradientEdge, Node, run_by_steps, shape_of
 from .paths import edge_of, leading_to
 from .promotion import rounded
 from .saved import checked, saved_tensor, with_history
@@ -148,7 +148,8 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
                 if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
                     accumulate_grad(t, targets[t.node], create_graph)
     if not accumulate:
-        return [as_tensor(targets[edge_of(t)]) for t in inputs]
+        edges = map(edge_of, inputs)           # a view made without grad, of what requires it, is on no way to anything
+        return [None if isinstance(e, Node) and e.op is NOWHERE else as_tensor(targets[e]) for e in edges]
 
 
 def _outside(function, *args):

@@ -64,6 +64,7 @@ class Op:
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded
     on_records = None          # its forward for arrays of those, where torch rounds in its middle
+    original = None            # the op that this one is under another name
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
@@ -107,6 +108,7 @@ class Op:
         """The same operation under another name."""
         op = copy.copy(self)
         op._set_name(name)
+        op.original = self
         self.registry[op] = None
         return op
 

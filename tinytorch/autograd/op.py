@@ -211,7 +211,7 @@ def _unary(o, forward, to_float, casts):
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input,))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -324,7 +324,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input, other))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -380,7 +380,7 @@ def _single(o, forward):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input, *attributes))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -464,7 +464,7 @@ def _general(o, forward):
         node.shape = result.shape
         node.hooks = None
         if recorder is not True:
-            recorder(node, result)
+            recorder(node, result, args)
         tensor.node = node
         tensor._requires_grad = True
         return tensor

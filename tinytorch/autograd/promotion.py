@@ -340,6 +340,13 @@ def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
+def underivable(name: str) -> Callable:
+    """The derivative rule of a function for which torch has none."""
+    def rule(g):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+    return rule
+
+
 def refuse_gradient(function: str, argument: str, tensor: Tensor | None) -> None:
     """torch's RuntimeError if a tensor wants a gradient that there is none for."""
     if tensor is not None and tensor._requires_grad and mode.grad:

@@ -1,6 +1,9 @@
 """Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -13,13 +16,14 @@ from ...errors import refuse_records, type_name
 from ...kernels.layout import dense_copy
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Number
+from ...types import Ints, Number
 from .broadcast import common_shape, expand
 from .index import _add_in_zeros, _index, pick
 from .scatter import gather
 from .shape import reshape
 
-__all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "take", "take_along_dim"]
+__all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero",
+           "nonzero_static", "put", "take", "take_along_dim", "unravel_index"]
 
 
 @op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0),
@@ -198,6 +202,49 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     result = np.array(array.nonzero()).T if array.ndim else np.empty((int(array != 0), 0), np.int64)
     return write_out(out, wrap(result), input, apart=True, level=4,
                      exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
+
+
+@public(method=True)
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
+    """`nonzero` in `size` rows: those that are too many are left out, those that are missing hold `fill_value`.
+
+    >>> import tinytorch as torch
+    >>> torch.nonzero_static(torch.tensor([0, 5, 6]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = nonzero(input).array[:size]
+    result = np.full((size, found.shape[1]), fill_value, np.int64)
+    result[:len(found)] = found
+    return write_out(out, wrap(result), input, apart=True, level=4, exact="nonzero_static: Expected out tensor to have "
+                     "scalar type Long but got scalar type {Have}")
+
+
+@public(python=True)
+def unravel_index(indices: Tensor, shape: int | Ints) -> tuple[Tensor, ...]:
+    """The places, one tensor per dimension, of flat `indices` (int) into a tensor of `shape`. TypeError for floating
+    indices, ValueError for negative sizes.
+
+    >>> import tinytorch as torch
+    >>> torch.unravel_index(torch.tensor([4, 1]), (3, 2))
+    (tensor([2, 0]), tensor([0, 1]))
+    """
+    if indices.array.dtype.kind not in dt.INTEGER:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+        if n < 0:
+            raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    steps = [math.prod(shape[d + 1:]) for d in range(len(shape))]
+    places = indices.unsqueeze(-1).floor_divide(wrap(np.array(steps, np.int64)))
+    return (places % wrap(np.array(shape, np.int64))).unbind(-1)
 
 
 @public(method=True)

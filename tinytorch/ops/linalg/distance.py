@@ -6,13 +6,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, promoted
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, promoted, underivable
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.arithmetic import sub
-from ..reduction.reductions import at_once, in_c_order, like, masked, raw, underivable
+from ..reduction.reductions import at_once, in_c_order, like, masked, raw
 from .norms import matrix_norm, norm_grad, summed_norm, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]

@@ -12,8 +12,18 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import by_steps, check_broadcast, converted, in_float32, promoted, refuse_gradient, scalar_as
+from ...autograd.promotion import (
+    by_steps,
+    check_broadcast,
+    converted,
+    in_float32,
+    promoted,
+    refuse_gradient,
+    result_dtype,
+    scalar_as,
+)
 from ...autograd.public import public, refuse
+from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
 from ...kernels.stepwise import plain, stepwise
@@ -264,7 +274,10 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     _check_chances("input", input.array)
     _check_chances("target", target.array)
     loss = _bce(input, target)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    if weight is not None:                     # in place in torch
+        check_fits(loss.array, weight.array.shape, result_dtype((loss, weight)))
+        loss = (loss * weight).to(loss.dtype)
+    return reduced(loss, reduction)
 
 
 def _check_chances(name, array):

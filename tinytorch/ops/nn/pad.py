@@ -167,6 +167,8 @@ def _pad(input, pad, mode, value):
     refuse_records(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{axes}d", input)
     x = input.array
     last = axes > 1 and ndim > 3 and x.strides[1] <= x.strides[-1] and channels_last(x)
+    if last and mode == "reflect" and axes == 3 and not all([len(index) for _, index in picks]):
+        last = False                           # a result without elements, whose gradient torch has in C order
     return _by_mode[mode, axes](last, picks, input)
 
 

@@ -90,7 +90,7 @@ def _along(primitive, input, dim, dtype):
     kind = input.array.dtype.kind
     if kind not in dt.FLOATING:
         if input.array.size:
-            last = "lastdim_" if dim == input.array.ndim - 1 and kind not in dt.COMPLEX else ""
+            last = "lastdim_" if dim == input.array.ndim - 1 else ""
             raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
         if kind in dt.INTEGRAL:
             return input.clone()

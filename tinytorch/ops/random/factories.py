@@ -27,7 +27,7 @@ from ..creation.options import as_dtype, check_options, check_pinned
 from ..elementwise.arithmetic import zeros_like
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse
 
-__all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",
+__all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson",
            "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"]
 
 
@@ -431,26 +431,3 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """
     with stream_of(generator) as stream:
         return _binomial(stream, count, prob)
-
-
-@public()
-def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Gamma numbers of rate 1 and the shapes in `input`. Their derivative by the shape is not supported."""
-    _check_gamma(input, "gamma_cpu")
-    with stream_of(generator) as stream:
-        return wrap(rejection.standard_gamma(input.array, stream))
-
-
-@public()
-def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Dirichlet-distributed rows of the concentrations in `input`. Their derivative is not supported."""
-    _check_gamma(input, "dirichlet")
-    with stream_of(generator) as stream:
-        return wrap(rejection.dirichlet(input.array, stream))
-
-
-def _check_gamma(input, kernel):
-    if input.array.dtype.char not in "fd":
-        refuse(kernel, input.array)
-    if input.requires_grad and mode.grad:
-        raise NotImplementedError("tinytorch has no derivative of gamma random numbers: detach the parameter")

@@ -100,13 +100,6 @@ def check_recorded_dtype(input, dtype):
         raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
-def underivable(name):
-    """The derivative rule of a function for which torch has none."""
-    def rule(g):
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-    return rule
-
-
 def at_once(primitive, input, *args):
     """primitive(input, ...), one operation on the tape in bfloat16 too."""
     if input.array.dtype == dt.BFLOAT16:

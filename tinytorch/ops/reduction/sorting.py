@@ -5,14 +5,14 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, write_out
+from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, underivable, write_out
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import order as kernels
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from .extremes import extreme_at, laid_out_as, picker
-from .reductions import check_nonempty, underivable
+from .reductions import check_nonempty
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
 
