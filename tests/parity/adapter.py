@@ -26,7 +26,14 @@ OPTIMIZERS = {o.optim_cls.__name__: o for o in optim_db}
 
 #: Absolute and relative tolerance by dtype: a few roundings, grown by sums of some hundred terms.
 TOLERANCE = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 3e-5, torch.float64: 1e-9,
-             torch.complex64: 3e-5, torch.complex128: 1e-9}
+             torch.complex32: 2e-3, torch.complex64: 3e-5, torch.complex128: 1e-9}
+
+
+#: Dtypes that NumPy lacks -> integers of as many bits.
+BITS = {torch.bfloat16: torch.int16, torch.complex32: torch.int32,
+        **dict.fromkeys((torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz,
+                         torch.float8_e8m0fnu), torch.uint8)}
+WIDER = {str(d) for d in BITS}
 
 
 class Different(AssertionError):
@@ -77,7 +84,7 @@ def _tensor(x, memo):
         result = result.conj() if conj else result
         result = (tinytorch._neg_view(result) if neg else result).detach()
         return result.requires_grad_() if x.requires_grad else result
-    plain = _plain(x).view(torch.int16) if x.dtype == torch.bfloat16 else _plain(x)
+    plain = _plain(x).view(BITS[x.dtype]) if x.dtype in BITS else _plain(x)
     try:
         memory = _memory(plain, memo)
     except TypeError as error:
@@ -86,8 +93,8 @@ def _tensor(x, memo):
     array = np.lib.stride_tricks.as_strided(memory[plain.storage_offset():], tuple(plain.shape),
                                             [s * item for s in plain.stride()])
     result = tinytorch.from_numpy(array)
-    if x.dtype == torch.bfloat16:
-        result = result.view(tinytorch.bfloat16).detach()
+    if x.dtype in BITS:
+        result = result.view(convert(x.dtype)).detach()
     if isinstance(x, torch.nn.Parameter):
         return tinytorch.nn.Parameter(result, requires_grad=x.requires_grad)
     if x.is_leaf and x._is_view():             # of a sample, which torch makes outside grad mode
@@ -160,12 +167,15 @@ def _rebound(function):
 
 # ------------------------------------------------------------------ comparing
 def array_of(t):
-    """The numbers of a tensor of either library as an ndarray (bfloat16 as float32)."""
+    """The numbers of a tensor of either library as an ndarray (of a dtype that NumPy lacks, as float32 or
+    complex64)."""
     if isinstance(t, torch.Tensor):
         t = _plain(t)
-        return (t.float() if t.dtype == torch.bfloat16 else t).numpy()
-    t = t.detach().resolve_conj().resolve_neg()
-    return (t.float() if t.dtype == tinytorch.bfloat16 else t).numpy()
+    else:
+        t = t.detach().resolve_conj().resolve_neg()
+    if str(t.dtype) in WIDER:
+        t = t.cfloat() if t.is_complex() else t.float()
+    return t.numpy()
 
 
 class Comparisons:
