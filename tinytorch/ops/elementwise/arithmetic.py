@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import updates
 from ...autograd.op import binary, op, operator, renamed, unary
-from ...autograd.promotion import check_broadcast, in_float32, promoted, stored_as, write_out
+from ...autograd.promotion import check_broadcast, in_dtype, in_float32, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
 from ...errors import not_implemented
 from ...tensor import Tensor, wrap
@@ -79,6 +79,9 @@ def _is_bool(x):
 
 def _refuse_bools(input, other):
     if _is_bool(input) != _is_bool(other):
+        for x in input, other:
+            if x.__class__ is int:
+                dt.check_long(x)
         raise RuntimeError(_NO_BOOL)
 
 
@@ -352,7 +355,8 @@ def _remainder_of_number(input, other):
     return remainder.op.forward(input, other)
 
 
-remainder.op.of_first_number, remainder.op.out_beside_number = _remainder_of_number, False
+remainder.op.of_first_number = lambda number, other: _remainder_of_number(in_dtype(number, other.array.dtype), other)
+remainder.op.out_beside_number = False
 floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
