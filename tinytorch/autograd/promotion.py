@@ -90,15 +90,15 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
     if to_float and d.category < 2:
         d = dt.get_default_dtype()
     if o.of_number is not None and not isinstance(other, Tensor):
-        return o.of_number(in_dtype(input, d.numpy), dt.number_of(other))
+        return o.of_number(_in_dtype(input, d.numpy), dt.number_of(other))
     if o.wide_scalar is not None and d in _HALVES and _is_wide_scalar(other, d):
         other = converted(other, _FLOAT32) if isinstance(other, Tensor) else dt.number_of(other)
-        return o.wide_scalar(in_dtype(input, d.numpy), other)
-    other = in_dtype(other, d.numpy)
+        return o.wide_scalar(_in_dtype(input, d.numpy), other)
+    number, input, other = input, _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
     try:
         if number_first and o.of_first_number is not None:
-            return o.of_first_number(input, other)
-        return call(in_dtype(input, d.numpy), other, out=CONVERTED)
+            return o.of_first_number(number, input, other)
+        return call(input, other, out=CONVERTED)
     except NotImplementedError:
         _check_first(o, out, input, other)
         raise
@@ -168,7 +168,7 @@ def result_type(*args: Tensor | Number, **kwargs: Tensor | Number) -> dt.dtype:
                     "other)\n * (Number scalar1, Number scalar2)\n")
 
 
-def in_dtype(x, numpy_dtype):
+def _in_dtype(x, numpy_dtype):
     """An operand in the common dtype. What the op saves of it counts the writes to `x`, which torch saves itself."""
     if not isinstance(x, Tensor):
         return wrap(scalar_as(dt.number_of(x), numpy_dtype))
@@ -180,7 +180,7 @@ def in_dtype(x, numpy_dtype):
 def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
     """The operands in their common dtype (Python numbers as 0-dim tensors of it)."""
     d = result_dtype(operands).numpy
-    return tuple(in_dtype(x, d) for x in operands)
+    return tuple(_in_dtype(x, d) for x in operands)
 
 
 def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:

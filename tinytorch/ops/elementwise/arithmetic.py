@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import updates
 from ...autograd.op import binary, op, operator, renamed, unary
-from ...autograd.promotion import check_broadcast, in_dtype, in_float32, promoted, stored_as, write_out
+from ...autograd.promotion import check_broadcast, in_float32, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
 from ...errors import not_implemented
 from ...tensor import Tensor, wrap
@@ -355,7 +355,7 @@ def _remainder_of_number(input, other):
     return remainder.op.forward(input, other)
 
 
-remainder.op.of_first_number = lambda number, other: _remainder_of_number(in_dtype(number, other.array.dtype), other)
+remainder.op.of_first_number = lambda number, input, other: _remainder_of_number(input, other)
 remainder.op.out_beside_number = False
 floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, operator
-from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, converted, in_dtype, result_dtype, stored_as
+from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, converted, result_dtype, stored_as
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, type_name
@@ -144,9 +144,8 @@ def _number_to_power(input, other, is_one):
     return np.asarray(_pow.op.forward(input, other), order="C")        # whatever the order of `other`, as in torch
 
 
-def _number_first(number, other):
-    is_one = number.__class__ is not bool and number == 1 and other.array.dtype.kind in dt.COMPLEX
-    return _number_to_power(in_dtype(number, other.array.dtype), other, is_one)
+def _number_first(number, input, other):
+    return _number_to_power(input, other, number.__class__ is not bool and number == 1)
 
 
 _pow.op.of_number = _pow_number
