@@ -8,6 +8,7 @@ from .ops.elementwise.special import entr
 from .ops.nn import softmax as softmaxes
 from .ops.reduction import statistics
 from .tensor import Tensor
+from .types import Number
 
 __all__ = ["digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "i0e", "i1", "i1e",
            "log1p", "log_softmax", "logit", "logsumexp", "multigammaln", "polygamma", "psi", "round", "sinc", "softmax",
@@ -26,7 +27,6 @@ i0, i0e, i1, i1e = (_special(f.__name__, f) for f in (bessel.i0, bessel.i0e, bes
 expit, gammaln = _special("expit", functions.sigmoid), _special("gammaln", functions.lgamma)
 logit, polygamma = _special("logit", functions.logit), _special("polygamma", functions.polygamma)
 logsumexp, multigammaln = _special("logsumexp", statistics.logsumexp), _special("multigammaln", functions.mvlgamma)
-xlogy = _special("xlogy", power.xlogy)
 
 
 @public("special_log_softmax")
@@ -45,3 +45,9 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
 def softmax(input: Tensor, dim: int, dtype: dt.dtype | type | None = None) -> Tensor:
     """`torch.softmax`."""
     return softmaxes.softmax(input, dim, dtype)
+
+
+@public("special_xlogy")
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """`torch.xlogy`."""
+    return power.xlogy(input, other, out=out)

@@ -103,6 +103,12 @@ x = T.ones(2).requires_grad_(); b = T.tensor([-100, 7], dtype=T.int8); g = T.aut
 x = T.ones(2).requires_grad_(); b = T.tensor([200, 7], dtype=T.uint8); g = T.autograd.grad(loss(T.atan2(x, b)), x)
 x = T.ones(2).requires_grad_(); b = T.tensor([99, 7], dtype=T.uint8); c = T.atan2(b, x); g = T.autograd.grad(loss(c), x)
 x = T.ones(2).requires_grad_(); b = T.tensor([-2, 7], dtype=T.int8); g = T.autograd.grad(loss(T.ldexp(x, b)), x)
+a = T.tensor([[1, 5]], dtype=T.int8); c = T.lerp(a, a + 2, T.tensor(.5)); d = T.lerp(a, a + 2, T.tensor(.5).double())
+a = T.tensor([[1, 5]], dtype=T.int8); c = T.lerp(a, a, T.tensor(2))
+c = T.special.xlogy(2., T.ones(2)); d = T.special.xlogy(2j, T.ones(2))
+a = T.tensor([True, False]); c = T.clamp(a, a); d = T.clamp(a, a, a)
+c = T.ones(2).copy_(np.int8(3)); d = T.ones(2).copy_(np.float64(.5))
+x = T.ones(2, 3).t(); c = T.polar(x, T.ones(3, 2)); d = T.polar(T.ones(2), x)
 """
 
 

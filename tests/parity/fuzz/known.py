@@ -164,6 +164,21 @@ KNOWN = [
      "as before: another of two refusals of shapes that do not fit"),
     ((r"\.expand\((?s:.*)\.conj_physical_\(", "^g = "), "error", "^no error for .*more than one element of the written",
      "torch writes nothing to a real tensor here, but its derivative then does so to a view as it lies"),
+    ((r"(?s)(conj|_neg_view|mH|adjoint)\(?.*\.t_\(\)", "^g = "), "value", "", "torch replays views of a square "
+     "matrix that was transposed in place: they are of the transposed one"),
+    ((r"(?s)= (\w) / \1\n.*T\.(acos|asin)\(", "^g+ = "), "value", "np.complex", "at a branch point the derivative is "
+     "so large that it shows in which digit those of a number by itself cancel"),
+    ("", "error", "^NotImplementedError: .*there is no half precision complex dtype", "complex32, as before"),
+    (r"T\.logaddexp\(", "value", r"np\.complex128\(.*\) for np\.complex128\(nan\+nanj", "torch's exponentials of "
+     "complex numbers in double precision are nan below -708, where they are 0"),
+    (r"(T|\w)\.addc(div|mul)_?\(", "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
+     "torch multiplies by the value 1 + 0j, and infinity times 0 is nan"),
+    ((r"(?s)float16.*T\.(logaddexp2?|atan2)\(", "^gg = "), "value", r"np\.float(16|32)\(", "second derivatives of opposite "
+     "signs cancel up to a rounding of half precision"),
+    (r"T\.clamp_m(in|ax)\(.*out=", "error", "^NotImplementedError: .* for RuntimeError: .*(can't be cast|with out=)",
+     "another of two refusals comes first"),
+    ((r"T\.addcdiv\(", "^g+ = "), "error", "^no error for RuntimeError: .*Float can't be cast to the desired output",
+     "torch divides by an operand of integers in place"),
     (r"T\.ldexp\(.*out=", "error", "^NotImplementedError: .*ldexp_cpu_exp.* for RuntimeError: .*functions with out=",
      "another of two refusals comes first"),
     (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",

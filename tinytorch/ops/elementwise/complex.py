@@ -311,7 +311,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _complex(real, imag)
 
 
-@op(name="polar", abs=lambda g, ans: (conjugated(g) * sgn(ans)).real,
+@op(name="polar", elementwise=True, abs=lambda g, ans: (conjugated(g) * sgn(ans)).real,
     angle=lambda g, ans: (conjugated(g) * (ans * 1j)).real)
 def _polar(abs, angle):
     return _complex.op.forward(abs * np.cos(angle), abs * np.sin(angle))
