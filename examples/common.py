@@ -1,6 +1,7 @@
 """What the examples share: command line, data, the training loop, the closing table and picture."""
 import argparse
 import os
+import statistics
 import time
 
 import tinytorch as torch
@@ -112,3 +113,31 @@ def picture(path, rows):
     right.set_ylabel("test accuracy", color="tab:red")
     figure.savefig(path)
     print(f"saved {path}")
+
+
+def training_step(model, images, labels):
+    """A function that does a step of a classifier."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def step():
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(images), labels).backward()
+        optimizer.step()
+    return step
+
+
+def median_times(steps, rounds=15):
+    """The median time of each step, in milliseconds; they take turns."""
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            start = time.perf_counter()
+            step()
+            times[name].append(1000 * (time.perf_counter() - start))
+    return {name: statistics.median(found[2:]) for name, found in times.items()}
+
+
+def table(head, rows):
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *[[str(cell) for cell in row] for row in rows]]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

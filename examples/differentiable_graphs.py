@@ -9,17 +9,17 @@ its networks: a fully connected layer, a recurrent network, and the GRU in four 
     after      the reset gate after the recurrent product, so that one is left
     fused      nn.GRU, which does the same in one operation
 
-It prints time, memory and accuracy of each; --out FOLDER saves the pictures and the page that docs/ shows.
+It prints time, memory and accuracy of each, and what checkpointing.py and forward_mode.py measure; --out FOLDER saves
+the pictures and the page that docs/ shows.
 """
 import os
-import statistics
-import time
 
+import checkpointing
 import common
+import forward_mode
 
 import tinytorch as torch
 from tinytorch import nn, viz
-from tinytorch.utils.checkpoint import checkpoint
 
 PIXELS, BATCH, UNITS = 28, 100, 128
 SMALL = 10, 32                     # the batch and the units of the second timing
@@ -101,28 +101,21 @@ class AfterCell(nn.Module):
 
 class Recurrent(nn.Module):
     """A cell over the rows of an image, and a layer that tells the digit from the last state. `gates`: of how many the
-    products with the pixels are taken for all rows at once; 0 if the cell takes the pixels. `segment`: so many time
-    steps are one checkpoint, of which backward has the states computed again."""
+    products with the pixels are taken for all rows at once; 0 if the cell takes the pixels."""
 
-    def __init__(self, cell, gates, units=UNITS, segment=0):
+    def __init__(self, cell, gates, units=UNITS):
         super().__init__()
         self.inputs = nn.ParameterList([weights(units, PIXELS) for _ in range(gates)])
         self.cell, self.out = cell(units), nn.Linear(units, 10)
-        self.units, self.segment = units, segment
+        self.units = units
 
     def forward(self, images):
         pixels = images.permute(1, 2, 0)
         rows = list(zip(*[weight @ pixels for weight in self.inputs])) if self.inputs else [(row,) for row in pixels]
         h = torch.zeros(self.units, images.shape[0])
-        for k in range(0, len(rows), self.segment or len(rows)):
-            part = rows[k:k + (self.segment or len(rows))]
-            h = checkpoint(self.states, part, h, use_reentrant=False) if self.segment else self.states(part, h)
-        return self.out(h.t())
-
-    def states(self, rows, h):
         for row in rows:
             h = self.cell(row, h)
-        return h
+        return self.out(h.t())
 
 
 class Fused(nn.Module):
@@ -139,36 +132,9 @@ GRUS = {"textbook": lambda units=UNITS: Recurrent(TextbookCell, 0, units),
         "after": lambda units=UNITS: Recurrent(AfterCell, 3, units), "fused": Fused}
 
 
-def median_times(steps, rounds=15):
-    """The median time of each step, in milliseconds; they take turns."""
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for _ in range(rounds):
-        for name, step in steps.items():
-            start = time.perf_counter()
-            step()
-            times[name].append(1000 * (time.perf_counter() - start))
-    return {name: statistics.median(found[2:]) for name, found in times.items()}
-
-
-def training_step(model, images, labels):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-
-    def step():
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(model(images), labels).backward()
-        optimizer.step()
-    return step
-
-
 def kept_bytes(model, images):
     """Bytes of the activations that backward keeps."""
     return viz.graph(model, images).totals["activation"]
-
-
-def table(head, rows):
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *[[str(cell) for cell in row] for row in rows]]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def times_of_grus(args, images, labels, units):
@@ -176,7 +142,7 @@ def times_of_grus(args, images, labels, units):
     for name, build in GRUS.items():
         torch.manual_seed(args.seed)
         models[name] = build(units)
-    return median_times({name: training_step(model, images, labels) for name, model in models.items()})
+    return common.median_times({name: common.training_step(model, images, labels) for name, model in models.items()})
 
 
 def compare_grus(args, train_data, test_data):
@@ -193,43 +159,6 @@ def compare_grus(args, train_data, test_data):
                                  train_data, test_data, BATCH)
         rows.append((name, times[name], small[name], kept_bytes(model, images), epochs[-1][2]))
     return rows
-
-
-def checkpointing(args, images, labels):
-    """A row for each length of a segment: what is kept outside the checkpoints, the peak, and the time of a step."""
-    models = {}
-    for segment in (0, 14, 7, 4):
-        torch.manual_seed(args.seed)
-        models[segment] = Recurrent(AfterCell, 3, segment=segment)
-    steps = {segment: training_step(model, images, labels) for segment, model in models.items()}
-    times = median_times(steps)
-    return [(segment or "none", times[segment], kept_bytes(models[segment], images)) for segment in models]
-
-
-def forward_mode(args, images, labels):
-    """Time of the loss alone, of its derivative in one direction (forward mode, nothing kept), and of its gradient
-    (backward, which gives all directions at once)."""
-    torch.manual_seed(args.seed)
-    model = Recurrent(VanillaCell, 1)
-    parameters = dict(model.named_parameters())
-    direction = {name: torch.randn_like(p) for name, p in parameters.items()}
-
-    def loss(values):
-        return nn.functional.cross_entropy(torch.func.functional_call(model, values, (images,)), labels)
-
-    def forward():
-        with torch.no_grad():
-            return loss(parameters)
-
-    def jvp():
-        return torch.func.jvp(loss, ({n: p.detach() for n, p in parameters.items()},), (direction,))[1]
-
-    def backward():
-        return torch.autograd.grad(loss(parameters), list(parameters.values()))
-    along = sum((g * direction[name]).sum() for name, g in zip(parameters, backward()))
-    assert torch.allclose(jvp(), along, rtol=1e-3, atol=1e-5)      # the same derivative
-    return median_times({"the loss alone": forward, "its derivative in one direction, forward mode": jvp,
-                         "its gradient, backward mode": backward})
 
 
 def pictures(args):
@@ -255,24 +184,46 @@ Jesse Engel's of that name (2016). MNIST row by row, {units} units, batches of {
 
 {grus}
 
-The paper says up to 40 % for all of its changes, about 10 % of them for the reset gate's place. Here a step of
-"textbook" takes {fused:.2f} and {small_fused:.2f} of the time of the fused one, and one of "before" {reset:.2f} and
-{small_reset:.2f} of that of "after".
+{claims}
 
 {pictures}
 
 ## What is kept, or computed again
 
-Time steps in segments, each a checkpoint: only the states between the segments are kept.
+Time steps in segments, each a checkpoint: only the states between the segments are kept
+(`examples/checkpointing.py`; the network of `mnist_gru.py`).
 
 {checkpoints}
 
 ## Forward mode
 
-One direction at a time, but nothing is kept.
+One direction of the inputs gives the derivatives of all outputs (`examples/forward_mode.py`).
 
 {forward}
 """
+
+
+def by_name(rows):
+    """Times of a step at the two sizes, by form of the GRU."""
+    return {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
+
+
+def table_of_grus(rows):
+    times, small = by_name(rows)
+    head = ("GRU", f"ms per step, {UNITS} units, {BATCH} images", "to textbook",
+            f"{SMALL[1]} units, {SMALL[0]} images", "to textbook", "MB kept for backward", "test accuracy")
+    return common.table(head, [
+        (name, f"{t:.2f}", f"{t / times['textbook']:.2f}", f"{s:.2f}", f"{s / small['textbook']:.2f}",
+         f"{kept / 1e6:.2f}", f"{right:.4f}") for name, t, s, kept, right in rows])
+
+
+def claims(rows):
+    """What the paper says of the GRU, and what was measured."""
+    times, small = by_name(rows)
+    return (f"The paper says up to 40 % for all of its changes, about 10 % of them for the reset gate's place. Here a "
+            f"step of \"textbook\" takes {times['textbook'] / times['fused']:.2f} and "
+            f"{small['textbook'] / small['fused']:.2f} of the time of the fused one, and one of \"before\" "
+            f"{times['before'] / times['after']:.2f} and {small['before'] / small['after']:.2f} of that of \"after\".")
 
 
 def main(argv=None):
@@ -280,24 +231,16 @@ def main(argv=None):
     train_data, test_data = common.mnist(args)
     images, labels = train_data[0][:BATCH], train_data[1][:BATCH]
     rows = compare_grus(args, train_data, test_data)
-    times, small = {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
-    head = ("GRU", f"ms per step, {UNITS} units, {BATCH} images", "to textbook",
-            f"{SMALL[1]} units, {SMALL[0]} images", "to textbook", "MB kept for backward", "test accuracy")
-    grus = table(head, [(name, f"{t:.2f}", f"{t / times['textbook']:.2f}", f"{s:.2f}", f"{s / small['textbook']:.2f}",
-                         f"{kept / 1e6:.2f}", f"{right:.4f}") for name, t, s, kept, right in rows])
-    checkpoints = table(("steps in a segment", "ms per step", "MB kept outside"),
-                        [(segment, f"{t:.2f}", f"{kept / 1e6:.2f}")
-                         for segment, t, kept in checkpointing(args, images, labels)])
-    forward = table(("", "ms"), [(name, f"{t:.2f}") for name, t in forward_mode(args, images, labels).items()])
+    grus = table_of_grus(rows)
+    checkpoints = common.table(checkpointing.HEAD, checkpointing.measure(images, labels, args.seed, (14, 7, 4)))
+    forward = common.table(forward_mode.HEAD, forward_mode.measure(images, labels, args.seed))
     for text in (grus, checkpoints, forward):
         print(f"\n{text}")
     if args.out:
         os.makedirs(args.out, exist_ok=True)
         shown = "\n".join(f"![{name}]({os.path.basename(args.out)}/{name}.svg)\n" for name in pictures(args))
         page = PAGE.format(units=UNITS, batch=BATCH, epochs=args.epochs, seed=args.seed, grus=grus, pictures=shown,
-                           reset=times["before"] / times["after"], small_reset=small["before"] / small["after"],
-                           fused=times["textbook"] / times["fused"], small_fused=small["textbook"] / small["fused"],
-                           checkpoints=checkpoints, forward=forward)
+                           claims=claims(rows), checkpoints=checkpoints, forward=forward)
         with open(args.out.rstrip("/") + ".md", "w", encoding="utf-8") as f:
             f.write(page)
     return rows

@@ -3,7 +3,8 @@
     python examples/papers.py --data FOLDER [--page docs/papers.md]
 
 FOLDER holds `mnist` and `imdb`. Each system runs in processes of its own that take turns; where PyTorch is not
-installed its columns stay empty. What the papers report is given with each.
+installed its columns stay empty. What the papers report is given with each. The fifth paper's GRU is compared with
+itself, by differentiable_graphs.py.
 """
 import argparse
 import json
@@ -14,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import common
 import differentiable_graphs
 
 import tinytorch
@@ -43,37 +45,37 @@ def run(library, example, options):
 
 
 def compare(example, options, rounds):
-    """{library: (accuracy per epoch, median seconds per epoch, peak megabytes)} of runs that take turns."""
+    """{library: (rows of a run, median seconds per epoch, peak megabytes)} of runs that take turns."""
     found: dict[str, list] = {"tinytorch": [], "torch": []}
     for _ in range(rounds):
         for library, runs in found.items():
             result = run(library, example, options)
             if result is not None:
                 runs.append(result)
-    return {library: ([row[2] for row in runs[0]["rows"]],
+    return {library: (runs[0]["rows"],
                       statistics.median(row[3] for result in runs for row in result["rows"]),
                       statistics.median(result["megabytes"] for result in runs))
             for library, runs in found.items() if runs}
 
 
-def section(title, example, options, reported, found, epochs):
+def section(title, example, options, reported, found, count):
     """Markdown of one system."""
-    head = ["", *[f"epoch {k}" for k in range(1, epochs + 1)], "seconds per epoch", "peak MB"]
-    rows = [(library, *[f"{right:.4f}" for right in accuracies], f"{seconds:.2f}", f"{megabytes:.0f}")
-            for library, (accuracies, seconds, megabytes) in found.items()]
+    head = ["", *[f"epoch {k}" for k in range(1, count + 1)], "seconds per epoch", "peak MB"]
+    rows = [(library, *[f"{row[2]:.4f}" for row in epochs], f"{seconds:.2f}", f"{megabytes:.0f}")
+            for library, (epochs, seconds, megabytes) in found.items()]
     own, other = ["not reported" if x is None else str(x) for x in reported]
     if len(found) == 2:
-        rows.append(("ratio", *[""] * epochs, f"{found['tinytorch'][1] / found['torch'][1]:.2f}",
+        rows.append(("ratio", *[""] * count, f"{found['tinytorch'][1] / found['torch'][1]:.2f}",
                      f"{found['tinytorch'][2] / found['torch'][2]:.2f}"))
     command = " ".join(["python", f"examples/{example}.py", "--data FOLDER", *options])
     return (f"## {title}\n\n`{command}`. Test accuracy in the papers: {own} (their system), {other} (what they compare "
-            f"with).\n\n{differentiable_graphs.table(head, rows)}\n")
+            f"with).\n\n{common.table(head, rows)}\n")
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", required=True, help="folder with mnist and imdb in it")
-    parser.add_argument("--page", help="write the outcome to this file")
+    parser.add_argument("--page", help="write the outcome to this file, and pictures to folders beside it")
     parser.add_argument("--rounds", type=int, default=2, help="runs of each system (2)")
     parser.add_argument("--epochs", type=int, help="instead of the papers' numbers of epochs")
     parser.add_argument("--limit", type=int, help="use no more training examples than this")
@@ -83,19 +85,39 @@ def main(argv=None):
              f"Python {platform.python_version()}, tinytorch {tinytorch.__version__}, threads: {threads}; each system "
              f"{args.rounds} times in processes that take turns, medians of the epochs' times, seed 0. PyTorch runs "
              "the same file with its imports swapped.\n"]
-    for title, example, more, folder, reported, epochs in SYSTEMS:
+    folder = Path(args.page or "").with_suffix("")
+    for title, example, more, data, reported, epochs in SYSTEMS:
         epochs = args.epochs or epochs
-        options = ["--data", os.path.join(args.data, folder), "--epochs", str(epochs), *more]
-        if args.limit:
-            options += ["--limit", str(args.limit)]
-        found = compare(example, options, args.rounds)
+        found = compare(example, [*options(args, data, epochs), *more], args.rounds)
         parts.append(section(title, example, more, reported, found, epochs))
         print(parts[-1], flush=True)
-    parts.append("## Optimizing RNNs with differentiable graphs\n\nThe fifth paper has [a page of its "
-                 "own](differentiable_graphs.md).\n")
+        if args.page:
+            folder.mkdir(parents=True, exist_ok=True)
+            name = "_".join([example, *[word.lstrip("-") for word in more]]) + ".png"
+            common.picture(folder / name, found["tinytorch"][0])
+            parts.append(f"![loss and accuracy]({folder.name}/{name})\n")
+    parts.append(fifth(args, folder.parent))
     if args.page:
         with open(args.page, "w", encoding="utf-8") as f:
             f.write("\n".join(parts))
+
+
+def options(args, data, epochs):
+    """The options of an example."""
+    limit = ["--limit", str(args.limit)] if args.limit else []
+    return ["--data", os.path.join(args.data, data), "--epochs", str(epochs), *limit]
+
+
+def fifth(args, folder):
+    """Markdown of the paper that has an example, and a page, of its own."""
+    out = ["--out", str(folder / "differentiable_graphs")] if args.page else []
+    rows = differentiable_graphs.main([*options(args, "mnist", args.epochs or 2), *out])
+    shown = ("![GRU, the reset gate before](differentiable_graphs/gru_before.svg)\n\n![GRU, the reset gate after]"
+             "(differentiable_graphs/gru_after.svg)\n\nAll of it: [its own page](differentiable_graphs.md).\n")
+    return ("## Optimizing RNNs with differentiable graphs\n\n"
+            "`python examples/differentiable_graphs.py --data FOLDER`.\n\n"
+            f"{differentiable_graphs.table_of_grus(rows)}\n\n{differentiable_graphs.claims(rows)}\n\n"
+            + shown * bool(args.page))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ def _summaries():
 
 
 def pytest_collection_finish(session):
-    """Leaves what the collected tests consist of, and torch, out of every collection of garbage, and of the walk over
-    all objects by which tinytorch.viz finds the arrays that there are: some million objects."""
+    """Leaves what the collected tests consist of, and torch, out of every collection of garbage: some million
+    objects."""
     gc.collect()
     gc.freeze()
 

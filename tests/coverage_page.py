@@ -9,7 +9,8 @@ import tinytorch
 from tinytorch.autograd.public import TABLE
 
 PATH = Path(tinytorch.__file__).parent.parent / "docs" / "coverage.md"
-SPACES = ("torch", "torch.linalg", "torch.special", "torch.nn.functional")
+SPACES = ("torch", "torch.linalg", "torch.fft", "torch.special", "torch.signal.windows", "torch.masked",
+          "torch.nn.functional")
 _HEAD = """# Public functions
 
 Written by `python -m tests.coverage_page` from the registrations above the functions (`tinytorch/autograd/public.py`).

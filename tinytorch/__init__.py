@@ -16,7 +16,8 @@ from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enab
 from .autograd.promotion import result_type
 from .autograd.tensor_methods import detach
 from .device import device
-from .dtypes import (bfloat16, bool, can_cast, complex64, complex128, dtype, finfo, float16, float32, float64,
+from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128, dtype, finfo, float8_e4m3fn,
+                     float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
 from .legacy import *
@@ -38,20 +39,26 @@ from .ops.creation.factories import *
 from .ops.creation.buffers import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
+from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
 from .ops.inplace import *
 from .ops.layout.join import *
+from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *
 from .ops.linalg.products import *
 from .ops.linalg.added import *
 from .ops.linalg.spectra import *
 from .ops.linalg.triangular import *
+from .ops.linalg.householder import *
+from .ops.linalg.lowrank import *
+from .ops.linalg.lu import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
+from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
@@ -61,7 +68,9 @@ from .ops.nn.pool import *
 from .ops.elementwise.power import *
 from .ops.linalg.contractions import *
 from .ops.random.factories import *
+from .ops.random.gamma import *
 from .ops.creation.ranges import *
+from .ops.creation.windows import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
@@ -71,6 +80,7 @@ from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *
 from .ops.layout.scatter import *
 from .ops.layout.slices import *
+from .ops.layout.gradient import *
 from .ops.layout.shape import *
 from .ops.nn.elu import *
 from .ops.nn.relu import *
@@ -79,6 +89,8 @@ from .ops.nn.softmax import *
 from .ops.reduction.sorting import *
 from .ops.elementwise.special import *
 from .ops.reduction.statistics import *
+from .ops.reduction.correlation import *
+from .ops.reduction.histograms import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
@@ -93,16 +105,16 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import func, linalg, nn, optim, return_types, serialization, special, utils, version
+from . import func, linalg, nn, optim, return_types, serialization, utils, version
 from .func import vmap
 
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
-cfloat, cdouble = complex64, complex128
+chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "jit", "mps", "multiprocessing",
-          "profiler", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "jit",
+          "masked", "mps", "multiprocessing", "profiler", "signal", "special", "vision", "viz", "xpu")
 
 
 def __getattr__(name):

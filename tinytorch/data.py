@@ -36,7 +36,7 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         leaf = leaf[0]
     if depth > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
-    classes = _classes(data, depth)
+    classes, given = _classes(data, depth), data
     try:
         if not classes <= _PYTHONS and not all([issubclass(c, _OF_NUMPY) or c in _PYTHONS for c in classes]):
             raise ValueError                   # tensors, empty lists, odd things: the long way
@@ -49,7 +49,7 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         np.abs(array).max() >= 1 << 63)        # ints, and NumPy has no dtype for all of them
     if dtype is None:
         if large or not classes <= _PYTHONS:
-            dtype = _infer(data)
+            dtype = _infer(given)
             large = dtype.category == 1 and (large or np.bool_ in classes) or dtype is dt.uint64
         else:
             dtype = dt.of_scalar(array.dtype.type(0).item())
@@ -150,7 +150,7 @@ def _convert(data, array, target):
     numpy_dtype = target.numpy
     if array.dtype == numpy_dtype:
         return array
-    if array.dtype.kind == dt.COMPLEX and target.category == 2:
+    if dt.kind(array.dtype) == dt.COMPLEX and target.category == 2:
         raise TypeError("must be real number, not complex")
     if target.category == 1 and array.size and array.dtype.kind in dt.INTEGER:
         limits = np.iinfo(numpy_dtype)
@@ -195,7 +195,7 @@ def _plain(x, shape, depth):
         if isinstance(x, Tensor):
             if x.array.size != 1:
                 raise ValueError("only one element tensors can be converted to Python scalars")
-            return x.array.reshape(-1)[0] if x.array.dtype != dt.BFLOAT16 else np.float32(x.item())
+            return dt.numbers(x.array).reshape(-1)[0]
         if isinstance(x, (list, tuple)):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
         return x

@@ -1,8 +1,8 @@
 """torch's number types on NumPy's, and torch's rules for mixing them.
 
-A tensor's dtype is that of its array: nothing else is stored. bfloat16, which NumPy lacks, is a
-one-field record of 16 bits: it can be stored, viewed, indexed and converted, and every
-arithmetic op on it computes in float32 and rounds back.
+A tensor's dtype is that of its array: nothing else is stored. What NumPy lacks is a record of bits (`stored.py`): it
+can be stored, viewed, indexed and converted. Arithmetic on bfloat16 computes in float32 and rounds back, and so does
+the little that torch has on complex32 (in complex64) and on float8.
 """
 from __future__ import annotations
 
@@ -10,15 +10,29 @@ import builtins
 
 import numpy as np
 
+from .stored import (
+    BFLOAT16,
+    COMPLEX32,
+    FLOAT8_E4M3FN,
+    FLOAT8_E4M3FNUZ,
+    FLOAT8_E5M2,
+    FLOAT8_E5M2FNUZ,
+    FLOAT8_E8M0FNU,
+    FLOAT8_RECORDS,
+    STORED,
+    from_bfloat16,
+    to_bfloat16,
+)
+
 #: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
-#: which here is bfloat16 alone). They add up: FLOATING + COMPLEX.
+#: which is bfloat16, or one of those that torch has hardly any kernels for). They add up: FLOATING + COMPLEX.
 BOOL, SIGNED, UNSIGNED, NATIVE, WIDENED, COMPLEX = "b", "i", "u", "f", "V", "c"
 INTEGER = SIGNED + UNSIGNED
 INTEGRAL = BOOL + INTEGER
-FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened to float32 for it
+FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened for it
 DIFFERENTIABLE = FLOATING + COMPLEX
 
-_CATEGORIES = {BOOL: 0, UNSIGNED: 1, SIGNED: 1, NATIVE: 2, WIDENED: 2, COMPLEX: 3}
+_CATEGORIES = {BOOL: 0, UNSIGNED: 1, SIGNED: 1, NATIVE: 2, COMPLEX: 3}
 
 
 class dtype:
@@ -38,11 +52,12 @@ class dtype:
         self.itemsize = self.numpy.itemsize
         self.tensor_type = tensor_type         # "FloatTensor": the class that torch once had for it
         self.type_name = tensor_type.removesuffix("Tensor")
-        self.is_complex = self.numpy.kind == COMPLEX
-        self.is_floating_point = self.numpy.kind in FLOATING
+        kind = (STORED[self.numpy].wide if self.numpy.kind == WIDENED else self.numpy).kind
+        self.is_complex = kind == COMPLEX
+        self.is_floating_point = kind == NATIVE
         # torch's promotion goes by category: bool < integer < floating < complex
-        self.category = _CATEGORIES[self.numpy.kind]
-        self.is_signed = self.numpy.kind not in BOOL + UNSIGNED
+        self.category = _CATEGORIES[kind]
+        self.is_signed = kind not in BOOL + UNSIGNED and self.numpy != FLOAT8_E8M0FNU
 
     def __repr__(self):
         return f"torch.{self.name}"
@@ -54,18 +69,15 @@ class dtype:
         return _REAL.get(self, self)
 
     def to_complex(self):
-        """The complex dtype of the same precision. NotImplementedError for float16, whose complex32 is missing."""
-        if self is float16:
-            raise NotImplementedError("complex32, the complex dtype of float16, is not implemented: convert to float32 "
-                                      "or complex64 first")
+        """The complex dtype of the same precision. RuntimeError for float8."""
+        if self in FLOAT8:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.type_name}")
         return _COMPLEX.get(self, complex64 if self.category < 3 else self)
 
 
 def _by_name(name):
     return NAMES[name]
 
-
-BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
 
 bool = dtype("bool", np.bool_, "BoolTensor")
 uint8 = dtype("uint8", np.uint8, "ByteTensor")
@@ -80,19 +92,32 @@ float16 = dtype("float16", np.float16, "HalfTensor")
 bfloat16 = dtype("bfloat16", BFLOAT16, "BFloat16Tensor")
 float32 = dtype("float32", np.float32, "FloatTensor")
 float64 = dtype("float64", np.float64, "DoubleTensor")
+float8_e4m3fn = dtype("float8_e4m3fn", FLOAT8_E4M3FN, "Float8_e4m3fnTensor")
+float8_e5m2 = dtype("float8_e5m2", FLOAT8_E5M2, "Float8_e5m2Tensor")
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", FLOAT8_E4M3FNUZ, "Float8_e4m3fnuzTensor")
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", FLOAT8_E5M2FNUZ, "Float8_e5m2fnuzTensor")
+float8_e8m0fnu = dtype("float8_e8m0fnu", FLOAT8_E8M0FNU, "Float8_e8m0fnuTensor")
+complex32 = dtype("complex32", COMPLEX32, "ComplexHalfTensor")
 complex64 = dtype("complex64", np.complex64, "ComplexFloatTensor")
 complex128 = dtype("complex128", np.complex128, "ComplexDoubleTensor")
 
+FLOAT8 = (float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 ALL = (bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
-       float16, bfloat16, float32, float64, complex64, complex128)
+       float16, bfloat16, float32, float64, *FLOAT8, complex32, complex64, complex128)
 NAMES = {d.name: d for d in ALL}
 PYTHON_TYPES = {builtins.float: float64, builtins.int: int64, builtins.bool: bool, complex: complex128}
 ALIASES = {"short": int16, "int": int32, "long": int64, "half": float16, "float": float32,
-           "double": float64, "cfloat": complex64, "cdouble": complex128}
+           "double": float64, "chalf": complex32, "cfloat": complex64, "cdouble": complex128}
 BY_NUMPY = {d.numpy: d for d in ALL}
 _NOT_MIXED = (uint16, uint32, uint64)          # have no common dtype with other integers
-_REAL = {complex64: float32, complex128: float64}
-_COMPLEX = {float32: complex64, float64: complex128}
+_REAL = {complex32: float16, complex64: float32, complex128: float64}
+_COMPLEX = {real: complex for complex, real in _REAL.items()}
+
+#: Records that torch has few kernels for (`Op.stored`).
+ONLY_COMPLEX32 = frozenset([COMPLEX32])
+ONLY_STORED = ONLY_COMPLEX32 | {*FLOAT8_RECORDS}
+#: Records that hold no infinity.
+FINITE = frozenset(FLOAT8_RECORDS) - {FLOAT8_E5M2}
 
 _default = float32
 
@@ -134,6 +159,8 @@ def set_default_dtype(d: dtype, /) -> None:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    if d in FLOAT8:
+        raise TypeError(f"couldn't find storage object {d.type_name}Storage")
     _default = d
 
 
@@ -156,7 +183,7 @@ def number_of(value):
 
 
 def default_complex():
-    return complex128 if _default is float64 else complex64
+    return _default.to_complex()
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
@@ -170,13 +197,16 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
         _refuse("promote_types", type1=type1, type2=type2)
     if type1 is type2:
         return type1
+    if type1 in FLOAT8 or type2 in FLOAT8:
+        raise RuntimeError("Promotion for Float8 Types is not supported, attempted to promote "
+                           f"{type1.type_name} and {type2.type_name}")
     low, high = sorted((type1, type2), key=lambda d: d.category)
     if high.category != 2 and (type1 in _NOT_MIXED or type2 in _NOT_MIXED):
         raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
                            f"{type1.type_name} and {type2.type_name}")
+    if high.is_complex:
+        return max(low.to_complex(), high, key=lambda d: d.itemsize) if low.category >= 2 else high
     if low.category < high.category:
-        if high is complex64 and low is float64:
-            return complex128
         return high
     if bfloat16 in (low, high):
         other = low if high is bfloat16 else high
@@ -211,6 +241,8 @@ def _lift(higher, lower):
         return higher
     if higher.is_floating_point:
         return higher.to_complex() if lower.is_complex else higher
+    if lower.is_complex:
+        return lower
     if higher is bool or lower.category >= 2:
         return promote_types(higher, lower)
     return higher
@@ -253,14 +285,13 @@ class finfo:
         d = d.to_real()
         self.dtype = d.name
         self.bits = d.itemsize * 8
-        if d is bfloat16:
-            self.eps, self.resolution = 2.0 ** -7, 0.01
-            self.max, self.tiny = 3.3895313892515355e38, 2.0 ** -126
+        if d.numpy in STORED:
+            self.eps, self.max, self.min, self.tiny, self.resolution = STORED[d.numpy].limits
         else:
             info = np.finfo(d.numpy)
             self.eps, self.resolution = float(info.eps), float(f"1e-{info.precision}")
             self.max, self.tiny = float(info.max), float(info.tiny)
-        self.min = -self.max
+            self.min = -self.max
         self.smallest_normal = self.tiny
 
     def __repr__(self):
@@ -278,7 +309,8 @@ class iinfo:
 
     def __init__(self, type):
         if not isinstance(type, dtype) or type.category != 1:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
+            raise TypeError("torch.bool is not supported by torch.iinfo" if type is bool else "torch.iinfo() requires an "
+                            "integer input type. Use torch.finfo to handle 'torch.iinfo'")
         info = np.iinfo(type.numpy)
         self.dtype, self.bits, self.min, self.max = type.name, info.bits, int(info.min), int(info.max)
 
@@ -286,35 +318,56 @@ class iinfo:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
-def to_bfloat16(array):
-    """A floating array as bfloat16 bits, rounded to nearest even (NaN stays NaN)."""
-    bits = np.asarray(array, np.float32).view(np.uint32)
-    rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
-    rounded = np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
-    return _stepping_as(array, rounded.view(BFLOAT16))
+def stored(x, record):
+    """The opposite of `numbers`, also in a tuple, of what was computed: arrays of floating and complex numbers as such
+    records, the real ones beside complex records as float16; anything else as it is."""
+    if x.__class__ is tuple:
+        return tuple([stored(y, record) for y in x])
+    if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in NATIVE + COMPLEX:
+        return x
+    if record == COMPLEX32 and x.dtype.kind == NATIVE:
+        return np.asarray(x, np.float16)
+    return cast(np.asarray(x), record)
 
 
-def from_bfloat16(array):
-    """bfloat16 bits as the float32 array of the same values."""
-    return _stepping_as(array, (array["bfloat16"].astype(np.uint32) << np.uint32(16)).view(np.float32))
+def kind(numpy_dtype):
+    """As `numpy_dtype.kind`, where what is said of bfloat16 is not to hold for other records: complex32 is COMPLEX, and
+    float8 of no kind that has a name here."""
+    letter = numpy_dtype.kind
+    return letter if letter != WIDENED else _KINDS[numpy_dtype]
 
 
-def _stepping_as(array, result):
-    """`result`, made of `array` element by element, with its strides along dimensions of size 1: NumPy sets those as it
-    likes, and torch tells memory formats by them."""
-    if result.ndim < 3:
-        return result
-    strides = tuple([s * result.itemsize // array.itemsize for s in array.strides])
-    if strides == result.strides or any([a != b and n != 1 for a, b, n in zip(strides, result.strides, result.shape)]):
-        return result
-    return np.lib.stride_tricks.as_strided(result, result.shape, strides)
+_KINDS = {BFLOAT16: WIDENED, COMPLEX32: COMPLEX, **dict.fromkeys(FLOAT8_RECORDS, "8")}
+
+
+def joined(real, imag):
+    """The complex32 numbers of parts in float16."""
+    result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), COMPLEX32)
+    result["real"], result["imag"] = real, imag
+    return result
+
+
+def is_complex(numpy_dtype):
+    """Whether a dtype of NumPy's, or a record, is of complex numbers."""
+    return numpy_dtype.kind == COMPLEX or numpy_dtype.kind == WIDENED and numpy_dtype == COMPLEX32
 
 
 def widened(x):
-    """What an op computes with: bfloat16 arrays as float32, also those in a tuple or list, anything else as it is."""
+    """What an op computes with: bfloat16 arrays as float32, also those in a tuple or list, anything else as it is.
+    TypeError, as from NumPy, for other records, which few operations are computed of."""
     if x.__class__ is tuple or x.__class__ is list:
         return x.__class__([widened(y) for y in x])
-    return from_bfloat16(x) if isinstance(x, np.ndarray) and x.dtype == BFLOAT16 else x
+    if not isinstance(x, np.ndarray) or x.dtype.kind != WIDENED:
+        return x
+    if x.dtype != BFLOAT16:
+        raise TypeError(f"{BY_NUMPY[x.dtype].name} is not widened")
+    return from_bfloat16(x)
+
+
+def numbers(x):
+    """The numbers that an array of any records holds, as an array that NumPy can compute with; another array, and what
+    is none, as it is."""
+    return STORED[x.dtype].widen(x) if isinstance(x, np.ndarray) and x.dtype.kind == WIDENED else x
 
 
 def narrowed(x):
@@ -325,12 +378,13 @@ def narrowed(x):
 
 
 def cast(array, numpy_dtype):
-    """`array.astype`, bfloat16 included; complex to real drops the imaginary part. Always a copy."""
-    if array.dtype == BFLOAT16:
-        wide = from_bfloat16(array)
-        return array.copy() if numpy_dtype == BFLOAT16 else wide.astype(numpy_dtype)
-    if numpy_dtype == BFLOAT16:
-        return to_bfloat16(array.real.astype(np.float32))
+    """`array.astype`, records included; complex to real drops the imaginary part. Always a copy."""
+    if array.dtype.kind == WIDENED:
+        if array.dtype == numpy_dtype:
+            return array.copy()
+        array = STORED[array.dtype].widen(array)
+    if numpy_dtype.kind == WIDENED:
+        return STORED[numpy_dtype].narrow(array if numpy_dtype == COMPLEX32 else array.real)
     if array.dtype.kind == COMPLEX and numpy_dtype.kind not in COMPLEX + BOOL:
         array = array.real
     return array.astype(numpy_dtype)

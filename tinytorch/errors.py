@@ -24,6 +24,14 @@ def not_implemented(kernel, x):
     return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name(x)}'")
 
 
+def refuse_records(kernel, x, records=dt.ONLY_STORED):
+    """`not_implemented`, raised if a tensor or array `x` holds such records, by default all but bfloat16: of nothing
+    torch computes nothing."""
+    array = getattr(x, "array", x)
+    if array.dtype.kind == dt.WIDENED and array.dtype in records and array.size:
+        raise not_implemented(kernel, x)
+
+
 def sizes_do_not_match(a, b, dim):
     """The RuntimeError for sizes `a` and `b`, neither of them 1, in dimension `dim` of operands to be broadcast."""
     return RuntimeError(f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension "

@@ -16,7 +16,7 @@ from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
-from .dtypes import BFLOAT16, COMPLEX
+from .dtypes import BFLOAT16, BY_NUMPY, COMPLEX32, WIDENED, is_complex
 
 #: Why conjugated memory cannot be seen as pairs of reals.
 UNRESOLVED = ("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
@@ -60,7 +60,7 @@ def resolved(array: ndarray) -> ndarray:
 
 def seen(memory: ndarray, conj: bool, neg: bool) -> ndarray:
     """`memory`, a plain array, seen through these bits; real numbers have no conjugates."""
-    conj = conj and memory.dtype.kind == COMPLEX
+    conj = conj and is_complex(memory.dtype)
     return Lazy(memory, conj, neg) if conj or neg else memory
 
 
@@ -82,10 +82,8 @@ def address_of(array: ndarray) -> int:
 
 def changed(values: ndarray, conj: bool, neg: bool, order: str = "K") -> ndarray:
     """A copy of `values` conjugated, negated, or both."""
-    if values.dtype == BFLOAT16:
-        result = values.copy(order)
-        result["bfloat16"] ^= _SIGN
-        return result
+    if values.dtype.kind == WIDENED:
+        return _changed_bits(values.copy(order), conj, neg)
     result = np.empty_like(values, order=order)
     if conj:
         np.conjugate(values, out=result)
@@ -94,6 +92,17 @@ def changed(values: ndarray, conj: bool, neg: bool, order: str = "K") -> ndarray
             raise NotImplementedError("\"neg_cpu\" not implemented for 'Bool'")
         np.negative(result if conj else values, out=result)
     return result
+
+
+def _changed_bits(records, conj, neg):
+    if records.dtype == COMPLEX32:
+        for name in ("real",) * neg + ("imag",) * (neg != conj):
+            np.negative(records[name], out=records[name])
+    elif records.dtype == BFLOAT16:
+        records["bfloat16"] ^= _SIGN
+    else:
+        raise NotImplementedError(f"\"neg_cpu\" not implemented for '{BY_NUMPY[records.dtype].type_name}'")
+    return records
 
 
 class Lazy(NDArrayOperatorsMixin):
@@ -163,7 +172,8 @@ class Lazy(NDArrayOperatorsMixin):
 
     def view(self, dtype):
         """As another dtype: as negated numbers if a number of the one is some of the other, else the bits, to read."""
-        if not self.conj_bit and self.raw.real.dtype == np.empty(0, dtype).real.dtype and self.raw.dtype != BFLOAT16:
+        plain = self.raw.dtype.kind != WIDENED
+        if plain and not self.conj_bit and self.raw.real.dtype == np.empty(0, dtype).real.dtype:
             return seen(self.raw.view(dtype), False, True)
         return self.__array__().view(dtype)
 

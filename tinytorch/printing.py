@@ -77,7 +77,7 @@ def _suffixes(tensor):
     else:
         if not _options["edgeitems"]:
             found.append(f"size={array.shape}")
-        if d not in (default, dt.default_complex(), dt.int64, dt.bool):
+        if d not in (default, dt.complex128 if default is dt.float64 else dt.complex64, dt.int64, dt.bool):
             found.append(f"dtype={d}")
     if tensor.grad_fn is not None:
         found.append(f"grad_fn=<{tensor.grad_fn.name().rpartition(':')[2]}>")
@@ -103,8 +103,10 @@ def array_text(array: np.ndarray, indent: int) -> str:
     """The numbers of `array` in brackets; lines after the first are indented by `indent`."""
     if array.size == 0:
         return "[]"
-    if array.dtype == dt.BFLOAT16:
-        array = dt.from_bfloat16(array)
+    without_zero = array.dtype == dt.FLOAT8_E8M0FNU
+    array = dt.numbers(array)
+    if without_zero:                           # it has no zero, and torch prints as such what it rounds zero to
+        array = np.where(array == dt.finfo(dt.float8_e8m0fnu).tiny, np.float32(0), array)
     edge = _options["edgeitems"]
     cut = [array.size > _options["threshold"] and n > 2 * edge for n in array.shape]
     for axis, shortened in enumerate(cut):

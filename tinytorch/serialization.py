@@ -39,7 +39,7 @@ _ALIGNMENT = 64                                # where the bytes of a storage ma
 
 
 # ------------------------------------------------------------------ names in the pickle
-_NO_STORAGE = {dt.uint16, dt.uint32, dt.uint64}      # torch stores these untyped
+_NO_STORAGE = {dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8}      # torch stores these untyped
 _NAMES = {id(value): name for name, value in KNOWN.items()}
 _NAMES[id(UNTYPED)] = "torch.storage.UntypedStorage"
 _PACKAGE = __package__

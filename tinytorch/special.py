@@ -2,16 +2,61 @@
 from __future__ import annotations
 
 from . import dtypes as dt
+from .autograd.op import renamed
 from .autograd.public import public
-from .ops.elementwise import bessel, math, power, rounding, special as functions
-from .ops.elementwise.special import entr
+from .ops.elementwise import (
+    bessel,
+    incomplete_gamma,
+    math,
+    normal,
+    power,
+    rounding,
+    special as functions,
+)
+from .ops.elementwise.bessel_functions import (
+    airy_ai,
+    bessel_j0,
+    bessel_j1,
+    bessel_y0,
+    bessel_y1,
+    modified_bessel_i0,
+    modified_bessel_i1,
+    modified_bessel_k0,
+    modified_bessel_k1,
+    scaled_modified_bessel_k0,
+    scaled_modified_bessel_k1,
+    spherical_bessel_j0,
+)
+from .ops.elementwise.normal import ndtr
+from .ops.elementwise.orthogonal_polynomials import (
+    chebyshev_polynomial_t,
+    chebyshev_polynomial_u,
+    chebyshev_polynomial_v,
+    chebyshev_polynomial_w,
+    hermite_polynomial_h,
+    hermite_polynomial_he,
+    laguerre_polynomial_l,
+    legendre_polynomial_p,
+    shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_u,
+    shifted_chebyshev_polynomial_v,
+    shifted_chebyshev_polynomial_w,
+)
 from .ops.nn import softmax as softmaxes
 from .ops.reduction import statistics
 from .tensor import Tensor
+from .types import Number
 
-__all__ = ["digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "i0e", "i1", "i1e",
-           "log1p", "log_softmax", "logit", "logsumexp", "multigammaln", "polygamma", "psi", "round", "sinc", "softmax",
-           "xlogy"]
+__all__ = [
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v", "chebyshev_polynomial_w", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2",
+    "expit", "expm1", "gammainc", "gammaincc", "gammaln", "hermite_polynomial_h", "hermite_polynomial_he", "i0", "i0e",
+    "i1", "i1e", "laguerre_polynomial_l", "legendre_polynomial_p", "log1p", "log_ndtr", "log_softmax", "logit",
+    "logsumexp", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1",
+    "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1", "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w", "sinc", "softmax", "spherical_bessel_j0",
+    "xlog1py", "xlogy", "zeta"]
 
 
 def _special(name, function):
@@ -19,14 +64,41 @@ def _special(name, function):
     return public("special_" + name)(function)
 
 
+def _of_two(function):
+    """The same for a function of two operands, of which either may be a number: for that torch has other nodes."""
+    name = function.op.name
+    of_first, of_second = renamed(function, name + ".1"), renamed(function, name + ".2")
+
+    def call(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        chosen = function if isinstance(other, Tensor) else of_second
+        return (chosen if isinstance(input, Tensor) else of_first)(input, other, out=out)
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__ = function.__doc__
+    return _special(function.__name__, call)
+
+
 digamma, psi = _special("digamma", functions.digamma), _special("psi", functions.digamma)
+erfcx, log_ndtr, ndtri = (_special(f.__name__, f) for f in (normal.erfcx, normal.log_ndtr, normal.ndtri))
 erf, erfc, erfinv = (_special(f.__name__, f) for f in (functions.erf, functions.erfc, functions.erfinv))
 exp2, expm1, log1p, sinc = (_special(f.__name__, f) for f in (math.exp2, math.expm1, math.log1p, math.sinc))
 i0, i0e, i1, i1e = (_special(f.__name__, f) for f in (bessel.i0, bessel.i0e, bessel.i1, bessel.i1e))
 expit, gammaln = _special("expit", functions.sigmoid), _special("gammaln", functions.lgamma)
 logit, polygamma = _special("logit", functions.logit), _special("polygamma", functions.polygamma)
 logsumexp, multigammaln = _special("logsumexp", statistics.logsumexp), _special("multigammaln", functions.mvlgamma)
-xlogy = _special("xlogy", power.xlogy)
+xlogy, xlog1py, zeta = (_of_two(f) for f in (power.xlogy, power.xlog1py, functions.zeta))
+entr = _special("entr", functions.entr)
+
+
+@public("special_gammainc")
+def gammainc(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`torch.igamma`."""
+    return incomplete_gamma.igamma(input, other, out=out)
+
+
+@public("special_gammaincc")
+def gammaincc(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`torch.igammac`."""
+    return incomplete_gamma.igammac(input, other, out=out)
 
 
 @public("special_log_softmax")

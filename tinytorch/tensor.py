@@ -164,11 +164,11 @@ class Tensor(_Slots):
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating one."""
-        return self.array.dtype.kind in dt.FLOATING
+        return self.array.dtype.kind in dt.FLOATING and not dt.is_complex(self.array.dtype)
 
     def is_complex(self) -> bool:
         """Whether the dtype is complex."""
-        return self.array.dtype.kind == dt.COMPLEX
+        return dt.is_complex(self.array.dtype)
 
     def is_signed(self) -> bool:
         """Whether the dtype has negative numbers."""
@@ -199,20 +199,17 @@ class Tensor(_Slots):
         """The only element as a Python number. RuntimeError if there is not exactly one."""
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
-        if self.array.dtype == dt.BFLOAT16:
-            return float(dt.from_bfloat16(self.array).item())
-        return self.array.item()
+        return dt.numbers(self.array).item()
 
     def tolist(self) -> list | bool | int | float | complex:
         """The elements as nested lists (a number for a 0-dim tensor)."""
-        array = self.array
-        return (dt.from_bfloat16(array) if array.dtype == dt.BFLOAT16 else array).tolist()
+        return dt.numbers(self.array).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The ndarray that holds the numbers: shared, not copied.
 
         RuntimeError if the tensor requires grad, or shows its memory conjugated or negated, unless `force`; TypeError
-        for bfloat16.
+        for a dtype that NumPy lacks.
         """
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
@@ -220,8 +217,8 @@ class Tensor(_Slots):
             bit, name = ("conjugate", "conj") if bits_of(self.array)[0] else ("negative", "neg")
             raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use "
                                f"tensor.resolve_{name}().numpy() instead.")
-        if self.array.dtype == dt.BFLOAT16:
-            raise TypeError("Got unsupported ScalarType BFloat16")
+        if self.array.dtype.kind == dt.WIDENED:
+            raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
         return self.array if type(self.array) is np.ndarray else resolved(self.array)
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:

@@ -26,7 +26,14 @@ OPTIMIZERS = {o.optim_cls.__name__: o for o in optim_db}
 
 #: Absolute and relative tolerance by dtype: a few roundings, grown by sums of some hundred terms.
 TOLERANCE = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 3e-5, torch.float64: 1e-9,
-             torch.complex64: 3e-5, torch.complex128: 1e-9}
+             torch.complex32: 2e-3, torch.complex64: 3e-5, torch.complex128: 1e-9}
+
+
+#: Dtypes that NumPy lacks -> integers of as many bits.
+BITS = {torch.bfloat16: torch.int16, torch.complex32: torch.int32,
+        **dict.fromkeys((torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz,
+                         torch.float8_e8m0fnu), torch.uint8)}
+WIDER = {str(d) for d in BITS}
 
 
 class Different(AssertionError):
@@ -77,7 +84,7 @@ def _tensor(x, memo):
         result = result.conj() if conj else result
         result = (tinytorch._neg_view(result) if neg else result).detach()
         return result.requires_grad_() if x.requires_grad else result
-    plain = _plain(x).view(torch.int16) if x.dtype == torch.bfloat16 else _plain(x)
+    plain = _plain(x).view(BITS[x.dtype]) if x.dtype in BITS else _plain(x)
     try:
         memory = _memory(plain, memo)
     except TypeError as error:
@@ -86,8 +93,8 @@ def _tensor(x, memo):
     array = np.lib.stride_tricks.as_strided(memory[plain.storage_offset():], tuple(plain.shape),
                                             [s * item for s in plain.stride()])
     result = tinytorch.from_numpy(array)
-    if x.dtype == torch.bfloat16:
-        result = result.view(tinytorch.bfloat16).detach()
+    if x.dtype in BITS:
+        result = result.view(convert(x.dtype)).detach()
     if isinstance(x, torch.nn.Parameter):
         return tinytorch.nn.Parameter(result, requires_grad=x.requires_grad)
     if x.is_leaf and x._is_view():             # of a sample, which torch makes outside grad mode
@@ -160,12 +167,15 @@ def _rebound(function):
 
 # ------------------------------------------------------------------ comparing
 def array_of(t):
-    """The numbers of a tensor of either library as an ndarray (bfloat16 as float32)."""
+    """The numbers of a tensor of either library as an ndarray (of a dtype that NumPy lacks, as float32 or
+    complex64)."""
     if isinstance(t, torch.Tensor):
         t = _plain(t)
-        return (t.float() if t.dtype == torch.bfloat16 else t).numpy()
-    t = t.detach().resolve_conj().resolve_neg()
-    return (t.float() if t.dtype == tinytorch.bfloat16 else t).numpy()
+    else:
+        t = t.detach().resolve_conj().resolve_neg()
+    if str(t.dtype) in WIDER:
+        t = t.cfloat() if t.is_complex() else t.float()
+    return t.numpy()
 
 
 class Comparisons:
@@ -373,6 +383,13 @@ def spread(items, count):
     return [items[round(i * (len(items) - 1) / (count - 1))] for i in range(count)]
 
 
+def _as_leaf(x):
+    """Of a view that was made without grad of what requires it, which no gradient reaches: the same as a leaf."""
+    if isinstance(x, torch.Tensor) and x.layout is torch.strided and x._is_view() and x.is_leaf and x.requires_grad:
+        return x.detach().requires_grad_()
+    return x
+
+
 def samples(op, dtype, count, requires_grad=False):
     """A few (input, args, kwargs) of an op_db entry, always the same, none of them large: spread over the first 400
     that the entry has, or if three at most are wanted, over the first 24 (most of the time goes into making them)."""
@@ -382,6 +399,7 @@ def samples(op, dtype, count, requires_grad=False):
     found = []
     for sample in op.sample_inputs("cpu", dtype, requires_grad=requires_grad):
         if sum(t.numel() for t in tensors((sample.input, sample.args, sample.kwargs))) <= 20_000:
+            sample = sample.transform(_as_leaf)
             found.append((sample.input, sample.args, sample.kwargs, sample.output_process_fn_grad))
         if len(found) >= enough:
             break

@@ -1,6 +1,9 @@
 """Layers, losses and norms where memory orders, dtypes and special values meet: programs run under both libraries and
 compared line by line, strides included."""
 import pytest
+import torch
+
+import tinytorch
 
 from .fuzz.program import run
 
@@ -190,3 +193,73 @@ def test_lstm_of_half_precision(dtype, packed):
     run(["T.manual_seed(3)", f"m = T.nn.LSTM(3, 2).to(T.{dtype})", "p = list(m.parameters())",
          f"x = {_numbers((2, 2, 3), dtype)}.requires_grad_()", f"y = m({given})[0]", *["y = y.data"] * packed,
          *_gradient("x, *p")])
+
+
+@pytest.mark.parametrize("call", ["multi_margin_loss(x, t, reduction='none')",
+                                  "multi_margin_loss(x, t, p=2, weight=w, reduction='none')",
+                                  "multilabel_margin_loss(x, u, reduction='none')"])
+def test_margins_of_special_values(call):
+    """NaN is beyond no margin."""
+    run(["e = float('nan'); f = float('inf')",
+         "x = T.tensor([[e, 0., 1.], [0., e, 1.], [1., 0., e], [f, 1., 0.], [1., -f, f]]).requires_grad_()",
+         "t = T.tensor([0, 1, 0, 0, 1])", "w = T.tensor([.5, 2., 1.])",
+         "u = T.tensor([[0, -1, -1], [1, 0, -1], [2, -1, -1], [1, -1, -1], [0, 1, -1]])",
+         f"y = F.{call}", "g = T.autograd.grad(loss(y), x)"])
+
+
+@pytest.mark.parametrize("call", ["multi_margin_loss(x, t, weight=w)", "nll_loss(x, t, weight=w)"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int64"])
+def test_class_weights_of_another_dtype(call, dtype):
+    run(["x = T.eye(2)", "t = T.tensor([1, 1])", f"w = T.ones(2, dtype=T.{dtype})", f"y = F.{call}"])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "complex64"])
+@pytest.mark.parametrize("sizes", ["(2,)", "(1, 2)", "(3, 2)"])
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_bce_weight_of_another_dtype(dtype, sizes, reduction):
+    """The loss is multiplied in place: it keeps its dtype and its shape."""
+    run(["x = T.full((3, 2), .3).requires_grad_()", f"w = ((T.arange(6.) + 1)[:int(np.prod({sizes}))] / 4)",
+         f"w = w.reshape({sizes}).to(T.{dtype})", f"y = F.binary_cross_entropy(x, x.detach() + .1, w, "
+         f"reduction={reduction!r})", *_gradient("x", create_graph=True)])
+    run(["x = T.tensor([.3, .6])", f"w = T.ones(2, 2, dtype=T.{dtype})", "y = F.binary_cross_entropy(x, x, w)"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("parameters", ["float32", "float64"])
+@pytest.mark.parametrize("sizes", [(3, 2, 2, 4), (3, 2, 2, 4, 2)])
+def test_rms_norm_with_channels_last(sizes, parameters, dtype):
+    last = "channels_last" + "_3d" * (len(sizes) == 5)
+    for n in range(1, len(sizes) + 1):
+        run([f"x = {_numbers(sizes, dtype)}.to(memory_format=T.{last})",
+             f"w = {_numbers(sizes[-n:], parameters)}.requires_grad_()", f"y = F.rms_norm(x, {sizes[-n:]}, w, .1)"])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["avg", "max"])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64"])
+def test_adaptive_pools_of_nothing(n, kind, dtype):
+    """Which sizes may be 0, and of what dtypes nothing can be pooled."""
+    for lead in ((0,), (2,), (0, 0), (0, 2), (2, 0), (2, 2)):
+        for size in ((0,) * n, (2,) * n, (2,) * (n - 1) + (0,)):
+            for out in (0, 1, 2):
+                run([f"x = T.zeros({lead + size}, dtype=T.{dtype})", f"y = F.adaptive_{kind}_pool{n}d(x, {out})"])
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "constant"])
+@pytest.mark.parametrize("sizes, last", [((2, 3, 3, 1, 3), "channels_last_3d"), ((2, 3, 1, 3), "channels_last")])
+def test_gradients_of_pads_to_nothing(mode, sizes, last):
+    run([f"x = T.ones({sizes}).to(memory_format=T.{last}).requires_grad_()",
+         f"y = F.pad(x, {(0, 0, 0, -1) + (0, 0) * (len(sizes) == 5)}, {mode!r})", *_gradient("x")])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("exponent", ["1 / 3", "-2 / 3", ".7", "1.3", "-1.5", "3.", "2.5"])
+def test_derivatives_of_powers_of_half_precision(dtype, exponent):
+    """They are those of the number itself, not of what the dtype keeps of it: equal to the last bit."""
+    run([f"x = (T.arange(1, 600.) * 3.7).to(T.{dtype}).requires_grad_()", f"y = x.pow({exponent})",
+         "g, = T.autograd.grad(y.sum(), x)", f"e = {exponent} * x.detach().pow({exponent} - 1)"])
+    for t in (torch, tinytorch):
+        x = (t.arange(1, 600.) * 3.7).to(getattr(t, dtype)).requires_grad_()
+        number = eval(exponent)
+        g, = t.autograd.grad(x.pow(number).sum(), x)
+        assert t.equal(g, number * x.detach().pow(number - 1))

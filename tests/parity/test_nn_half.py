@@ -177,3 +177,31 @@ def test_clipping(norm_type, kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         close(program(tinytorch), program(torch), kind, 2, "clipping")
+
+
+LAYOUTS = [lambda x: x, lambda x: x.transpose(1, -1).contiguous().transpose(1, -1),
+           lambda x: x.transpose(0, -1).contiguous().transpose(0, -1), lambda x: x[:, :, :1].expand(x.shape),
+           lambda x: x.to(memory_format=torch.channels_last if isinstance(x, torch.Tensor) else tinytorch.channels_last)
+           if x.ndim == 4 else x * 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parameters", [None, "float32"])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("sizes", [(3, 5, 4, 2), (4, 3, 3), (5, 3)])
+def test_batch_norm_in_any_order(sizes, training, parameters, kind):
+    """Torch has a routine for arrays without gaps, and one that rounds each step for the rest, and for gradients that
+    lie otherwise than the input."""
+    def program(library, of_input, of_gradient):
+        dtype = getattr(library, kind)
+        x = of_input(library.tensor(numbers(*sizes)).to(dtype)).requires_grad_()
+        rest = [library.tensor(numbers(sizes[1], seed=k)).abs().to(getattr(library, parameters or kind))
+                for k in (1, 2, 3, 4)]
+        weight, bias = [v.requires_grad_() for v in rest[:2]]
+        y = library.nn.functional.batch_norm(x, *rest[2:], weight, bias, training, .1, .1)
+        g = of_gradient(library.tensor(numbers(*sizes, seed=5)).to(dtype))
+        found = [y, *library.autograd.grad(y, [x, weight, bias], g)]
+        return [t.to(dtype) for t in found]
+    for a in LAYOUTS[:3] + LAYOUTS[3:] * (len(sizes) > 2):
+        for b in LAYOUTS[:2] + LAYOUTS[4:]:
+            close(program(tinytorch, a, b), program(torch, a, b), kind, 2, "batch norm")

@@ -257,11 +257,3 @@ def test_line(line):
     def first_words(text):                     # torch goes on with the signatures that there are
         return "" if "invalid combination" in text or "argument '" in text else text.split("\n")[0]
     same_outcome(lambda t: value_of(t, line), first_words, tolerance=0)
-
-
-@pytest.mark.parametrize("line", ["T.ones(2, dtype=T.float16) * 1j", "T.ones(2, dtype=T.float16) + T.tensor(1j)",
-                                  "T.result_type(T.ones(2, dtype=T.float16), 1j)", "T.float16.to_complex()"])
-def test_no_complex32(line):
-    import tinytorch
-    with pytest.raises(NotImplementedError, match="complex32"):
-        value_of(tinytorch, line)

@@ -91,7 +91,8 @@ def _compare_gradients(ours, theirs, our_arguments, their_arguments, label):
                                                     materialize_grads=True))
     our_error, a = error_of(lambda: tinytorch.autograd.grad(ours, [p[0] for p in pairs], convert(weights),
                                                             allow_unused=True, materialize_grads=True))
-    if isinstance(error, NotImplementedError):     # asinh_ and its like: here derived as asinh is
+    # asinh_ and its like: here derived as asinh is. igamma itself is not derived by the first operand.
+    if isinstance(error, NotImplementedError) and "igamma" not in str(error):
         assert our_error is None
     elif not refused(our_error, error, f"{label}: gradient"):
         same(list(a), list(b), f"{label}: gradient", scale=10, history=False, bits=False)

@@ -8,16 +8,16 @@ ROOT = Path(torch.__file__).parent
 
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
-    "version allocator dtypes lazy errors device memory_format return_types utils._pytree",
+    "version allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
     "arguments data random printing types",
     "autograd",
     "ops",
-    "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special",
+    "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked",
     "nn func jit distributed",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",
-    "vision viz",
+    "distributions vision viz",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
 

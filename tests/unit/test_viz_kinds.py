@@ -1,6 +1,7 @@
 """tinytorch.viz: parameters, inputs and activations are told apart, and what pack hooks hold is found."""
 import gc
 import threading
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 import tinytorch as torch
 from tinytorch import nn, viz
 from tinytorch.viz.recorder import Recorder
+from tinytorch.viz.view import view
 
-MASK = torch.ones(4, 4).tril() == 0
+from . import viz_models as models
 
 
 class Masked(nn.Module):
@@ -18,10 +20,10 @@ class Masked(nn.Module):
         super().__init__()
         self.weight, self.frozen = nn.Parameter(torch.ones(4, 4)), nn.Parameter(torch.ones(4, 4), requires_grad=False)
         self.register_buffer("scale", torch.ones(4))
-        self.made_inside = made_inside
+        self.made_inside, self.masks = made_inside, [torch.ones(4, 4).tril() == 0]
 
     def forward(self, pair, options):
-        mask = torch.ones(4, 4).tril() == 0 if self.made_inside else MASK
+        mask = torch.ones(4, 4).tril() == 0 if self.made_inside else self.masks[0]
         y = (pair[0] @ self.weight * self.scale) @ self.frozen
         return y.masked_fill(mask, 0.) * options["factor"] * pair[1]
 
@@ -30,8 +32,18 @@ def kept(graph):
     return {(k.name, k.storage.kind, k.storage.name) for step in graph.tape.steps for k in step.kept}
 
 
+@pytest.fixture(params=[False, True], ids=["", "tracing"])
+def tracing(request):
+    """Whether the program traces its memory itself."""
+    if request.param:
+        tracemalloc.start()
+    yield
+    assert tracemalloc.is_tracing() == request.param
+    tracemalloc.stop()
+
+
 @pytest.mark.parametrize("made_inside", [False, True])
-def test_kinds(made_inside):
+def test_kinds(made_inside, tracing):
     pair, options = (torch.ones(4, 4), torch.ones(4, 4)), {"factor": torch.ones(4)}
     found = kept(viz.graph(Masked(made_inside), pair, options))
     mask = "activation" if made_inside else "input"
@@ -39,6 +51,60 @@ def test_kinds(made_inside):
             ("mask", mask, ""), ("other", "input", "input 1 factor"), ("other", "input", "input 0 1")} <= found
     weight, = viz.graph(Masked(made_inside), pair, options).tape.leaves
     assert (weight.name, weight.kind) == ("weight", "parameter")
+
+
+def test_frozen_parameters_and_buffers_are_in_the_graph():
+    graph = models.frozen()
+    one, two, three = graph.tape.steps
+    assert [(argument, s.name, s.kind) for s, argument in one.given] == [
+        ("input", "input", "input"), ("weight", "base.weight", "parameter")]
+    assert [(argument, s.name) for s, argument in two.given] == [("weight", "head.weight"), ("bias", "head.bias")]
+    assert [(argument, s.name, s.dtype.name) for s, argument in three.given] == [("other", "offset", "float32")]
+    assert graph.totals == {"activation": 0, "input": 0, "parameter": 32}      # head.weight, for base.bias
+    data = view(graph)
+    elements, tensors = data["elements"], data["tensors"]
+    nodes = {e["name"]: e for e in elements if e["kind"] in ("parameter", "input")}
+    assert {name: e["grad"] for name, e in nodes.items()} == {
+        "base.bias": True, "input": False, "base.weight": False, "head.weight": False, "head.bias": False,
+        "offset": False}
+    wires = {(elements[tensors[w["tensor"]]["from"]]["name"], elements[w["to"]]["name"], w["argument"], w["grad"],
+             w["kept"]) for w in data["wires"]}
+    assert wires == {
+        ("input", "addmm", "input", False, ""), ("base.weight", "addmm", "weight", False, ""),
+        ("base.bias", "addmm", "bias", True, ""), ("addmm", "addmm", "input", True, ""),
+        ("head.weight", "addmm", "weight", False, "kept"), ("head.bias", "addmm", "bias", False, ""),
+        ("addmm", "add", "input", True, ""), ("offset", "add", "other", False, ""), ("add", "output", "", True, "")}
+    shapes = {elements[t["from"]]["name"]: (t["shape"], t["dtype"]) for t in tensors}
+    assert shapes["offset"] == ([2], "float32") and shapes["head.bias"] == ([2], "float32")
+
+
+def test_what_is_detached_is_still_the_parameter():
+    layer = nn.Linear(3, 3)
+    graph = viz.graph(lambda x: layer(x) * layer.bias.detach(), torch.ones(2, 3), params=dict(layer.named_parameters()))
+    product = graph.tape.steps[-1]
+    assert [(s.name, argument) for s, argument in product.given] == [("bias", "other")]
+    nodes = [e["name"] for e in view(graph)["elements"] if e["kind"] == "parameter"]
+    assert sorted(nodes) == ["bias", "weight"]
+
+
+def test_a_function_of_one_s_own_and_operations_of_many_outputs():
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, scale):
+            return x * scale
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, None
+    x, scale = torch.ones(3, requires_grad=True), torch.ones(3)
+    step, = viz.graph(Scale.apply, x, scale).tape.steps
+    assert [(s.name, argument) for s, argument in step.given] == [("input 1", "argument 1")]
+    lstm = nn.LSTM(2, 2)
+    lstm.requires_grad_(False)
+    graph = viz.graph(lambda x, h, c: lstm(x, (h, c))[0], *[torch.ones(1, 1, 2) for _ in range(2)],
+                      torch.ones(1, 1, 2, requires_grad=True), params=dict(lstm.named_parameters()))
+    given = {s.name for step in graph.tape.steps for s, _ in step.given}
+    assert {"input 0", "input 1", "weight_ih_l0", "bias_hh_l0"} <= given
 
 
 def test_of_a_loss_what_has_no_history_is_an_input():

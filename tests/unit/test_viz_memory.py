@@ -84,7 +84,8 @@ def peak_of(step):
     lambda: (Blocks(), torch.ones(256, 32)),
     lambda: (nn.LSTM(32, 64), torch.ones(28, 16, 32)),
     lambda: (nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(1352, 10)),
-             torch.ones(32, 1, 28, 28))])
+             torch.ones(32, 1, 28, 28)),
+    lambda: (Blocks(60), torch.ones(16, 32))])
 def test_the_peak_is_that_of_a_step_that_nobody_looks_at(make):
     model, x = make()
 
@@ -95,6 +96,14 @@ def test_the_peak_is_that_of_a_step_that_nobody_looks_at(make):
     expected = peak_of(step)
     model.zero_grad()
     assert abs(viz.memory(step).peak - expected) < OBJECTS < expected / 10
+
+
+def test_equal_runs_measure_the_same():
+    model, x = Blocks(12), torch.ones(4, 32)
+    step = step_of(model, x)
+    step()
+    peaks = {viz.memory(step, model).peak for _ in range(4)}
+    assert max(peaks) - min(peaks) < 5000
 
 
 def test_from_and_to():
@@ -171,6 +180,21 @@ def test_a_checkpoint_of_the_program_s_own(use_reentrant):
     assert plain.kept > 10 * report.kept and not plain.again
 
 
+@pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
+def test_a_checkpoint_keeps_nothing_of_a_recurrent_layer(kind):
+    layer, x = kind(8, 64), torch.rand(20, 16, 8)
+
+    def step(checkpointed):
+        out = checkpoint(layer, x, use_reentrant=False)[0] if checkpointed else layer(x)[0]
+        (out * out).sum().backward()
+    expected = gradients(layer, lambda: step(False))
+    assert gradients(layer, lambda: step(True)) == expected
+    out = 20 * 16 * 64 * 4
+    plain, report = viz.memory(lambda: step(False)), viz.memory(lambda: step(True))
+    assert plain.kept > 1.9 * out and report.kept == out + 5056        # of the square, and the random numbers' state
+    assert report.again == 1
+
+
 def test_gradients_of_gradients():
     x = torch.ones(64, 64, requires_grad=True)
 
@@ -198,6 +222,36 @@ def test_data_picture_and_html():
     heights = {name: min(float(point.split(",")[1]) for point in points.split()) for name, points in polygons.items()}
     assert heights["all"] < heights["kept"]    # more is allocated than kept
     assert report._repr_html_().startswith("<svg") and "<table>" in report._repr_html_()
+
+
+def test_save(tmp_path):
+    model = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1))
+    report = viz.memory(step_of(model, torch.ones(16, 8)))
+    report.save(tmp_path / "a.svg", theme="dark")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == report.timeline("dark") != report.timeline("light")
+    report.save(str(tmp_path / "a.html"))
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "tanh" in page and "modules under checkpoint" not in page
+    table = report.checkpoints(repeats=1)
+    assert report.measured is table
+    report.save(tmp_path / "a.html")
+    assert "modules under checkpoint" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    for path in ("a.dot", "a"):
+        with pytest.raises(ValueError, match=r"as .svg, .html or .png, not as"):
+            report.save(tmp_path / path)
+    graph = viz.graph(model, torch.ones(16, 8))
+    with pytest.raises(ValueError, match=r"as .html, not as .svg"):
+        graph.save(tmp_path / "b.svg", memory=report)
+    assert not (tmp_path / "b.svg").exists()
+
+
+def test_equal_modules_are_one_row():
+    model = Blocks(5)
+    report = viz.memory(step_of(model, torch.ones(4, 32)), model)
+    assert sum(map(len, report.by_row)) == len(report.lives) > len(report) == len(report.by_row)
+    for row, lives in zip(report, report.by_row):
+        assert row[0] == sum(life.storage.nbytes for life in lives)
+        assert row[7] == min(life.born for life in lives) and row[8] == max(life.freed for life in lives)
 
 
 # ------------------------------------------------------------------ checkpoints

@@ -1,15 +1,30 @@
-"""tinytorch.viz: the HTML page of a graph in a real browser."""
+"""tinytorch.viz: the HTML pages of a graph and of memory in a real browser."""
+import os
 import re
 import shutil
 
 import pytest
 
+import tinytorch as torch
+from tinytorch import viz
+
 from . import viz_models as models
 
 pytest.importorskip("igraph", reason="pictures need the extra viz")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright from the package index")
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a chromium (apt-get install chromium)")
+
+
+def installed():
+    """The path of a Chromium: of the system, or playwright's own; None without one."""
+    found = [path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path]
+    if not found:
+        with playwright.sync_playwright() as started:
+            found = [path for path in [started.chromium.executable_path] if os.path.exists(path)]
+    return found[0] if found else None
+
+
+BROWSER = installed()
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a chromium: apt-get install chromium, or playwright")
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +37,7 @@ def browser():
 
 @pytest.fixture
 def shown(browser, tmp_path):
-    """Opens the page of a graph without a network; the page must raise no error and ask for nothing."""
+    """Opens the page of a Graph or a Memory without a network; it must raise no error and ask for nothing else."""
     context, errors, asked = browser.new_context(viewport={"width": 1600, "height": 900}, offline=True), [], []
 
     def show(graph, **options):
@@ -37,7 +52,7 @@ def shown(browser, tmp_path):
         return page
     yield show
     context.close()
-    assert not errors and len(asked) == 1
+    assert not errors and len(set(asked)) == 1
 
 
 def element(graph, name, kind="op"):
@@ -53,7 +68,7 @@ def drawn(text):
             re.findall(r'<text [^>]*>([^<]*)<', text), len(re.findall(r'<path class="wire', text)))
 
 
-@pytest.mark.parametrize("name", ["layer", "gru", "gates", "gpt", "branches"])
+@pytest.mark.parametrize("name", ["layer", "gru", "gates", "gpt", "branches", "frozen"])
 @pytest.mark.parametrize("unfold", [(), "all"])
 def test_the_page_draws_what_the_svg_shows(shown, name, unfold):
     graph = getattr(models, name)()
@@ -163,3 +178,86 @@ def test_no_text_leaves_its_box_in_the_browser(shown):
         });
     }).length""")
     assert outside == 0 and page.locator("[data-element]:not(.open)").count() > 100
+
+
+# ------------------------------------------------------------------ memory
+def measured():
+    """A small GPT and what a step of it keeps."""
+    model, indices = models.GPT(blocks=3), torch.zeros(2, 16, dtype=torch.int64)
+    return viz.graph(model, indices, indices), viz.memory(lambda: model(indices, indices).backward(), model)
+
+
+def test_memory_page(shown):
+    _, report = measured()
+    table = report.checkpoints(repeats=1)
+    page = shown(report)
+    rows = page.locator("#lives tbody tr")
+    assert rows.count() == len(report) > 10 and page.locator("#checkpoints tbody tr").count() == len(table) > 3
+    cells = [row.locator("td").all_text_contents() for row in rows.all()]
+    assert cells == [[str(x) for x in row] for row in report]
+    assert page.inner_text("#checkpoints").splitlines()[0] == "modules under checkpoint"
+    assert report.last in page.inner_text("#memory") and "at most" in report.last
+    texts = page.locator(".tinytorch-timeline text").all_text_contents()
+    assert any(report.at_peak.name in text for text in texts)
+    box = page.locator(".tinytorch-timeline").bounding_box()
+    assert box["width"] == 760
+    for k in (0, 20, report.events.index(report.at_peak)):
+        x = 80 + (760 - 80 - 16) * (k + .5) / len(report.events)
+        page.mouse.move(box["x"] + x, box["y"] + 150)
+        said, event = page.inner_text("#moment"), report.events[k]
+        assert said.startswith(f"{k}: {event.phase} of {event.name}") and event.module in said and "at most" in said
+    number = next(k for k, row in enumerate(report) if row[1] == "result")     # of softmax, in all blocks
+    rows.nth(number).hover()
+    life = page.locator(".tinytorch-timeline .life").bounding_box()
+    step = (760 - 80 - 16) / len(report.events)
+    assert life["width"] == pytest.approx(step * (report.rows[number][8] - report.rows[number][7]), abs=3)
+    assert "http" not in page.content().replace("http://www.w3.org/2000/svg", "")
+
+
+def test_memory_below_the_graph(shown):
+    graph, report = measured()
+    page = shown(graph, memory=report)
+    assert page.locator("#lives tbody tr").count() == len(report) and page.locator("#checkpoints").count() == 0
+    number = next(k for k, row in enumerate(report) if row[1] == "result")
+    assert page.locator(".forward text", has_text="softmax").count() == 0
+    page.locator("#lives tbody tr").nth(number).click()
+    assert "softmax" in page.locator(".forward .found").text_content()
+    assert page.locator(".forward text", has_text="softmax").count() == 1      # of the turn that is shown
+    page.wait_for_timeout(300)                 # what comes to lie under the pointer takes nothing away
+    assert page.inner_text("#about").startswith("softmax / SoftmaxBackward0")
+    page.hover(element(graph, "embedding"))
+    assert page.inner_text("#about").startswith("embedding / EmbeddingBackward0")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_memory_light_and_dark(shown, theme):
+    _, report = measured()
+    page = shown(report, theme=theme)
+    fill = "e => getComputedStyle(e).fill"
+    grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 23)"}
+    ground, text = page.locator(".tinytorch-timeline .ground"), page.locator(".tinytorch-timeline text").first
+    assert ground.evaluate(fill) == grounds[theme] and text.evaluate(fill) != grounds[theme]
+    page.click("#theme")
+    assert ground.evaluate(fill) != grounds[theme]
+
+
+def test_no_text_of_a_timeline_is_cut_or_covered(shown):
+    reports = [measured()[1]]
+    x, late = torch.ones(64, 64, requires_grad=True), torch.nn.Linear(64, 64)
+    reports.append(viz.memory(lambda: x.exp().sum().backward()))
+
+    def long():                                # backward begins late
+        y = x
+        for _ in range(40):
+            y = y.exp()
+        late(y).sum().backward(inputs=[late.bias])
+    reports.append(viz.memory(long))
+    for report in reports:
+        page = shown(report)
+        boxes = page.evaluate("""() => [...document.querySelectorAll(".tinytorch-timeline text")].map((t) => {
+            const b = t.getBBox();
+            return [b.x, b.y, b.x + b.width, b.y + b.height];
+        })""")
+        assert all(b[0] >= 0 and b[1] >= 0 and b[2] <= 760 and b[3] <= 316 for b in boxes)
+        for k, a in enumerate(boxes):
+            assert not [b for b in boxes[:k] if a[0] < b[2] and b[0] < a[2] and a[1] < b[3] - 2 and b[1] < a[3] - 2]

@@ -14,7 +14,7 @@ from tinytorch.viz.view import view
 from . import viz_models as models
 
 pytest.importorskip("igraph", reason="pictures need the extra viz")
-NETWORKS = [models.layer, models.gru, models.gates, models.gpt, models.branches]
+NETWORKS = [models.layer, models.gru, models.gates, models.gpt, models.branches, models.frozen]
 #: Unfolded to one turn: the outermost repeat of each network, and what is in it.
 TURNS = {"gru": "GRUCell x28", "gates": "Gates x28", "gpt": "Block x12"}
 
@@ -121,7 +121,7 @@ def test_all_nodes_are_there_forward_and_backward(network):
     elements = graph.view()["elements"]
     times = drawn(graph.svg("all"))
     for e in elements:
-        only_forward = e["kind"] == "input" and not e["grad"]
+        only_forward = e["kind"] in ("input", "parameter") and not e["grad"]
         assert times[e["id"]] == 1 + (not only_forward), e["name"]
     assert set(drawn(graph.svg("all", backward=False)).values()) == {1}
     assert len([e for e in elements if e["kind"] == "op"]) == len(graph.tape.steps)

@@ -81,6 +81,20 @@ class GPT(nn.Module):
         return F.cross_entropy(self.lm_head(self.ln_f(x)).flatten(0, 1), y.flatten())
 
 
+class Tuned(nn.Module):
+    """Frozen parameters and a buffer, of which backward needs some, and takes none a gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.base, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+        self.base.weight.requires_grad_(False)
+        self.head.requires_grad_(False)
+        self.register_buffer("offset", torch.ones(2))
+
+    def forward(self, x):
+        return self.head(self.base(x)) + self.offset
+
+
 class Wrong(nn.Module):
     def __init__(self):
         super().__init__()
@@ -106,6 +120,10 @@ def gates():
 def gpt():
     indices = torch.zeros(2, 16, dtype=torch.int64)
     return viz.graph(GPT(), indices, indices)
+
+
+def frozen():
+    return viz.graph(Tuned(), torch.ones(3, 4))
 
 
 def branches():

@@ -35,7 +35,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_widened(g: Gradient | None) -> bool:
-    """Whether a gradient is a bfloat16 one, with which NumPy cannot compute."""
+    """Whether a gradient is of records, with which NumPy cannot compute."""
     return g is not None and (g.array if isinstance(g, Tensor) else g).dtype.kind == dt.WIDENED
 
 
@@ -46,6 +46,8 @@ def plus(a: Gradient, b: Gradient) -> Gradient:
         if isinstance(total, Tensor) and total.array.strides != a.array.strides:
             total.array = operand_order(total.array, a.array, b.array)         # torch goes by the first one
         return total
+    if a.dtype != dt.BFLOAT16:
+        return (wrap(a) + wrap(b)).array
     return dt.to_bfloat16(dt.from_bfloat16(a) + dt.from_bfloat16(b))
 
 

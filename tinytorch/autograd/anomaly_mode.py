@@ -13,7 +13,7 @@ from .grad_mode import mode, unwatch, watch
 from .places import note_places, open_modules, place, told, unnote_places
 
 
-def _note_forward(node, result):
+def _note_forward(node, result, args):
     """Watches new nodes: notes the Python stack that made them, and the node in whose backward that was."""
     node.metadata["traceback_"] = _stack()
     node.metadata["modules_"], node.metadata["place_"] = open_modules(), place(sys._getframe(2))

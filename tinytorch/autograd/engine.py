@@ -19,7 +19,7 @@ from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
 from .anomaly_mode import watched
 from .grad_mode import mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
-from .node import ANS, AUX, FREED, SELECT, GradientEdge, Node, run_by_steps, shape_of
+from .node import ANS, AUX, FREED, NOWHERE, SELECT, GradientEdge, Node, run_by_steps, shape_of
 from .paths import edge_of, leading_to
 from .promotion import rounded
 from .saved import checked, saved_tensor, with_history
@@ -60,7 +60,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
     step = watched(_step) if mode.anomaly else _step
     edges = [edge_of(root) for root in roots]
     grads = [g if create_graph else g.array for g in grads]
-    careful = create_graph or mode.anomaly or dt.BFLOAT16 in [g.dtype for g in grads]
+    careful = create_graph or mode.anomaly or any([is_widened(g) for g in grads])
     while True:
         for edge, d in zip(edges, grads):      # add each gradient to what has arrived where it goes
             if d is None or edge is None:
@@ -102,7 +102,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
             continue
         if careful or extras is not None:
             grads = step(node, g, edges, create_graph)
-            careful = careful or any([is_widened(d) for d in grads])     # bfloat16 from here on
+            careful = careful or any([is_widened(d) for d in grads])     # records from here on
         else:
             versions = node.versions
             if not versions or (n := len(versions)) == 2 and versions[0][0] == versions[1] \
@@ -148,7 +148,8 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
                 if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
                     accumulate_grad(t, targets[t.node], create_graph)
     if not accumulate:
-        return [as_tensor(targets[edge_of(t)]) for t in inputs]
+        edges = map(edge_of, inputs)           # a view made without grad, of what requires it, is on no way to anything
+        return [None if isinstance(e, Node) and e.op is NOWHERE else as_tensor(targets[e]) for e in edges]
 
 
 def _outside(function, *args):
@@ -171,14 +172,16 @@ def _step(node, g, edges, create_graph):
     saved = checked(node) if node.versions else node.saved
     if create_graph:
         saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
-    narrow = op.function is None and not op.converts and any([is_widened(d) for d in (g if op.multi else (g,))])
+    records = () if op.function is not None or op.converts else [
+        (d.array if isinstance(d, Tensor) else d).dtype for d in (g if op.multi else (g,)) if is_widened(d)]
+    narrow = dt.BFLOAT16 in records
     if create_graph and op.decomposition is not None:
         for i, make in op.stand_ins.items():
             array = make(saved[AUX])
             saved[i] = array if array is None else with_history(node.edges[i - op.first], array)
         grads = _through_decomposition(op, g, [edge is not None for edge in edges], saved)
-    elif narrow and not create_graph:          # the rules for arrays compute with float32
-        grads = (run_by_steps(op.run, g, saved, edges) if op.steps else
+    elif records and not create_graph:         # the rules for arrays compute with float32
+        grads = (run_by_steps(op.run, g, saved, edges) if op.steps or not narrow else
                  op.run(dt.widened(g), dt.widened(saved), edges))
     else:
         grads = (op.run_recorded if create_graph else op.run)(g, saved, edges)
@@ -257,8 +260,9 @@ def _sum_to(g, shape):
     """Sum a gradient down to the shape that was broadcast."""
     if g.shape == shape:
         return g
-    if not isinstance(g, Tensor) and g.dtype == dt.BFLOAT16:
-        return dt.to_bfloat16(_sum_to(dt.from_bfloat16(g), shape))
+    if not isinstance(g, Tensor) and g.dtype.kind == dt.WIDENED:
+        return dt.to_bfloat16(_sum_to(dt.from_bfloat16(g), shape)) if g.dtype == dt.BFLOAT16 else _sum_to(
+            wrap(g), shape).array
     lead = len(g.shape) - len(shape)
     if lead < 0:
         return g.expand(shape) if isinstance(g, Tensor) else np.broadcast_to(g, shape)

@@ -209,7 +209,7 @@ def _record(cls, ctx, args, edges, outputs, multi):
     shapes = tuple([o.array.shape if isinstance(o, Tensor) else None for o in outputs])
     node = new_node(cls._ops[multi], edges, (), (), shapes if multi else shapes[0])
     if mode.grad is not True:
-        mode.grad(node, tuple([o.array if isinstance(o, Tensor) else o for o in outputs]))
+        mode.grad(node, tuple([o.array if isinstance(o, Tensor) else o for o in outputs]), args)
     ctx._inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
     if any([input is not None and input[1] == dt.BFLOAT16 for input in ctx._inputs]):
         node.extras()                          # backward looks at what comes out of this node: bfloat16
@@ -347,7 +347,7 @@ def _checked(name, i, g, input, wanted):
     if not wanted:
         return None
     shape, dtype = input
-    if g.is_complex() and dtype.kind != dt.COMPLEX:
+    if g.is_complex() and not dt.is_complex(dtype):
         raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
                            "true, but got false.  (Could this error message be improved?  If so, please report an "
                            "enhancement request to PyTorch.)")

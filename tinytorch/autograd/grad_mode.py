@@ -9,7 +9,7 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import not_a_tensor
@@ -77,13 +77,13 @@ class _Mode(threading.local):
 mode = _Mode()
 
 
-def watch(function: Callable[[Node, Any], None]) -> None:
-    """Call function(node, result) for every node that this thread records, with the array or the tuple that its
-    operation gave, until `unwatch(function)`."""
+def watch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:
+    """Call function(node, result, args) for every node that this thread records, with the array or the tuple that its
+    operation gave and what that was given, until `unwatch(function)`."""
     _set_watchers((*mode.watchers, function))
 
 
-def unwatch(function: Callable[[Node, Any], None]) -> None:
+def unwatch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:
     watchers = list(mode.watchers)
     watchers.remove(function)
     _set_watchers(tuple(watchers))
@@ -96,9 +96,9 @@ def _set_watchers(watchers):
         mode.grad = mode.recorder
 
 
-def _tell_watchers(node, result):
+def _tell_watchers(node, result, args):
     for watcher in mode.watchers:
-        watcher(node, result)
+        watcher(node, result, args)
 
 
 INFERENCE_WRITE = (

@@ -49,7 +49,7 @@ class Op:
 
     function = None            # the autograd.Function that this is, if it is one
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
-    converts = False           # between dtypes: its rule takes bfloat16 as it is
+    converts = False           # between dtypes: its rule takes records as they are
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
@@ -62,6 +62,9 @@ class Op:
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
+    stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded
+    on_records = None          # its forward for arrays of those, where torch rounds in its middle
+    original = None            # the op that this one is under another name
     _widened = None
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
@@ -105,6 +108,7 @@ class Op:
         """The same operation under another name."""
         op = copy.copy(self)
         op._set_name(name)
+        op.original = self
         self.registry[op] = None
         return op
 
@@ -119,6 +123,19 @@ class Op:
             op = self._widened = copy.copy(self)
             op.forward, op.computes_in = self.in_bfloat16 or compute, dt.DIFFERENTIABLE
         return self._widened
+
+    def of_records(self, record: np.dtype) -> Op:
+        """The same operation for records other than bfloat16: computed as widened, and the result rounded, as it is
+        after each operation in the rules."""
+        forward, run = self.forward, self.run
+
+        def by_steps(g, saved, edges):
+            return run(g, saved, edges) if isinstance(g, Tensor) else run_by_steps(run, g, saved, edges)
+        op = copy.copy(self)
+        op.forward = self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record))
+        op.computes_in = dt.DIFFERENTIABLE
+        op.run, op.converts, op.stored = by_steps, True, (record,)
+        return op
 
     def with_wide_scalar(self) -> Op:
         """The same operation of a tensor in half precision and a number, or a float32 tensor of one: computed in
@@ -232,13 +249,15 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def run_by_steps(run: Callable, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> list:
-    """The rules of an op for bfloat16 arrays, computed as with tensors: rounded after each operation."""
-    def wrapped(x):
-        if x.__class__ is list or x.__class__ is tuple:        # of an op of many outputs
-            return x.__class__([wrapped(y) for y in x])
+    """The rules of an op for arrays of records, computed as with tensors: rounded after each operation."""
+    many = g.__class__ is list or g.__class__ is tuple         # of an op of many outputs; other tuples are indices
+
+    def wrapped(x, depth):
+        if depth and (x.__class__ is list or x.__class__ is tuple):
+            return x.__class__([wrapped(y, depth - 1) for y in x])
         return wrap(x) if isinstance(x, np.ndarray) else x
 
-    return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g), wrapped(saved), edges)]
+    return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g, 1), wrapped(saved, 1 + many), edges)]
 
 
 class Extras:

@@ -65,7 +65,7 @@ _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, steps: bool = False, elementwise: bool = False,
+       backward_name: str | None = None, steps: bool = False, elementwise: bool = False, kernel: str | None = None,
        stand_ins: dict[str, Callable] | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
@@ -74,18 +74,19 @@ def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool =
     of that of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
     """
     def decorate(forward):
-        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs,
-               backward_name=backward_name, stand_ins=stand_ins)
+        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, kernel, backward_name,
+               stand_ins)
         o.steps, o.elementwise = steps, elementwise
         return finish(_general, o)
     return decorate
 
 
 def single(name: str | None = None, aux: bool = False, view: bool = False, backward_name: str | None = None,
-           **rules: Callable) -> Callable[[Callable], Callable]:
+           kernel: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
     def decorate(forward):
-        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, backward_name=backward_name))
+        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, kernel=kernel,
+                                  backward_name=backward_name))
     return decorate
 
 
@@ -150,7 +151,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
     if make in _SIGNATURES:
         call.__signature__ = _SIGNATURES[make]
         call.__annotations__ = _ANNOTATIONS[make]
-    call.op, call.make, call.widened = o, (make, flags), None
+    call.op, call.make, call.widened, call.stored = o, (make, flags), None, {}
     return call
 
 
@@ -210,7 +211,7 @@ def _unary(o, forward, to_float, casts):
             node.shape = source.shape if source.__class__ is Node else result.shape    # to share a tuple is quicker
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input,))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -323,7 +324,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input, other))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -379,7 +380,7 @@ def _single(o, forward):
             node.shape = result.shape
             node.hooks = None
             if recorder is not True:
-                recorder(node, result)
+                recorder(node, result, (input, *attributes))
             tensor.node = node
             tensor._requires_grad = True
         else:
@@ -463,7 +464,7 @@ def _general(o, forward):
         node.shape = result.shape
         node.hooks = None
         if recorder is not True:
-            recorder(node, result)
+            recorder(node, result, args)
         tensor.node = node
         tensor._requires_grad = True
         return tensor

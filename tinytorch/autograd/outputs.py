@@ -47,4 +47,4 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
     saved.append(extra)
     node.saved, node.versions = saved, tuple(versions) or (NOTHING if extra is None else UNWATCHED)
     if mode.grad is not True:
-        mode.grad(node, tuple([t.array for t in outputs]))
+        mode.grad(node, tuple([t.array for t in outputs]), args)

@@ -31,7 +31,8 @@ FLOATS = "fd"
 C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
            "Int": "int", "Short": "short int", "UInt16": "short unsigned int", "UInt32": "unsigned int",
            "UInt64": "long unsigned int", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
-           "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}
+           "ComplexHalf": "c10::complex<c10::Half>", "ComplexFloat": "c10::complex<float>",
+           "ComplexDouble": "c10::complex<double>", **{d.type_name: f"c10::{d.type_name}" for d in dt.FLOAT8}}
 
 
 def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
@@ -87,6 +88,8 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
     if o.wide_scalar is not None and d in _HALVES and _is_wide_scalar(other, d):
         other = converted(other, _FLOAT32) if isinstance(other, Tensor) else dt.number_of(other)
         return o.wide_scalar(_in_dtype(input, d.numpy), other)
+    if o.wide_scalar is not None and d in dt.FLOAT8:
+        raise not_implemented(f"{o.name}_cpu_reduced_float", d)
     input, other = _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
     if number_first and o.of_first_number is not None:
         return o.of_first_number(input, other)
@@ -178,12 +181,12 @@ def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
 
 def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as the 0-dim array that a tensor of a dtype stores. RuntimeError if it does not fit."""
-    kind = numpy_dtype.kind
+    kind, is_complex = numpy_dtype.kind, dt.is_complex(numpy_dtype)
     if kind == dt.NATIVE and value.__class__ is float and -65504.0 <= value <= 65504.0:
         return np.array(value, numpy_dtype)    # what every float dtype can hold
     number = value.item() if isinstance(value, (ndarray, np.generic)) else value
     if isinstance(number, complex):
-        if kind != dt.COMPLEX and number.imag == 0:
+        if not is_complex and number.imag == 0:
             number = number.real
     elif isinstance(number, int):
         dt.check_long(number)
@@ -194,11 +197,10 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
         low = 0 if isinstance(number, float) and not signed else -high - signed     # a negative int wraps around
         if fits and low <= number <= (float(high) if isinstance(number, float) else high):      # in doubles, as in C
             return scalar_as(int(number) & (1 << 64) - 1, numpy_dtype)
-    elif kind == dt.BOOL or kind == dt.COMPLEX and not isinstance(number, (float, complex)):
-        return np.array(number, numpy_dtype)
-    elif kind == dt.COMPLEX or not isinstance(number, complex):
-        largest = _largest(numpy_dtype)
-        if not any([math.isfinite(part) and abs(part) > largest for part in (number.real, number.imag)]):
+    elif kind == dt.BOOL or is_complex and not isinstance(number, (float, complex)):
+        return scalar_as(number, numpy_dtype)
+    elif is_complex or not isinstance(number, complex):
+        if all([_holds(numpy_dtype, part) for part in (number.real, number.imag)[:1 + is_complex]]):
             return scalar_as(number, numpy_dtype)
     name = _STORED.get(numpy_dtype.name) or C_NAMES[dt.BY_NUMPY[numpy_dtype].type_name]
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
@@ -206,19 +208,28 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
 
 def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """As `stored_as`, but in half precision a number that is too large is infinite: what torch.scalar_tensor makes."""
-    if numpy_dtype.char not in "eV":
+    if numpy_dtype.char not in "eV" or numpy_dtype == dt.COMPLEX32:
         return stored_as(value, numpy_dtype)
     with np.errstate(over="ignore"):
         return dt.cast(stored_as(value, np.dtype(np.float64)), numpy_dtype)
 
 
 def filled_as(value: Number, numpy_dtype: np.dtype, count: int) -> np.ndarray:
-    """The number that fills a tensor of `count` elements: a single one in half precision may be infinite too."""
+    """The number that fills a tensor of `count` elements: a single one in half precision may be infinite too, and
+    several in complex32."""
+    if numpy_dtype == dt.COMPLEX32 and count != 1:
+        return scalar_as(value, numpy_dtype)
     return (as_scalar_tensor if count == 1 else stored_as)(value, numpy_dtype)
 
 
-def _largest(numpy_dtype):
-    return dt.finfo(dt.BY_NUMPY[numpy_dtype]).max
+def _holds(numpy_dtype, part):
+    """Whether the numbers of a floating or complex dtype reach as far as a float, or an integer, which is not held to
+    the smallest one."""
+    limits = dt.finfo(dt.BY_NUMPY[numpy_dtype])
+    if math.isfinite(part):
+        low = limits.min if isinstance(part, float) else -limits.max
+        return low <= part <= limits.max
+    return math.isnan(part) or numpy_dtype not in dt.FINITE
 
 
 #: How C++ calls the integers that a number is converted to.
@@ -233,10 +244,10 @@ def scalar_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
         if numpy_dtype.kind in dt.INTEGER:
             bits = 8 * numpy_dtype.itemsize
             return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
-    if isinstance(value, complex) and numpy_dtype.kind != dt.COMPLEX:
+    if isinstance(value, complex) and not dt.is_complex(numpy_dtype):
         raise RuntimeError(f"value cannot be converted to type {dt.BY_NUMPY[numpy_dtype].name} without overflow")
-    if numpy_dtype == dt.BFLOAT16:
-        return dt.to_bfloat16(np.array(value, np.float32))
+    if numpy_dtype.kind == dt.WIDENED:
+        return dt.cast(np.array(value, dt.STORED[numpy_dtype].wide), numpy_dtype)
     return np.array(value, numpy_dtype)
 
 
@@ -266,6 +277,7 @@ def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
         if call.widened is None:
             make, flags = call.make
             call.widened = make(call.op.widened(), call.op.widened().forward, *flags)
+            call.widened.plain = call
         return call.widened(*args, **kwargs)
     result = call(*map(_widened, args), **{name: _widened(x) for name, x in kwargs.items()})
     return like_tuple(result, map(rounded, result)) if isinstance(result, tuple) else rounded(result)
@@ -280,12 +292,37 @@ def rounded(x: Any) -> Any:
     return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x.array.dtype == _FLOAT32 else x
 
 
+def of_records(o: Op, call: Callable, *operands: Any, kernel: str = "", elementwise: bool = False) -> Any:
+    """An operation on records other than bfloat16: computed as widened where torch has it, else NotImplementedError for
+    the kernel (that of the op). What is not `elementwise` torch has of nothing."""
+    tensor = next(x for x in operands if isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED)
+    record, call = tensor.array.dtype, getattr(call, "plain", call)
+    o = call.op
+    if record not in o.stored and (elementwise or all([x.array.size for x in operands if isinstance(x, Tensor)])):
+        raise not_implemented(o.kernel or kernel or o.name, tensor)
+    if record not in call.stored:
+        make, flags = call.make
+        of_record = o.of_records(record)
+        call.stored = {**call.stored, record: make(of_record, of_record.forward, *flags)}
+    return of_source(call.stored[record](*operands), record)
+
+
+def of_source(result: Any, source: np.dtype) -> Any:
+    """What was made of numbers of a dtype: backward looks at what comes out of a node whose gradients are records."""
+    if source.kind == dt.WIDENED and isinstance(result, Tensor) and result.node is not None:
+        result.node.extras()
+    return result
+
+
 def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Exception) -> Any:
-    """Why the forward of a primitive failed: bfloat16, memory, or what `error` says."""
+    """Why the forward of a primitive failed: a record, memory, or what `error` says."""
     if not isinstance(error, TypeError):
         raise refusal(error) from None
-    if o.computes_in == dt.DIFFERENTIABLE or not any(
-            [isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 for x in args]):
+    records = [x.array.dtype for x in args if isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED]
+    converted_already = o.computes_in == dt.DIFFERENTIABLE
+    if records and dt.BFLOAT16 not in records and not (converted_already and records[0] in o.stored):
+        return of_records(o, call, *args)
+    if converted_already or not records:
         raise error
     return in_float32(call, *args)
 
@@ -299,8 +336,15 @@ def by_steps(forward: Callable) -> Callable:
 
 def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
     """torch's RuntimeError for operations that take complex tensors but not their gradients."""
-    if mode.grad and any([x is not None and x.array.dtype.kind == dt.COMPLEX and x._requires_grad for x in tensors]):
+    if mode.grad and any([x is not None and dt.is_complex(x.array.dtype) and x._requires_grad for x in tensors]):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
+
+
+def underivable(name: str) -> Callable:
+    """The derivative rule of a function for which torch has none."""
+    def rule(g):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+    return rule
 
 
 def refuse_gradient(function: str, argument: str, tensor: Tensor | None) -> None:
@@ -319,12 +363,20 @@ def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None)
     """An input whose dtype the forward does not take (bfloat16, an integer where a float is needed), or too large."""
     if error is not None and not isinstance(error, TypeError):
         raise refusal(error)
-    if input.array.dtype == dt.BFLOAT16:
-        return in_float32(call, input)
+    if input.array.dtype.kind == dt.WIDENED:
+        if input.array.dtype == dt.BFLOAT16:
+            return in_float32(call, input)
+        return of_records(o, call, input, kernel=o.name + ("_vml_cpu" if o.name in _VML else "_cpu"),
+                          elementwise=True)
     default = dt.get_default_dtype().numpy
     if input.array.dtype.kind in dt.INTEGRAL and input.array.dtype != default:
         return call(converted(input, default))
     raise not_implemented(o.kernel or o.name, input)
+
+
+#: What torch computes by MKL's vector library, in routines of that name.
+_VML = frozenset(("acos", "asin", "atan", "ceil", "cos", "erf", "erfc", "erfinv", "exp", "expm1", "floor", "lgamma",
+                  "log", "log10", "log1p", "log2", "round", "sin", "sqrt", "tan", "tanh", "trunc"))
 
 
 def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception,
@@ -333,9 +385,14 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     a = input.array
     if isinstance(error, MemoryError):
         raise refusal(error)
-    if a.dtype == dt.BFLOAT16 and o.computes_in != dt.DIFFERENTIABLE:
+    if a.dtype.kind == dt.WIDENED and o.computes_in != dt.DIFFERENTIABLE:
         try:
-            return in_float32(call, input, other)
+            if a.dtype == dt.BFLOAT16:
+                return in_float32(call, input, other)
+            if isinstance(other, Tensor) and not o.is_product:
+                check_broadcast(a.shape, other.array.shape)
+            return of_records(o, call, input, other, kernel=o.name.removesuffix("_cpu") + "_cpu",
+                              elementwise=not o.is_product)
         except NotImplementedError:
             _check_first(o, out, input, other)
             raise

@@ -141,6 +141,10 @@ class Public:
         positional = code.co_varnames[:code.co_argcount]
         return positional, code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
 
+    def _looks(self):
+        """Whether the dtype of the first tensor matters."""
+        return self.widen or self.dtypes is not None
+
     def read(self) -> list:
         """Reads the annotations, at the first call: the classes of the positional arguments, in order."""
         positional, by_keyword = self.parameters()
@@ -196,7 +200,8 @@ class Public:
         """The function's result for arguments that were checked, by what is said of dtypes and `out`."""
         out = kwargs.pop("out", None) if self.out is not None else None
         function, input = self.function, args[0] if args else None
-        if self.dtypes is not None and input is not None and input.array.dtype.kind not in self.dtypes:
+        if input is not None and (self.dtypes is not None and input.array.dtype.kind not in self.dtypes
+                                  or self._looks() and input.array.dtype in dt.ONLY_STORED):
             raise not_implemented(self.kernel, input)
         dtype = kwargs.get("dtype")            # to be computed in, and the result's
         if self.widen and dtype is dt.bfloat16:
@@ -285,11 +290,9 @@ def refuse(function: Callable, *args: Any) -> None:
 
 
 def _checked(record, function, as_method=False):
-    writes, looks, plain = record.out is not None, record.widen or record.dtypes is not None, None
+    writes, looks, plain = record.out is not None, record._looks(), None
     if looks:                                  # at the kind, and `plain` are those that are computed as they are
-        plain = record.dtypes or _ALL
-        if record.widen:
-            plain = plain.replace(dt.WIDENED, "")
+        plain = (record.dtypes or _ALL).replace(dt.WIDENED, "")
 
     def call(*args, **kwargs):
         known = record.classes

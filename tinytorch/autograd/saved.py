@@ -256,27 +256,32 @@ def _unless_written(cell, version, array, maker):
 def _unpacked(s):
     if s.__class__ is Packed:
         return s.restored().array
-    if s.__class__ is tuple:
-        return tuple([_unpacked(x) for x in s])
+    if s.__class__ is tuple or s.__class__ is list:
+        return s.__class__([_unpacked(x) for x in s])
+    if s.__class__ is dict:
+        return {key: _unpacked(x) for key, x in s.items()}
     return s
 
 
-def _pack_saved(node, result):
+def _pack_saved(node, result, args):
     """Watches new nodes: packs what they have saved."""
     if mode.saved_tensors_hooks is None or not node.saved:
         return
-    pack, unpack = mode.saved_tensors_hooks
-    saved = list(node.saved)
-    first = node.op.first
-    for i, s in enumerate(saved):
-        if isinstance(s, np.ndarray):
-            edge = node.edges[i - first] if 0 <= i - first < len(node.edges) else None
-            saved[i] = Packed(_given(s, edge), pack, unpack)
-        elif s.__class__ is tuple and any([isinstance(x, np.ndarray) for x in s]):
-            saved[i] = tuple([Packed(wrap(x), pack, unpack) if isinstance(x, np.ndarray) else x for x in s])
-        else:
-            continue
+    saved = [_packed(s, node.edges[i] if 0 <= i < len(node.edges) else None)
+             for i, s in enumerate(node.saved, -node.op.first)]
+    if any([s is not before for s, before in zip(saved, node.saved)]):
         node.saved, node.versions = saved, PACKED
+
+
+def _packed(s, edge=None):
+    """What a node has saved, with the arrays in it packed; the same object if there are none."""
+    if isinstance(s, np.ndarray):
+        return Packed(_given(s, edge), *mode.saved_tensors_hooks)
+    parts = s.values() if s.__class__ is dict else s if s.__class__ in (tuple, list) else ()
+    packed = [_packed(x) for x in parts]
+    if all([x is before for x, before in zip(packed, parts)]):
+        return s
+    return dict(zip(s, packed)) if s.__class__ is dict else s.__class__(packed)
 
 
 def _given(array, edge):

@@ -395,16 +395,16 @@ def _output_grads(roots, grads):
         if g is None:
             if root.array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if root.array.dtype.kind == dt.COMPLEX:
+            if dt.is_complex(root.array.dtype):
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
-            g = wrap(np.ones_like(root.array) if root.array.dtype != dt.BFLOAT16 else
-                     dt.to_bfloat16(np.ones(root.array.shape)))
+            g = wrap(np.ones_like(root.array) if root.array.dtype.kind != dt.WIDENED else
+                     dt.cast(np.ones(root.array.shape), root.array.dtype))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g.array.shape != root.array.shape:
             raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(g.array.shape)} and "
                                f"output[{i}] has a shape of {Size(root.array.shape)}.")
-        elif (g.array.dtype.kind == dt.COMPLEX) != (root.array.dtype.kind == dt.COMPLEX):
+        elif dt.is_complex(g.array.dtype) != dt.is_complex(root.array.dtype):
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
                                f"Mismatch in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a "
                                f"dtype of {root.dtype}.")

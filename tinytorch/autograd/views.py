@@ -394,7 +394,7 @@ def _tell(node, array):
     """Tell those who watch of a new node."""
     recorder = mode.grad
     if recorder and recorder is not True:
-        recorder(node, array)
+        recorder(node, array, ())
 
 
 def move_retained(tensor: Tensor, node: Node | None) -> None:

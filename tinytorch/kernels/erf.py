@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from .layout import operand_order
+from .series import polynomial
 
 # erf(x) / x in powers of x^2, |x| < 1
 _SMALL = (
@@ -30,15 +31,6 @@ _SINGLE = (1.128379225730896, 0.10276956856250763, -0.0001940045622177422, -0.00
 _CHUNK = 1 << 16
 
 
-def _polynomial(coefficients, z, out):
-    np.multiply(z, coefficients[-1], out=out)
-    for c in coefficients[-2:0:-1]:
-        out += c
-        out *= z
-    out += coefficients[0]
-    return out
-
-
 def erf(x):
     """The error function, in the precision of `x` (half in single)."""
     if x.dtype == np.float64:
@@ -57,7 +49,7 @@ def erf(x):
             z = squares[:part.size]
             np.multiply(part, part, z)
             np.minimum(z, most[:part.size], out=z)
-            _polynomial(_SINGLE, z, out)
+            polynomial(_SINGLE, z, out)
             out *= part                        # beyond 4 ever larger: tanh makes it 1
             np.tanh(out, out)
     result = result.reshape(x.shape).astype(x.dtype, copy=False)
@@ -66,7 +58,7 @@ def erf(x):
 
 def _erf_ratio(x):
     z = np.minimum(x * x, 1.0)
-    return _polynomial(_SMALL, z, np.empty_like(z))
+    return polynomial(_SMALL, z)
 
 
 def _squared_exp(x):
@@ -75,15 +67,28 @@ def _squared_exp(x):
     return np.exp(-high * high) * np.exp((high - x) * (high + x))
 
 
+def _tail(x):
+    """exp(x^2) erfc(x), x >= 0."""
+    t = (x - 4.0) / (x + 4.0)
+    return polynomial(_TAIL, t) / (1.0 + 2.0 * x)
+
+
 def erfc(x):
     """1 - erf(x), exact where erf(x) is nearly 1."""
     if x.dtype != np.float64:
         return erfc(x.astype(np.float64)).astype(x.dtype)
     size = np.minimum(np.abs(x), 30.0)         # erfc(30) is below the smallest double
-    t = (size - 4.0) / (size + 4.0)
-    tail = _polynomial(_TAIL, t, np.empty_like(t)) / (1.0 + 2.0 * size) * _squared_exp(size)
+    tail = _tail(size) * _squared_exp(size)
     tail = np.where(x < 0, 2.0 - tail, tail)
     return np.where(np.abs(x) < 0.5, 1.0 - x * _erf_ratio(x), tail)
+
+
+def erfcx(x):
+    """exp(x^2) erfc(x): infinite where exp(x^2) is."""
+    size = np.abs(x).astype(np.float64)
+    with np.errstate(over="ignore"):
+        tail = np.where(size > 5e7, 1.0 / (math.sqrt(math.pi) * size), _tail(np.minimum(size, 5e7))).astype(x.dtype)
+        return np.where(x < 0, 2.0 * np.exp(x * x) - tail, tail)
 
 
 def erfinv(y):

@@ -3,8 +3,11 @@
 All by Stirling's asymptotic series, after moving small arguments up with the recurrence.
 """
 import math
+from functools import lru_cache
 
 import numpy as np
+
+from .series import polynomial
 
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
@@ -25,6 +28,29 @@ def _sin_pi(x):
     return np.sin(math.pi * (x - whole)) * np.where(whole % 2 == 0, 1.0, -1.0)
 
 
+def stirling(z):
+    """What log gamma(z) has beyond (z - 1/2) log z - z + log(2 pi) / 2, for z from 10 on."""
+    series = np.zeros_like(z)
+    for k in range(7, 0, -1):
+        series = series / (z * z) + _BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
+    return series / z
+
+
+@lru_cache
+def _powers_at_two():
+    """Of the Taylor series of log gamma at 2: by Euler's constant and the zeta function."""
+    degrees = np.arange(2.0, 30.0)
+    beyond_one = hurwitz_zeta(degrees, np.full_like(degrees, 2.0))
+    return (0.0, 0.42278433509846714, *(beyond_one * (-1.0) ** degrees / degrees))
+
+
+def _near_two(y):
+    """log gamma from 0.5 to 2.5: not by differences near its zeros, 1 and 2."""
+    below = y < 1.5
+    z = y - np.where(below, 1.0, 2.0)
+    return polynomial(_powers_at_two(), z) - np.where(below, np.log1p(np.where(below, z, 0.0)), 0.0)
+
+
 @in_double
 def lgamma(x):
     """log |gamma(x)|: infinite at zero and the negative whole numbers."""
@@ -35,11 +61,11 @@ def lgamma(x):
     for k in range(_LARGE):
         product *= np.where(small, y + k, 1.0)
     z = np.where(small, y + _LARGE, y)
-    series = np.zeros_like(z)
-    for k in range(7, 0, -1):
-        series = series / (z * z) + _BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
-    result = (z - 0.5) * np.log(z) - z + 0.5 * math.log(2.0 * math.pi) + series / z - np.log(product)
-    result = np.where((y == 1.0) | (y == 2.0), 0.0, np.where(y == np.inf, np.inf, result))
+    result = (z - 0.5) * np.log(z) - z + 0.5 * math.log(2.0 * math.pi) + stirling(z) - np.log(product)
+    result = np.where(y == np.inf, np.inf, result)
+    near = y < 2.5
+    if near.any():
+        result[near] = _near_two(y[near])
     return np.where(reflect, np.where(x == -np.inf, np.inf, np.log(math.pi / np.abs(_sin_pi(x))) - result), result)
 
 
@@ -64,26 +90,37 @@ def digamma(x):
 
 
 def hurwitz_zeta(s, q):
-    """Sum of (q + k)^-s over k = 0, 1, ... for a whole s > 1: infinite at zero and the negative whole numbers."""
+    """Sum of (q + k)^-s over k = 0, 1, ... for s > 1: infinite at zero and the negative whole numbers, NaN at other
+    negative ones if s is not whole."""
     below = q < 0
     if below.any():                            # the terms of negative numbers are those of two sums of positive ones
         part = np.where(below, -q - np.floor(-q), 0.5)
         negative = hurwitz_zeta(s, part) - hurwitz_zeta(s, np.where(below, 1.0 - q, 1.0))
         positive = hurwitz_zeta(s, np.where(below, 1.0 - part, q))
-        result = np.where(below, (-1.0) ** s * negative + positive, positive)
-        return np.where(below & (q == np.floor(q)), np.inf, result)
-    result = np.zeros_like(q)
-    z = q.copy()
-    for _ in range(_LARGE):
-        small = z < _LARGE
-        result += np.where(small, z ** float(-s), 0.0)
-        z = np.where(small, z + 1.0, z)
-    result += z ** (1.0 - s) / (s - 1.0) + 0.5 * z ** float(-s)
-    factor = z ** (-s - 1.0) * s
+        sign = np.where(s == np.floor(s), np.where(s % 2 == 0, 1.0, -1.0), np.nan)
+        result = np.where(below, sign * negative + positive, positive)
+        return np.where(below & ((q == np.floor(q)) | (s > 2.0 ** 53)), np.inf, result)
+    total = np.zeros_like(q + s)
+    for k in range(_LARGE):
+        power = (q + k) ** -s
+        total += power
+    done = power < 2.0 ** -53 * total          # for large s, whose powers overflow below (and not if all are zero)
+    z = q + _LARGE
+    power = z ** -s
+    result = total + power * z / (s - 1.0) + 0.5 * power
+    power, factor = power / z, s
     for k in range(1, 11):
-        result += _BERNOULLI[k - 1] / math.factorial(2 * k) * factor
-        factor = factor * ((s + 2 * k - 1) * (s + 2 * k)) / (z * z)
-    return np.where(q == 0, np.inf, result)
+        result += _BERNOULLI[k - 1] / math.factorial(2 * k) * (factor * power)
+        factor, power = factor * ((s + 2 * k - 1) * (s + 2 * k)), power / (z * z)
+    return np.where(q == 0, np.inf, np.where(done, total, result))
+
+
+def zeta(s, q):
+    """The sum of (q + k)^-s, as torch has it: infinite at s = 1, NaN below."""
+    if s.dtype != np.float64:
+        return zeta(s.astype(np.float64), q.astype(np.float64)).astype(s.dtype)
+    result = hurwitz_zeta(np.where(s <= 1.0, 2.0, s), q)
+    return np.where(s == 1.0, np.inf, np.where(s < 1.0, np.nan, result))
 
 
 def trigamma(x):
@@ -93,7 +130,7 @@ def trigamma(x):
     angle = (pi * x.astype(pi.dtype)).astype(np.float64)
     y = x.astype(np.float64)
     reflect = y < 0.5
-    result = hurwitz_zeta(2, np.where(reflect, 1.0 - y, y))
+    result = hurwitz_zeta(2.0, np.where(reflect, 1.0 - y, y))
     return np.where(reflect, math.pi ** 2 / np.sin(angle) ** 2 - result, result).astype(x.dtype)
 
 
@@ -103,5 +140,5 @@ def polygamma(n, x):
         return trigamma(x)
     if x.dtype != np.float64:
         return polygamma(n, x.astype(np.float64)).astype(x.dtype)
-    values = (-1.0) ** (n + 1) * math.factorial(n) * hurwitz_zeta(n + 1, x)
+    values = (-1.0) ** (n + 1) * math.factorial(n) * hurwitz_zeta(n + 1.0, x)
     return np.where(x == np.inf, np.nan, values)           # as torch, whose sum has a term of zero times infinity

@@ -24,18 +24,19 @@ def combine_flat(array, places, values, ufunc, wide=False):
     """`add_flat` with another ufunc of two operands."""
     values = np.broadcast_to(values, places.shape).reshape(-1)
     flat, places = array.reshape(-1), places.reshape(-1)
-    if array.itemsize != 2 or array.dtype.kind not in dt.FLOATING:
+    kind = array.dtype.kind
+    if array.itemsize != 2 and kind not in dt.WIDENED or kind not in dt.FLOATING:
         ufunc.at(flat, places, values)
-    elif wide:
+    elif wide and array.itemsize == 2:
         sums = dt.cast(flat, np.dtype(np.float32))
         ufunc.at(sums, places, dt.cast(values, sums.dtype))
         flat[...] = dt.cast(sums, array.dtype)
-    elif array.dtype.kind in dt.NATIVE:
+    elif kind in dt.NATIVE:
         ufunc.at(flat, places, values)
     else:
         for turn in _turns(places):            # each place once, so that what it holds is rounded every time
             at = places[turn]
-            flat[at] = dt.to_bfloat16(ufunc(dt.from_bfloat16(flat[at]), dt.from_bfloat16(values[turn])))
+            flat[at] = dt.stored(ufunc(dt.numbers(flat[at]), dt.numbers(values[turn])), array.dtype)
 
 
 def _turns(places):

@@ -15,6 +15,7 @@ from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, ad
                                     adaptive_max_pool2d_with_indices, adaptive_max_pool3d,
                                     adaptive_max_pool3d_with_indices, lp_pool1d, lp_pool2d, lp_pool3d, max_unpool1d,
                                     max_unpool2d, max_unpool3d)
+from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.nn.bilinear import bilinear
 from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ..ops.nn.cross_entropy import cross_entropy, nll_loss
@@ -25,15 +26,18 @@ from ..ops.nn.embedding import embedding, one_hot
 from ..ops.nn.embedding_bag import embedding_bag
 from ..ops.nn.fold import fold, unfold
 from ..ops.nn.gelu import gelu
+from ..ops.nn.grid_sample import affine_grid, grid_sample
 from ..ops.nn.group_norm import group_norm, local_response_norm
+from ..ops.nn.interpolate import interpolate, upsample, upsample_bilinear, upsample_nearest
 from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, gaussian_nll_loss, huber_loss,
                            kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss)
 from ..ops.nn.margin_loss import (cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_margin_loss,
                                   multilabel_margin_loss, multilabel_soft_margin_loss, soft_margin_loss,
                                   triplet_margin_loss, triplet_margin_with_distance_loss)
+from ..ops.nn.multi_head_attention import multi_head_attention_forward
 from ..ops.nn.norm import batch_norm, instance_norm, layer_norm, rms_norm
 from ..ops.nn.pad import pad
-from ..ops.nn.pixel_shuffle import pixel_shuffle, pixel_unshuffle
+from ..ops.nn.pixel_shuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ..ops.nn.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,
                            max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices)
 from ..ops.nn.relu import leaky_relu_, prelu, relu as _torch_relu, relu_, rrelu_

@@ -1,35 +1,33 @@
-"""A Graph as a file: SVG, PNG, DOT or an HTML page."""
+"""Pictures and pages as files."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from .dot import dot
-from .page import page
 from .svg import FONT
 
 
-def save(graph: Any, path: str, unfold: str | Iterable[str], theme: str | None) -> None:
-    """Writes a Graph to a file of the kind that its suffix says."""
+def save(path: str, contents: Mapping[str, Callable[[], str | bytes]]) -> None:
+    """Writes a file of the kind that its suffix says. `contents`: by suffix, what makes it."""
     suffix = os.path.splitext(path)[1].lower()
-    if suffix == ".svg":
-        content: str | bytes = graph.svg(unfold, theme)
-    elif suffix == ".png":
-        content = png(graph.svg(unfold, theme or "light"))
-    elif suffix == ".dot":
-        content = dot(graph.view())
-    elif suffix == ".html":
-        content = page(graph.view(), unfold, theme)
-    else:
-        raise ValueError(f"a graph is saved as .svg, .png, .dot or .html, not as {suffix or 'a file without suffix'}")
+    if suffix not in contents:
+        *others, last = contents
+        known = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"this is saved as {known}, not as {suffix or 'a file without suffix'}")
+    content = contents[suffix]()
     with open(path, "wb") as f:
         f.write(content.encode() if isinstance(content, str) else content)
 
 
 def png(svg: str) -> bytes:
     """An SVG as PNG, with twice as many pixels for screens that are that fine. Its font is the one that matplotlib
-    brings, so that it does not depend on what is installed on the system."""
+    brings, so that it does not depend on what is installed on the system.
+
+    >>> import tinytorch as torch
+    >>> from tinytorch import viz
+    >>> png(viz.graph(torch.nn.Linear(4, 2), torch.ones(3, 4)).svg(theme="light"))[1:4]
+    b'PNG'
+    """
     try:
         import matplotlib
         import resvg_py

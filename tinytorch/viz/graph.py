@@ -5,19 +5,24 @@ import os
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.node import Node
 from ..nn.modules.module import Module
 from ..tensor import Tensor
 from .comparison import Comparison
-from .files import save
+from .dot import dot
+from .files import png, save
 from .grouping import Group, grouped
 from .layers import plans
+from .page import page
 from .recorder import Recorder
 from .svg import draw, unfolded
 from .tape import ACTIVATION, INPUT, PARAMETER, Tape
 from .view import view
+
+if TYPE_CHECKING:
+    from .memory import Memory
 
 
 class Graph:
@@ -35,7 +40,12 @@ class Graph:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Bytes that are kept for backward, each storage once: of activations, inputs and parameters."""
+        """Bytes that are kept for backward, each storage once: of activations, inputs and parameters.
+
+        >>> import tinytorch as torch
+        >>> graph(torch.nn.Linear(4, 2), torch.ones(3, 4)).totals
+        {'activation': 0, 'input': 48, 'parameter': 0}
+        """
         return {kind: self.tape.kept_bytes(kind) for kind in (ACTIVATION, INPUT, PARAMETER)}
 
     def compare(self, other: Graph) -> Comparison:
@@ -52,7 +62,13 @@ class Graph:
         return Comparison(self, other)
 
     def view(self) -> dict:
-        """The graph as plain data, for drawing; see view.py."""
+        """The graph as plain data, for drawing; see view.py.
+
+        >>> import tinytorch as torch
+        >>> data = graph(torch.nn.Linear(4, 2), torch.ones(3, 4)).view()
+        >>> data["title"], [element["name"] for element in data["elements"] if element["kind"] == "op"]
+        ('Linear', ['addmm'])
+        """
         if self._view is None:
             self._view = plans(view(self))
         return self._view
@@ -63,6 +79,14 @@ class Graph:
         unfold    names or module paths of what is to be unfolded, a repeat to one of its turns; "all": everything
         theme     "light" or "dark"; None: what the reader's system prefers
         backward  whether the backward graph stands beside the forward one
+
+        ValueError if nothing is called what is to be unfolded.
+
+        >>> import tinytorch as torch
+        >>> blocks = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh()) for _ in "abc"])
+        >>> picture = graph(blocks, torch.ones(2, 4))
+        >>> "Sequential x3" in picture.svg(), "tanh" in picture.svg(), "tanh" in picture.svg("Sequential x3")
+        (True, False, True)
         """
         data = self.view()
         return draw(data, unfolded(data, unfold), theme, backward)
@@ -70,13 +94,24 @@ class Graph:
     def _repr_svg_(self) -> str:
         return self.svg()
 
-    def save(self, path: str | os.PathLike, unfold: str | Iterable[str] = (), theme: str | None = None) -> None:
+    def save(self, path: str | os.PathLike, unfold: str | Iterable[str] = (), theme: str | None = None,
+             memory: Memory | None = None) -> None:
         """Writes the picture: .svg, .png, .dot or .html by the suffix of `path`. The HTML page is one file that folds
         and unfolds in a browser. `unfold` and `theme` as in `svg`; DOT has all operations, and no theme.
 
-        ValueError for another suffix.
+        memory    what `viz.memory` told of a step, which the HTML page shows below the graph: a click on one of its
+                  rows finds the operation
+
+        ValueError for another suffix, and for memory in another file than the page.
+
+        >>> import tempfile, tinytorch as torch
+        >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph(model, torch.ones(3, 4)).save(f"{folder}/model.svg")
         """
-        save(self, os.fspath(path), unfold, theme)
+        files = {".svg": lambda: self.svg(unfold, theme), ".png": lambda: png(self.svg(unfold, theme or "light")),
+                 ".dot": lambda: dot(self.view()), ".html": lambda: page(self.view(), unfold, theme, memory)}
+        save(os.fspath(path), files if memory is None else {".html": files[".html"]})
 
     def __repr__(self) -> str:
         ended = f", ended by {type(self.error).__name__}" if self.error is not None else ""
@@ -112,7 +147,8 @@ def graph(loss_or_module: Tensor | Module | Callable, *inputs: Any,
         except Exception as raised:
             roots, error, text = _unused(recorder.origins), raised, _told(raised)
             warnings.warn(f"graph(): the forward ended early: {text}", stacklevel=2)
-    return Graph(Tape(roots, named, given, recorder.origins, recorder.before), error, text)
+        tape = Tape(roots, named, given, recorder.origins, recorder.before)
+    return Graph(tape, error, text)
 
 
 def named_tensors(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:

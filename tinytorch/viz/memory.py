@@ -1,13 +1,16 @@
 """`viz.memory`: what a training step keeps from forward to backward, and its peak."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from .captions import size
 from .checkpoints import Checkpoints
 from .comparison import without_numbers
+from .files import png, save
 from .meter import Event, Life, Meter
+from .page import memory_page
 from .saved_tensors import maker_of, saved_of, with_line
 from .table import Table
 from .tape import ACTIVATION
@@ -22,6 +25,8 @@ class Memory(Table):
     kept        bytes of the activations among them
     peak        bytes that were allocated at most, and `at_peak` the event then
     again       how many operations ran forward in backward: those of checkpoints, a second time
+    by_row      the lives of each row: those of equal modules are one
+    measured    the table of `checkpoints()`, if that was called
     """
 
     def __init__(self, step: Callable[[], Any], meter: Meter) -> None:
@@ -32,21 +37,56 @@ class Memory(Table):
         self.kept = sum([life.storage.nbytes for life in self.lives])
         self.at_peak = max(self.events, key=lambda event: event.most)
         self.peak = self.at_peak.most
+        self.measured: Checkpoints | None = None
+        rows = _rows(self.lives)
+        self.by_row: list[list[Life]] = [equal for _, equal in rows]
         super().__init__("activations that live from forward to backward",
                          ("bytes", "name", "shape", "dtype", "module", "made by", "needed by", "from", "to"),
-                         _rows(self.lives),
-                         f"{size(self.kept)} kept; at most {size(self.peak)} allocated, in {self._where(self.at_peak)}")
+                         [row for row, _ in rows],
+                         f"{size(self.kept)} kept; at most {size(self.peak)} allocated, in {self.where(self.at_peak)}")
 
-    def _where(self, event):
+    def where(self, event: Event) -> str:
+        """What runs in an event, with line and module."""
         at = with_line(f"{event.phase} of {event.name}", event)
         return at + (f", module {event.module}" if event.module else "")
 
-    def timeline(self) -> str:
-        """The bytes over the run as a picture, SVG: all, those of the activations that are kept, and the peak."""
-        return timeline(self)
+    def timeline(self, theme: str | None = None) -> str:
+        """The bytes over the run as a picture, SVG: all, those of the activations that are kept, and the peak.
+
+        theme     "light" or "dark"; None: what the reader's system prefers
+
+        >>> import tinytorch as torch
+        >>> x = torch.ones(64, 64, requires_grad=True)
+        >>> "ExpBackward0" in memory(lambda: x.exp().sum().backward()).timeline()      # the operation at the peak
+        True
+        """
+        return timeline(self, theme)
+
+    def save(self, path: str | os.PathLike, theme: str | None = None) -> None:
+        """Writes the timeline, .svg or .png by the suffix of `path`, or .html: a page of the timeline, this table, and
+        that of `checkpoints()` if it was called. The page of a graph can have it as well (`Graph.save`). ValueError
+        for another suffix.
+
+        >>> import tempfile, tinytorch as torch
+        >>> x = torch.ones(64, 64, requires_grad=True)
+        >>> report = memory(lambda: x.exp().sum().backward())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report.save(f"{folder}/memory.html")
+        """
+        save(os.fspath(path), {".svg": lambda: self.timeline(theme), ".html": lambda: memory_page(self, theme),
+                               ".png": lambda: png(self.timeline(theme or "light"))})
 
     def data(self) -> dict[str, Any]:
-        """The same as plain dicts and lists."""
+        """The same as plain dicts and lists.
+
+        >>> import tinytorch as torch
+        >>> x = torch.ones(64, 64, requires_grad=True)
+        >>> data = memory(lambda: x.exp().sum().backward()).data()
+        >>> [(a["nbytes"], a["maker"].split()[0], a["born"], a["freed"]) for a in data["activations"]]
+        [(16384, 'exp', 0, 4)]
+        >>> [event["name"] for event in data["events"]]
+        ['exp', 'sum', 'SumBackward0', 'ExpBackward0', 'the end']
+        """
         return {"peak": self.peak, "at_peak": self.events.index(self.at_peak), "kept": self.kept, "again": self.again,
                 "events": [_event(event) for event in self.events],
                 "activations": [{**_saved(life)._asdict(), "born": life.born, "freed": life.freed}
@@ -55,8 +95,17 @@ class Memory(Table):
     def checkpoints(self, repeats: int = 3) -> Checkpoints:
         """What `checkpoint` on each module that was called would save and cost, measured: the step runs again for each
         (of equal ones for the first), once for the memory and `repeats` times for the time, which is a median.
-        Parameters, buffers, gradients and random numbers are put back after each run, nothing else."""
-        return Checkpoints(self._step, self._modules, self.lives, repeats)
+        Parameters, buffers, gradients and random numbers are put back after each run, nothing else.
+
+        >>> import tinytorch as torch
+        >>> block = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64))
+        >>> model, x = torch.nn.Sequential(torch.nn.Linear(64, 64), block), torch.ones(64, 64)
+        >>> table = memory(lambda: model(x).sum().backward()).checkpoints(repeats=1)
+        >>> [(m.path, m.saves) for m in table.measured]        # a checkpoint itself keeps 5056 bytes of random numbers
+        [('1', 191552), ('1.1', 60480)]
+        """
+        self.measured = Checkpoints(self._step, self._modules, self.lives, repeats)
+        return self.measured
 
     def _repr_html_(self) -> str:
         return self.timeline() + super()._repr_html_()
@@ -81,18 +130,21 @@ def memory(step: Callable[[], Any], model: Any = None) -> Memory:
 
 
 def _rows(lives):
-    """Equal ones, of modules that differ by numbers alone, as one."""
+    """(row, lives) of equal ones, of modules that differ by numbers alone."""
     found = {}
     for life in lives:
         s = _saved(life)
         key = (s.nbytes, s.name, s.shape, s.dtype, without_numbers(s.module), s.maker, s.needed_by)
-        found.setdefault(key, []).append((s, life))
+        found.setdefault(key, []).append((s.module, life))
+    rows = []
     for (nbytes, name, shape, dtype, path, maker, needed_by), equal in found.items():
-        count = len(equal)
-        freed = [life.freed for _, life in equal]
-        yield (nbytes * count, name, "x".join(map(str, shape)) or "()", dtype,
-               f"{path} x{count}" if count > 1 else equal[0][0].module, maker, needed_by,
-               min([life.born for _, life in equal]), "" if None in freed else max(freed))
+        count, of = len(equal), [life for _, life in equal]
+        freed = [life.freed for life in of]
+        row = (nbytes * count, name, "x".join(map(str, shape)) or "()", dtype,
+               f"{path} x{count}" if count > 1 else equal[0][0], maker, needed_by,
+               min([life.born for life in of]), "" if None in freed else max(freed))
+        rows.append((row, of))
+    return rows
 
 
 def _saved(life):

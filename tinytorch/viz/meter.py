@@ -2,16 +2,19 @@
 from __future__ import annotations
 
 import functools
+import gc
+import sys
 import tracemalloc
 import weakref
 from typing import Any, NamedTuple
 
 from ..autograd.grad_mode import mode
 from ..autograd.node import Node
+from ..autograd.places import place
 from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from ..tensor import Tensor
 from .recorder import Origin, Recorder
-from .tape import Step, Storage, Tape
+from .tape import Step, Storage, Tape, name_of
 
 FORWARD, BACKWARD, AGAIN, OTHER = "forward", "backward", "forward in backward", "other"
 
@@ -61,20 +64,16 @@ class Meter(Recorder):
         self._depth = self._most = 0           # _most: at most since the last event, until a node began
 
     def __enter__(self) -> Meter:
+        gc.collect()                           # so that collections during equal runs come at equal places
         super().__enter__()
         self._optimizers = [register_optimizer_step_pre_hook(lambda *args: self._end_of(OTHER, "before the optimizer")),
                             register_optimizer_step_post_hook(self._after_optimizer)]
-        self._started = not tracemalloc.is_tracing()
-        if self._started:
-            tracemalloc.start()
         self._own = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         self._end_of(OTHER, "the end")
-        if self._started:
-            tracemalloc.stop()
         for handle in self._optimizers:
             handle.remove()
         super().__exit__(*exc_info)
@@ -102,20 +101,24 @@ class Meter(Recorder):
         self._own += tracemalloc.get_traced_memory()[0] - before
         tracemalloc.reset_peak()
 
-    def _note(self, node, result):
+    def _note(self, node, result, args):
         current = self._in_use()
-        super()._note(node, result)
+        # Python makes objects of the frames that are looked at, and lets them go with the functions' ends, as the
+        # program runs on: they are not left out, or less than nothing would be in use then.
+        place(sys._getframe(1))
+        before = tracemalloc.get_traced_memory()[0]
+        super()._note(node, result, args)
         origin = self.origins[node]
         phase = FORWARD
         if mode.graph_task is not None:
             phase = AGAIN
             self.again += 1
         self._numbers[id(origin)] = len(self.events)
-        self._add(phase, node.op.name, origin, current)
+        self._add(phase, name_of(node), origin, current)
         # They must not hold the node: it would keep itself alive.
         node.register_prehook(functools.partial(self._begin_node, origin))
         node.register_hook(functools.partial(self._end_node, origin, node.name()))
-        self._leave_out(current)
+        self._leave_out(before)
 
     def _begin_node(self, origin, grads):
         before = self._in_use()

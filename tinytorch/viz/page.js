@@ -1,13 +1,10 @@
-"use strict";
 // The picture of a graph: sizes and places as in place.py, drawing as in svg.py. What a reader does with it: page_actions.js.
-const data = JSON.parse(document.getElementById("data").textContent);
 const {elements, tensors, wires} = data, m = data.measures;
 const open = Object.assign({}, data.open);
 const parent = {}, turnOf = {};
 for (const e of elements) {
   (e.turns || [e.members || []]).forEach((members, k) => members.forEach((x) => { parent[x] = e.id; turnOf[x] = k; }));
 }
-const byId = (id) => document.getElementById(id);
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 const most = (list, otherwise) => list.length ? Math.max(...list) : otherwise;
 const least = (list, otherwise) => list.length ? Math.min(...list) : otherwise;

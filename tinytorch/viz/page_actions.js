@@ -1,6 +1,5 @@
-"use strict";
 // What a reader does with the picture: fold and unfold, look at an operation, follow a gradient, find.
-let lit = null, found = new Set(), wanted = "", next = 0;
+let lit = null, found = new Set(), wanted = "", next = 0, still = false;
 
 const shownName = (id) => (elements[id].module ? elements[id].module + ": " : "") + elements[id].name;
 const members = (id) => (elements[id].members || (elements[id].turns || []).flat());
@@ -104,26 +103,34 @@ function light() {
 }
 
 // ---------------------------------------------------------------- find
+/** Whether an element is in a turn that another stands for. */
+function hidden(id) {
+  for (let x = id; x in parent; x = parent[x]) {
+    if (elements[parent[x]].kind === "repeat" && open[parent[x]] !== "all" && turnOf[x] !== 1) return true;
+  }
+  return false;
+}
+
 function find(go) {
   const text = byId("find").value.trim().toLowerCase();
   if (text !== wanted) { wanted = text; next = 0; }
-  const hidden = (id) => {                     // in a turn that another stands for
-    for (let x = id; x in parent; x = parent[x]) {
-      if (elements[parent[x]].kind === "repeat" && open[parent[x]] !== "all" && turnOf[x] !== 1) return true;
-    }
-    return false;
-  };
   const words = (e) => [e.name, e.module, e.label || "", e.backward || "",
     ...tensors.filter((t) => t.from === e.id).map((t) => `[${t.shape.join(", ")}] ${t.dtype}`)].join("\n").toLowerCase();
   const hits = text ? elements.filter((e) => words(e).includes(text) && !hidden(e.id)).map((e) => e.id) : [];
   found = new Set(hits);
   byId("found").textContent = text ? `${hits.length} found` : "";
   if (!go || !hits.length) { mark(); return; }
-  const hit = hits[next++ % hits.length];
-  reveal(hit);
+  show(hits[next++ % hits.length]);
+}
+
+/** Unfolds what an element is in, and brings it into sight. */
+function show(id) {
+  still = true;                                // what comes under the pointer as the page scrolls is not looked at
+  reveal(id);
+  found.add(id);
   draw();
-  about(hit);
-  const g = document.querySelector(`[data-element="${hit}"]`);
+  about(id);
+  const g = document.querySelector(`[data-element="${id}"]`);
   if (g) g.scrollIntoView({block: "center", inline: "center"});
 }
 
@@ -138,9 +145,16 @@ const picture = byId("picture"), elementAt = (target) => {
   const g = target.closest("[data-element]");
   return g === null ? null : Number(g.dataset.element);
 };
-picture.addEventListener("mouseover", (event) => {
+const look = (event) => {
   const id = elementAt(event.target);
-  if (id !== null && !(open[id] && !event.target.matches(".handle"))) about(id);
+  if (!still && id !== null && !(open[id] && !event.target.matches(".handle"))) about(id);
+};
+picture.addEventListener("mouseover", look);
+picture.addEventListener("mousemove", (event) => {
+  if (still && (event.movementX || event.movementY)) {
+    still = false;
+    look(event);
+  }
 });
 picture.addEventListener("click", (event) => {
   const id = elementAt(event.target);
@@ -165,12 +179,5 @@ byId("all").addEventListener("click", () => foldAll(true));
 byId("none").addEventListener("click", () => foldAll(false));
 byId("backward").addEventListener("change", draw);
 byId("fit").addEventListener("change", () => picture.classList.toggle("fit", byId("fit").checked));
-byId("theme").addEventListener("click", () => {
-  const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-});
-if (!data.theme) {
-  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
 picture.classList.add("fit");
 draw();

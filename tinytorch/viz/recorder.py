@@ -5,8 +5,9 @@ import contextlib
 import gc
 import sys
 import threading
+import tracemalloc
 import weakref
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,9 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import unwatch, watch
 from ..autograd.node import Node
 from ..autograd.places import Place, note_places, place, unnote_places
-from ..lazy import root_of
+from ..lazy import raw, root_of
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
+from ..tensor import Tensor
 
 
 class Call(NamedTuple):
@@ -30,7 +32,8 @@ class Call(NamedTuple):
 
 class Origin(NamedTuple):
     """Where an operation was called: `calls`, the modules from the outermost in; `file`, `line`, `function` and `text`
-    of the innermost line of the program outside this package; `dtypes` of its outputs."""
+    of the innermost line of the program outside this package; `dtypes` of its outputs; `given`: (number of the
+    argument, id of the memory) of the tensors that it takes and that no gradient goes to."""
 
     calls: tuple[Call, ...]
     file: str
@@ -38,6 +41,7 @@ class Origin(NamedTuple):
     function: str
     text: str
     dtypes: tuple
+    given: tuple[tuple[int, int], ...]
 
 
 class Recorder:
@@ -45,7 +49,7 @@ class Recorder:
     module whose parts the paths name; without one the first module that is called and has parts.
 
     hold      keep the nodes, with all that they have saved; otherwise they are forgotten with their graph
-    before    {id: memory} of the arrays that there were when it was entered
+    before    before(memory): whether an array was there when it was entered; to be asked before it is left
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
@@ -59,14 +63,13 @@ class Recorder:
         self.modules: dict[str, Module] = {}                   # by path, all that are named
         self._paths: dict[int, str] = {}
         self.origins: MutableMapping[Node, Origin] = {} if hold else weakref.WeakKeyDictionary()
-        self.before: dict[int, np.ndarray] = {}
         self._open: list[tuple[Module, Call]] = []             # the calls that are running
         self._count: dict[int, int] = {}
         if isinstance(model, Module):
             self._name_parts(model)
 
     def __enter__(self) -> Recorder:
-        self.before = memory_of_arrays()
+        self._begin_to_trace()
         self._thread = threading.get_ident()
         self._handles = [register_module_forward_pre_hook(self._begin),
                          register_module_forward_hook(self._end, always_call=True)]
@@ -82,6 +85,19 @@ class Recorder:
         for handle in self._handles:
             handle.remove()
         self._open.clear()
+        if self._started:
+            tracemalloc.stop()
+
+    def _begin_to_trace(self):
+        """Sees to it that `before` knows the arrays that there are from those that are made from now on: tracemalloc
+        has a trace of these, unless it has been tracing all along."""
+        self._started = not tracemalloc.is_tracing()
+        if self._started:
+            tracemalloc.start()
+            self.before: Callable[[np.ndarray], bool] = lambda memory: tracemalloc.get_object_traceback(memory) is None
+        else:
+            there = memory_of_arrays()
+            self.before = lambda memory: id(memory) in there
 
     def _name_parts(self, model):
         for path, module in model.named_modules():
@@ -102,12 +118,15 @@ class Recorder:
         if threading.get_ident() == self._thread and self._open and self._open[-1][0] is module:
             self._open.pop()
 
-    def _note(self, node, result):
+    def _note(self, node, result, args):
         results = result if isinstance(result, tuple) else (result,)
         dtypes = tuple([dt.of(r) if isinstance(r, np.ndarray) else None for r in results])
         calls = tuple([call for _, call in self._open])
+        first = node.op.first
+        given = tuple([(i, id(root_of(raw(x.array)))) for i, x in enumerate(args)
+                       if isinstance(x, Tensor) and (i < first or node.edges[i - first] is None)])
         at = place(sys._getframe(2))
-        self.origins[node] = Origin(calls, at.file, at.line, at.function, at.text, dtypes)
+        self.origins[node] = Origin(calls, at.file, at.line, at.function, at.text, dtypes, given)
 
     def _place_of(self, node):
         origin = self.origins.get(node)
@@ -132,7 +151,7 @@ def called(module: Module) -> Iterator[None]:
 
 def memory_of_arrays() -> dict[int, np.ndarray]:
     """{id: memory} of all arrays that there are, of tensors and others, but for those that only a running function
-    knows."""
+    knows, or what `gc.freeze` has set aside."""
     referents = gc.get_referents(*gc.get_objects())
     # Containers of arrays alone are no objects of the collector's.
     plain = [x for x in referents if type(x) in (dict, tuple) and not gc.is_tracked(x)]

@@ -1,4 +1,4 @@
-"""An operation as it is written: its forward and its derivative rules, each with file and line."""
+"""An operation as it is written: its name, its forward and its derivative rules, these with file and line."""
 from __future__ import annotations
 
 import ast
@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..autograd.node import Op
+from ..autograd.node import ANS, AUX, Op
 
 
 class Text(NamedTuple):
@@ -40,6 +40,28 @@ def rules(op: Op) -> dict[str, Text]:
     {'input': 'lambda g, other: g * conj(other)', 'other': 'lambda g, input: g * conj(input)'}
     """
     return {argument: _text(rule) for argument, rule in op.rules.items()}
+
+
+@functools.lru_cache(None)
+def name(op: Op) -> str:
+    """What an operation is called: by torch's name. But where torch ends a computation with a view, after which it
+    names the node of all of it, by that of the computation.
+
+    >>> import tinytorch as torch
+    >>> x = torch.ones(2, 3, 3, requires_grad=True)
+    >>> [(y.grad_fn.name(), name(y.node.op)) for y in (x.view(18), x @ x, torch.nn.Linear(3, 2)(x))]
+    [('ViewBackward0', 'view'), ('UnsafeViewBackward0', 'bmm'), ('ViewBackward0', 'linear')]
+    """
+    if op.original is None or not _reads_arrays(op):
+        return op.name
+    views = [other for other in Op.registry if other.name == op.name and not other.kept(-1)]
+    return op.original.name if views else op.name
+
+
+def _reads_arrays(op):
+    """Whether the derivative rules read an argument that has a derivative, or what comes out."""
+    differentiable = [op.first + k for k, rule in enumerate(op.backs) if rule is not None or op.joint is not None]
+    return bool(op.kept(-1) & {ANS, AUX, *differentiable})
 
 
 def _text(function: Callable) -> Text:

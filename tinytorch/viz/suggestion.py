@@ -39,6 +39,7 @@ class Suggestion(Table):
 
     @property
     def fits(self) -> bool:
+        """Whether a step with these checkpoints fits into the budget."""
         return self.peak <= self.budget
 
     def apply(self) -> Checkpointed:

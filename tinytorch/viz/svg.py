@@ -1,7 +1,7 @@
 """A Graph as SVG: the forward graph on the left, running up, and the backward graph on the right, running down."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 
 from .place import LINE, PAD, SIZES, Box, Places, width
@@ -48,9 +48,14 @@ def common(within: str = ".tinytorch-graph") -> str:
 
 
 def style(theme: str | None) -> str:
+    """The CSS of a picture of a graph."""
+    return themed(theme, "tinytorch-graph", common, rules)
+
+
+def themed(theme: str | None, name: str, common: Callable[[str], str], rules: Callable[[str, str], str]) -> str:
     """The CSS of a picture: of one theme, or of what the reader's system prefers. It is for pictures of that theme
     alone, because all pictures in a notebook share their styles."""
-    within = f".tinytorch-graph.{theme or 'any'}"
+    within = f".{name}.{theme or 'any'}"
     if theme is not None:
         return common(within) + rules(theme, within)
     return common(within) + rules("light", within) + f"@media (prefers-color-scheme: dark){{{rules('dark', within)}}}"

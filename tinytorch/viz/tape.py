@@ -17,6 +17,7 @@ from ..autograd.saved import Packed, short_name
 from ..autograd.views import AS_STRIDED, COPY_SLICE, OUTGROWN
 from ..lazy import raw, root_of
 from ..tensor import Tensor
+from . import source
 from .held import edge_of, held_arrays
 
 PARAMETER, INPUT, ACTIVATION = "parameter", "input", "activation"
@@ -28,16 +29,18 @@ _SAME_MEMORY = (AS_STRIDED, COPY_SLICE, OUTGROWN)
 class Storage:
     """A piece of memory that the tape keeps alive.
 
-    nbytes   its size; `shape`: of the whole memory
+    nbytes   its size
     name     of the parameter or input that it is, or ""
+    shape, dtype   of that tensor; otherwise the shape of all of the memory, and the dtype of what was seen in it first
     kind     "parameter" (or a buffer of the module), "input" (given from outside: data, masks, indices) or
              "activation" (made on the way)
     maker    the Step that made it, the Leaf that it belongs to, or None: it is no leaf and made by nothing recorded
     keepers  the Steps whose backward needs it, first one first
     """
 
-    def __init__(self, memory: np.ndarray, kind: str, maker: Step | Leaf | None) -> None:
+    def __init__(self, memory: np.ndarray, dtype: Any, kind: str, maker: Step | Leaf | None) -> None:
         self.nbytes, self.shape, self.name, self.kind, self.maker = memory.nbytes, memory.shape, "", kind, maker
+        self.dtype = dtype
         self.keepers: list[Step] = []
 
     def __repr__(self) -> str:
@@ -78,10 +81,12 @@ class Step:
     """One recorded operation.
 
     number    in order of execution
-    name      torch's ("addmm"); `backward_name` of its node ("AddmmBackward0")
+    name      as pictures and tables have it ("addmm"); `backward_name` of its node ("AddmmBackward0")
     op        its entry of the registry, with forward function and derivative rules
     inputs    for each argument that has a gradient: (Step or Leaf, number of its output); `arguments`: their names
     shapes, dtypes   of its outputs
+    given     (Storage, name of the argument) of the named parameters, buffers and inputs that it takes and that no
+              gradient goes to
     kept      what its backward needs, a list of Kept
     origin    where it ran (see recorder.py), or None
     is_view   whether its output lies in the memory of its first input
@@ -89,11 +94,12 @@ class Step:
 
     def __init__(self, number: int, node: Node) -> None:
         self.number, self.op, self.backward_name = number, node.op, node.name()
-        self.name = short_name(self.backward_name) if node.op.function is not None else node.op.name
+        self.name = name_of(node)
         self.shapes = tuple(node.shape) if node.op.multi else (node.shape,)
         self.dtypes: tuple = ()
         self.inputs: list[tuple[Step | Leaf, int]] = []
         self.arguments: list[str] = []
+        self.given: list[tuple[Storage, str]] = []
         self.kept: list[Kept] = []
         self.origin: Any = None
         self.is_view = node.op.view or node.op in _SAME_MEMORY
@@ -114,13 +120,13 @@ class Tape:
     params    {name: tensor}: parameters, and the buffers of the module
     inputs    {name: tensor}: given from outside
     origins   {node: Origin} of a recorder
-    before    {id: memory} of what there was before the program ran; None: what has no history counts as an input
+    before    before(memory): whether it was there before the program ran; None: what has no history counts as an input
     watch     watch(memory, storage) is called for each array that owns memory which is kept
     """
 
     def __init__(self, roots: Iterable[Tensor | Node], params: Mapping[str, Tensor] | None = None,
                  inputs: Mapping[str, Tensor] | None = None, origins: Mapping[Node, Any] | None = None,
-                 before: Mapping[int, np.ndarray] | None = None,
+                 before: Callable[[np.ndarray], bool] | None = None,
                  watch: Callable[[np.ndarray, Storage], object] | None = None) -> None:
         self._origins, self._before = origins or {}, before
         self.inputs = dict(inputs or {})
@@ -133,8 +139,7 @@ class Tape:
         for kind, tensors in ((INPUT, self.inputs), (PARAMETER, params or {})):
             for name, tensor in tensors.items():
                 self._named[id(tensor)] = name, kind
-                storage = self._storage(tensor.array, kind, None)
-                storage.name, storage.kind = name, kind
+                self._give_name(self._storage(tensor.array, kind, None), tensor, name, kind)
         edges = [root if isinstance(root, Node) else root.node for root in roots]
         for number, node in enumerate(sorted(_reached(edges), key=lambda node: -node.sequence_nr)):
             self._read(number, node)
@@ -161,6 +166,10 @@ class Tape:
             if edge is not None:
                 step.inputs.append(self._source(edge))
                 step.arguments.append(_argument(node, node.op.first + place))
+        for i, memory in step.origin.given if step.origin is not None else ():
+            _, storage = self._storages.get(memory, (None, None))
+            if storage is not None and storage.name:
+                step.given.append((storage, _argument(node, i)))
         for name, array, maker, kind in self._saved(step, node):
             storage = self._storage(array, kind, maker)
             if step not in storage.keepers:
@@ -176,8 +185,13 @@ class Tape:
             leaf = self._of[id(tensor)] = Leaf(tensor, name, kind)
             self.leaves.append(leaf)
             storage = self._storage(tensor.array, kind, leaf)
-            storage.name, storage.kind, storage.maker = name, kind, leaf
+            self._give_name(storage, tensor, name, kind)
+            storage.maker = leaf
         return leaf
+
+    def _give_name(self, storage, tensor, name, kind):
+        storage.name, storage.kind = name, kind
+        storage.shape, storage.dtype = tensor.array.shape, dt.of(tensor.array)
 
     def _saved(self, step, node):
         """(name, array, who made it, kind) of each array that a node keeps."""
@@ -229,10 +243,10 @@ class Tape:
             return step if made_here else None, None
         if isinstance(edge, Node) and id(edge.edges[0] if edge.op is SELECT else edge) not in self._of:
             return None, ACTIVATION            # of another graph, which is not looked at
-        source, _ = self._source(edge)
-        while isinstance(source, Step) and source.is_view and source is not step and source.inputs:
-            source = source.inputs[0][0]       # whose memory it is
-        return source, source.kind if isinstance(source, Leaf) else ACTIVATION
+        maker, _ = self._source(edge)
+        while isinstance(maker, Step) and maker.is_view and maker is not step and maker.inputs:
+            maker = maker.inputs[0][0]         # whose memory it is
+        return maker, maker.kind if isinstance(maker, Leaf) else ACTIVATION
 
     def _source(self, edge: Edge) -> tuple[Step | Leaf, int]:
         """Where an edge leads: to a leaf, or to a step and which of its outputs."""
@@ -247,11 +261,11 @@ class Tape:
         memory = root_of(raw(array))
         found = self._storages.get(id(memory))
         if found is None:
-            there_before = kind is None if self._before is None else id(memory) in self._before
+            there_before = kind is None if self._before is None else self._before(memory)
             if kind in (None, ACTIVATION):
                 kind = INPUT if there_before else ACTIVATION
                 maker = None if there_before else maker
-            found = self._storages[id(memory)] = memory, Storage(memory, kind, maker)
+            found = self._storages[id(memory)] = memory, Storage(memory, dt.of(array), kind, maker)
         return found[1]
 
     def _dtypes(self, step, node):
@@ -264,9 +278,14 @@ class Tape:
         for s in node.saved or ():
             if isinstance(s, np.dtype) and s in dt.BY_NUMPY:
                 return (dt.BY_NUMPY[s],) * len(step.shapes)
-        given = [source.dtypes[min(output, len(source.dtypes) - 1)] if isinstance(source, Step) else source.dtype
-                 for source, output in step.inputs]
+        given = [made.dtypes[min(output, len(made.dtypes) - 1)] if isinstance(made, Step) else made.dtype
+                 for made, output in step.inputs]
         return (given[0] if given else dt.get_default_dtype(),) * len(step.shapes)
+
+
+def name_of(node: Node) -> str:
+    """What the operation of a node is called."""
+    return short_name(node.name()) if node.op.function is not None else source.name(node.op)
 
 
 def _argument(node, i):
@@ -305,6 +324,6 @@ def _packed(s):
     """The packed tensors in what a node has saved."""
     if isinstance(s, Packed):
         yield s
-    elif isinstance(s, (tuple, list)):
-        for x in s:
+    elif isinstance(s, (tuple, list, dict)):
+        for x in s.values() if isinstance(s, dict) else s:
             yield from _packed(x)

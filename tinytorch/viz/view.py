@@ -131,8 +131,7 @@ class _View:
             # What no recorded operation made, a mask or a state to begin with, comes in like an input.
             kind, unnamed = (INPUT, "made here") if source.kind == ACTIVATION else (source.kind, "input")
             self._element[source] = self._add(kind, source.name or unnamed, None, grad=isinstance(source, Leaf))
-        dtype = source.dtype if isinstance(source, Leaf) else None
-        return self._tensor_of(self._element[source], 0, source.shape, dtype)
+        return self._tensor_of(self._element[source], 0, source.shape, source.dtype)
 
     def _wire(self):
         numbers = {id(s): i for i, s in enumerate(self.tape.storages)}
@@ -159,6 +158,10 @@ class _View:
                     element["extra"] += k.nbytes
                     continue
                 self.tensors[tensor]["bytes"] += k.nbytes
+            for storage, argument in step.given:
+                if argument not in arguments:
+                    tensor = self._source(storage if storage.maker is None else storage.maker, 0)
+                    self._connect(tensor, element["id"], argument, False)
         for wire in self.wires:
             if wire["kept"] or wire["tensor"] in results:
                 wire["kept"] = "kept" if self.tensors[wire["tensor"]]["bytes"] else "alias"
@@ -175,7 +178,6 @@ class _View:
         if maker is not k.storage:
             return None
         tensor = self._source(k.storage, 0)
-        self.tensors[tensor]["dtype"] = k.dtype.name
         wire = self._connect(tensor, self._element[step], k.name, False)
         arguments[f"memory {tensor}" if k.name == "aux" else k.name] = wire
         return wire

@@ -29,7 +29,7 @@ ELEMENTWISE = {
 
 
 #: Of two dtypes they round in their middle, and nobody but torch in the same order.
-_MIDWAY = {"KLDivLoss", "PoissonNLLLoss", "BCEWithLogitsLoss"}
+_MIDWAY = {"KLDivLoss", "PoissonNLLLoss", "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss"}
 
 
 def _dtype(rng):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from .exact import fma32, fma64, libm
-from .samplers import f16, f32, f64, rounded, store
+from .samplers import f16, f64, rounded, store
 
 _CHUNK = 16384                          # pairs per pass: the work arrays stay in the cache
 _SHORT = 16                             # up to so many pairs, plain Python is faster
@@ -21,8 +21,8 @@ def normal(out, mean, std, stream):
     n, dtype = out.size, out.dtype
     if n == 0:
         return out
-    if dtype.kind == dt.COMPLEX:
-        parts = np.empty((*out.shape, 2), f32 if dtype == np.complex64 else f64)
+    if dt.is_complex(dtype):
+        parts = np.empty((*out.shape, 2), dt.BY_NUMPY[dtype].to_real().numpy)
         out[...] = normal(parts, mean, std / math.sqrt(2), stream).view(dtype)[..., 0]
         return out
     if n < 16 or not out.flags.c_contiguous:

@@ -1,6 +1,7 @@
 """The layers, a file per family."""
 from .activation import *
 from .batchnorm import *
+from .channelshuffle import *
 from .container import *
 from .conv import *
 from .distance import *
@@ -16,3 +17,4 @@ from .pooling import *
 from .rnn import *
 from .softmax import *
 from .sparse import *
+from .upsampling import *

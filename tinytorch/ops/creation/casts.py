@@ -65,6 +65,12 @@ def double(self, *, memory_format=None):
 
 
 @method()
+def chalf(self, *, memory_format=None):
+    """`self.to(torch.complex32)`."""
+    return to(self, dtype=dt.complex32, memory_format=memory_format)
+
+
+@method()
 def cfloat(self, *, memory_format=None):
     """`self.to(torch.complex64)`."""
     return to(self, dtype=dt.complex64, memory_format=memory_format)

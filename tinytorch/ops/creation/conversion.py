@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import check_broadcast, filled_as, stored_as
+from ...autograd.promotion import check_broadcast, filled_as, of_source, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...data import check_array
@@ -24,14 +24,7 @@ def _converted_back(g, numpy_dtype, source):
     have = g.array.dtype if isinstance(g, Tensor) else g.dtype
     if have != numpy_dtype:
         g = _to_copy(g, numpy_dtype, have)
-    return _marked(_to_copy(g, source, numpy_dtype), numpy_dtype)
-
-
-def _marked(result, source):
-    """What was converted from a dtype: backward looks at what comes out of a node with bfloat16 gradients."""
-    if source == dt.BFLOAT16 and isinstance(result, Tensor) and result.node is not None:
-        result.node.extras()
-    return result
+    return of_source(_to_copy(g, source, numpy_dtype), numpy_dtype)
 
 
 @single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
@@ -105,7 +98,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         dtype, "to").numpy
     order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)
     if target != self.array.dtype:
-        result = _marked((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(
+        result = of_source((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(
             self, target, self.array.dtype), self.array.dtype)
         return result if order == "K" or laid_out(result.array, order) and _taken_for(result.array, order) else \
             _copied(result, order)

@@ -40,8 +40,12 @@ def _check_real(*given):
 
 
 def _check_implemented(kernel, d):
-    if d is dt.bool or d.is_complex and kernel == "arange_cpu" or d in (dt.uint16, dt.uint32, dt.uint64):
+    if d is dt.bool or d.is_complex and kernel == "arange_cpu" or d in _LACKING and (
+            kernel != "eye" or not d.is_floating_point):
         raise not_implemented(kernel, d)
+
+
+_LACKING = (dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8)
 
 
 def _end(name, argument, x):

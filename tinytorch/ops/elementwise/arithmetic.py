@@ -30,7 +30,11 @@ def conj(x):
 
 def is_complex(x):
     """Whether an array or Tensor is complex."""
-    return (x.array if isinstance(x, Tensor) else x).dtype.kind in dt.COMPLEX
+    dtype = (x.array if isinstance(x, Tensor) else x).dtype
+    return dtype.kind in _MAYBE_COMPLEX and dt.is_complex(dtype)
+
+
+_MAYBE_COMPLEX = dt.COMPLEX + dt.WIDENED
 
 
 @unary(lambda g: conj(g), name="conj_physical")
@@ -38,11 +42,14 @@ def _conj(input):
     return np.conjugate(input)
 
 
+_conj.op.stored = dt.ONLY_COMPLEX32
+
+
 @method()
 def conjugate(self):
     """Itself if real, else the conjugate: what ndarrays and Python numbers have too, so that
     derivative rules can say x.conjugate() whatever x is."""
-    return _conj(self) if self.array.dtype.kind in dt.COMPLEX else self
+    return _conj(self) if is_complex(self) else self
 
 
 def zeros_like(g):
@@ -106,6 +113,23 @@ def _sub_times(input, other, alpha):
     return input - other * alpha
 
 
+def half_multiply_add(input, value, other):
+    """input + value * other of complex32, each step rounded. `value`: a number or an array."""
+    product = dt.numbers(half_product(value, other))
+    return dt.stored(dt.numbers(input) + product, dt.COMPLEX32)
+
+
+def half_product(value, other):
+    """The product of complex32 numbers, of which the first may be a Python number."""
+    if not isinstance(value, np.ndarray):
+        value = dt.cast(np.asarray(value), dt.COMPLEX32)
+    return dt.stored(dt.numbers(value) * dt.numbers(other), dt.COMPLEX32)
+
+
+_add_times.op.on_records = lambda input, other, alpha: half_multiply_add(input, alpha, other)
+_sub_times.op.on_records = lambda input, other, alpha: half_multiply_add(input, -alpha, other)
+for _primitive in _add, _sub, _rsub, _add_times, _sub_times:
+    _primitive.op.stored, _primitive.op.kernel = dt.ONLY_COMPLEX32, "add_stub"
 _rsub_tensor, _rsub_times = renamed(_sub, "rsub"), renamed(_sub_times, "rsub")
 
 
@@ -121,7 +145,7 @@ def _scaled(primitive, name, input, other, alpha):
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, (float, complex)) and kind in dt.INTEGRAL:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(alpha, complex) and kind not in dt.COMPLEX:
+    if isinstance(alpha, complex) and not is_complex(input):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     stored = stored_as(alpha, input.array.dtype)
     if kind in dt.INTEGRAL:
@@ -188,6 +212,9 @@ def neg(input):
                            "instead.") from None
 
 
+neg.op.stored = dt.ONLY_COMPLEX32
+
+
 @public(method="positive __pos__")
 def positive(input: Tensor) -> Tensor:
     """The tensor itself. RuntimeError for bool.
@@ -215,6 +242,9 @@ def mul(input, other):
             [3., 6.]])
     """
     return input * other
+
+
+mul.op.stored = dt.ONLY_STORED
 
 
 @binary(numbers="any", input=lambda g, other: g / conj(other),
@@ -347,7 +377,7 @@ def remainder(input, other):
 
 @op(name="remainder", elementwise=True, backward_name=REFUSED, input=refused("remainder"), other=refused("remainder"))
 def _remainder_of_number(input, other):
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.dtype) in dt.COMPLEX:
         raise not_implemented("remainder_cpu", input)
     return remainder.op.forward(input, other)
 
@@ -389,7 +419,7 @@ def ternary(primitive, *operands):
                 shape = np.broadcast_shapes(shape, x.array.shape)
         raise
     except TypeError:
-        if operands[0].array.dtype.kind != dt.WIDENED:
+        if operands[0].array.dtype != dt.BFLOAT16:
             raise
         return in_float32(primitive, *operands)
 

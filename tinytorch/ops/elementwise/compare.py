@@ -11,7 +11,7 @@ from ...autograd.op import binary, op, operator, unary
 from ...autograd.promotion import EXACT, check_broadcast, promoted, result_dtype
 from ...autograd.public import method, public
 from ...data import check_array
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -53,6 +53,9 @@ def ne(input, other):
     tensor([ True, False])
     """
     return np.not_equal(input, other)
+
+
+eq.op.stored = ne.op.stored = dt.ONLY_STORED
 
 
 def _ordered(name, array):
@@ -124,6 +127,9 @@ def isnan(input):
     return np.isnan(input)
 
 
+isnan.op.stored = dt.ONLY_STORED
+
+
 @unary(inplace=False)
 def isinf(input):
     """Whether each element is infinite.
@@ -146,8 +152,12 @@ def isfinite(input):
     return np.isfinite(input)
 
 
+isinf.op.stored, isinf.op.kernel = dt.ONLY_COMPLEX32 | {dt.FLOAT8_E5M2}, "isinf"
+isfinite.op.stored, isfinite.op.kernel = isinf.op.stored | {dt.FLOAT8_E8M0FNU}, "isfinite"
+
+
 def _refuse_complex(name, array):
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(f"{name} does not support complex inputs.")
 
 
@@ -183,6 +193,8 @@ def isreal(input):
     >>> torch.isreal(torch.tensor([1 + 0j, 1j]))
     tensor([ True, False])
     """
+    if input.dtype == dt.COMPLEX32:
+        return np.equal(input["imag"], 0)
     return np.equal(input.imag, 0) if input.dtype.kind in dt.COMPLEX else np.ones_like(input, bool)
 
 
@@ -202,8 +214,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     a, b = input.array, other.array
     check_broadcast(a.shape, b.shape)
-    if a.dtype == dt.BFLOAT16:
-        a, b = dt.from_bfloat16(a), dt.from_bfloat16(b)
+    refuse_records("mul_cpu_reduced_float", a, dt.FLOAT8_RECORDS)
+    a, b = dt.numbers(a), dt.numbers(b)
     close = np.equal(a, b)
     if equal_nan and a.dtype.kind not in dt.INTEGRAL:
         close |= np.isnan(a) & np.isnan(b)
@@ -233,8 +245,9 @@ def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_un
         d = result_dtype((x,))
         if d.category in (dt.bool.category, dt.complex64.category):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {d.type_name}")
-    a, b = [dt.from_bfloat16(x.array) if x.array.dtype == dt.BFLOAT16 else x.array
-            for x in promoted(elements, test_elements)]
+        if isinstance(x, Tensor):
+            refuse_records("isin_default_cpu", x)
+    a, b = [dt.numbers(x.array) for x in promoted(elements, test_elements)]
     return wrap(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
 
 
@@ -262,6 +275,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     if input.array.shape != other.array.shape:
         return False
     a, b = promoted(input, other)
+    refuse_records(*("equal_notnan_cpu", a) if input is other else ("equal_cpu", a, dt.ONLY_COMPLEX32))
     return bool(eq(a, b).array.all())
 
 

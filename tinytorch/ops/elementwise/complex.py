@@ -7,10 +7,10 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, single, unary
-from ...autograd.promotion import FOUND, check_broadcast
+from ...autograd.promotion import FOUND, check_broadcast, of_source
 from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place, check_written
-from ...errors import not_a_tensor, type_name
+from ...errors import not_a_tensor, not_implemented, type_name
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor
 from ..layout.index import _select
@@ -53,9 +53,13 @@ def imag(input: Tensor) -> Tensor:
 def _part(input, k):
     """The real (0) or imaginary (1) part of complex numbers, by the steps that torch takes."""
     if not bits_of(input.array)[0]:
-        return _select(_view_as_real(input), (..., k))
-    parts = _view_as_real(_conj_view(input))
+        return _select(_parts(input), (..., k))
+    parts = _parts(_conj_view(input))
     return _select(_negative(parts) if k else parts, (..., k))
+
+
+def _parts(input):
+    return of_source(_view_as_real(input), input.array.dtype)
 
 
 def _set_part(part, value):
@@ -93,12 +97,13 @@ def _view_as_real(input):
 
 
 #: What complex numbers of so many bytes are made of.
-_PARTS = {8: np.dtype(np.float32), 16: np.dtype(np.float64)}
+_PARTS = {4: np.dtype(np.float16), 8: np.dtype(np.float32), 16: np.dtype(np.float64)}
+_OF_PARTS = {part: dt.BY_NUMPY[part].to_complex().numpy for part in _PARTS.values()}
 
 
 @op(name="view_as_complex", view=True, input=lambda g: _view_as_real(g))
 def _view_as_complex(input):
-    return input.view(np.result_type(input.dtype, np.complex64))[..., 0]
+    return input.view(_OF_PARTS[input.dtype])[..., 0]
 
 
 def _packed(g):
@@ -120,7 +125,7 @@ def view_as_real(input: Tensor) -> Tensor:
         raise RuntimeError("view_as_real is only supported for complex tensors")
     if bits_of(input.array)[0]:
         raise RuntimeError(UNRESOLVED)
-    return _view_as_real(input)
+    return _parts(input)
 
 
 @public()
@@ -135,8 +140,6 @@ def view_as_complex(input: Tensor) -> Tensor:
     if array.dtype.kind not in dt.NATIVE:
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor "
                            f"of scalar type: {type_name(input)}")
-    if array.dtype == np.float16:
-        raise NotImplementedError("view_as_complex: there is no half precision complex dtype")
     if array.ndim == 0:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if array.shape[-1] != 2:
@@ -276,7 +279,9 @@ def angle(input):
 
 @op(name="complex", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
 def _complex(real, imag):
-    result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
+    if real.dtype == np.float16:
+        return dt.joined(real, imag)
+    result = np.empty(np.broadcast_shapes(real.shape, imag.shape), _OF_PARTS[real.dtype])
     result.real, result.imag = real, imag
     return result
 
@@ -289,14 +294,12 @@ def _check_parts(first, second):
     if names[0] != names[1]:
         raise RuntimeError(f"Expected object of scalar type {names[0]} but got scalar type {names[1]} "
                            "for second argument")
-    if names[0] == "Half":
-        raise NotImplementedError("there is no half precision complex dtype")
     check_broadcast(first.array.shape, second.array.shape)
 
 
 @public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'")
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Complex numbers from their real and imaginary parts. RuntimeError unless both are float or both double.
+    """Complex numbers from their real and imaginary parts. RuntimeError unless both are half, float or double.
 
     >>> import tinytorch as torch
     >>> torch.complex(torch.tensor([1.]), torch.tensor([2.]))
@@ -321,6 +324,8 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([2.+0.j])
     """
     _check_parts(abs, angle)
+    if abs.array.dtype == np.float16:
+        raise not_implemented("polar_cpu", abs)
     return _polar(abs, angle)
 
 

@@ -22,7 +22,7 @@ from ...autograd.promotion import (
     write_out,
 )
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, refuse_records, type_name
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, is_complex, ternary
@@ -178,7 +178,7 @@ def _share(g, input, other, loses):
 
 
 def _no_complex(name, array):
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(f"{name} not implemented for complex tensors.")
 
 
@@ -250,6 +250,7 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     """
     refuse_complex_gradient("nan_to_num", input)
     nan = 0.0 if nan is None else nan
+    refuse_records("nan_to_num", input)
     if input.array.dtype.kind != dt.WIDENED:
         return _nan_to_num(input, nan, posinf, neginf)
     limit = dt.finfo(dt.bfloat16).max          # not that of float32, as it would be if the door widened

@@ -21,7 +21,7 @@ _LN2, _LN10 = math.log(2.0), math.log(10.0)
 
 
 def refuse_complex(name, array):
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(f"{name} is not supported for complex tensors.")
 
 
@@ -36,7 +36,7 @@ def exp(input):
     return np.exp(input)
 
 
-@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True)
+@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True, kernel="exp2")
 def exp2(input):
     """2 to the power of each element.
 
@@ -319,7 +319,7 @@ def rad2deg(input):
     return input * (180 / math.pi)
 
 
-@unary(lambda g, input: g * conj(input) * 2, name="pow", casts=True)
+@unary(lambda g, input: g * conj(input) * 2, name="pow", kernel="pow", casts=True)
 def square(input):
     """input * input.
 

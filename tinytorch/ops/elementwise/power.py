@@ -10,12 +10,12 @@ from ...autograd.op import binary, op, operator
 from ...autograd.promotion import NUMBERS, by_steps, converted, result_dtype, stored_as
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
-from .arithmetic import alike, conj, is_complex, mul, ternary, zeros_like
+from .arithmetic import alike, conj, is_complex, mul, rounded_once, ternary, zeros_like
 from .math import exp, exp2, log, reciprocal
 from .where import pick
 
@@ -30,7 +30,10 @@ def _power_slope(g, input, other):
             return zeros_like(g)
         if other == 2:
             return g * (2 * conj(input))
-        return g * conj(other * _pow(input, other - 1))
+        power = _pow(input, other - 1)
+        if isinstance(power, np.ndarray) and power.dtype.char == "e":          # the number is wider, as in torch
+            return g * rounded_once(np.multiply, power, other)
+        return g * conj(other * power)
     return pick(other == 0, 0.0, g * conj(other * _pow(input, other - 1)))
 
 
@@ -42,7 +45,7 @@ def _exponent_slope(g, ans, input, other):
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
-@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow")
+@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow")
 def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:
@@ -52,6 +55,7 @@ def _pow(input, other):
             return input * input * input       # what NumPy does for 2 alone
         return input ** other
     if kind in dt.WIDENED:
+        refuse_records("pow", input)
         raise TypeError("NumPy has no bfloat16")
     if kind not in dt.INTEGRAL:
         return _complex_power(input, other)
@@ -105,16 +109,21 @@ def _pow_in_bfloat16(input, other):
     return dt.narrowed(_pow.op.forward(dt.widened(input), dt.widened(other)))
 
 
-_to_number = op(name="pow", steps=True, elementwise=True, input=_power_slope)(_pow.op.forward)
-_pow.op.in_bfloat16 = _to_number.op.in_bfloat16 = _pow_in_bfloat16
+@op(name="pow", steps=True, elementwise=True, input=lambda g, input, other, number: _power_slope(g, input, number))
+def _to_number(input, other, number):
+    """`other`: `number` as the dtype holds it. The derivative subtracts 1 from the number."""
+    return _pow.op.forward(input, other)
+
+
+_pow.op.in_bfloat16 = _pow_in_bfloat16
+_to_number.op.in_bfloat16 = lambda input, other, number: _pow_in_bfloat16(input, other)
 
 
 def _pow_number(input, number):
     """`_pow` to a number that half precision does not hold as it is, or in another dtype."""
     dtype = input.array.dtype
-    if dtype.kind in dt.FLOATING:
-        number = dt.cast(stored_as(number, dtype), np.dtype(float)).item()
-    return _to_number(input, number)
+    stored = dt.cast(stored_as(number, dtype), np.dtype(float)).item() if dtype.kind in dt.FLOATING else number
+    return _to_number(input, stored, number)
 
 
 _pow.op.of_number = _pow_number
@@ -246,19 +255,41 @@ def xlogy(input, other):
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.dtype) in dt.COMPLEX:
         raise not_implemented("xlogy_cpu", input)
     product = input * np.log(other, dtype=input.dtype)
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-def _xlogy_in_bfloat16(input, other):
-    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(dt.widened(other))))
-    zero = (dt.widened(input) == 0) & ~np.isnan(dt.widened(other))
-    return dt.to_bfloat16(np.where(zero, np.float32(0), dt.widened(input) * logarithm))
+def _in_bfloat16(logarithm):
+    """input * logarithm(other), the logarithm rounded too."""
+    def compute(input, other):
+        input, other = dt.widened(input), dt.widened(other)
+        product = input * dt.from_bfloat16(dt.to_bfloat16(logarithm(other)))
+        return dt.to_bfloat16(np.where((input == 0) & ~np.isnan(other), np.float32(0), product))
+    return compute
 
 
-xlogy.op.in_bfloat16 = _xlogy_in_bfloat16
+xlogy.op.in_bfloat16 = _in_bfloat16(np.log)
+
+
+@binary(input=lambda g, input, other: pick((input == 0) * (other <= -1), 0.0, xlog1py(g, other)),
+        other=lambda g, input, other: g * input / (other + 1), name="special_xlog1py", to_float=True, method=False,
+        inplace=False)
+def xlog1py(input, other):
+    """input * log(1 + other): zero where input is zero, unless other is NaN.
+
+    >>> import tinytorch as torch
+    >>> torch.special.xlog1py(torch.tensor([0., 2.]), torch.tensor([-1., 1.]))
+    tensor([0.0000, 1.3863])
+    """
+    if input.dtype.kind in dt.COMPLEX:
+        raise not_implemented("xlog1py_cpu", input)
+    product = input * np.log1p(other, dtype=input.dtype)
+    return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
+
+
+xlog1py.op.in_bfloat16 = _in_bfloat16(np.log1p)
 
 
 def _ldexp_slope(g, other):
@@ -326,7 +357,7 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     >>> torch.frexp(torch.tensor([10.])).exponent
     tensor([4], dtype=torch.int32)
     """
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     exponent = wrap(np.asarray(np.frexp(dt.widened(input.array))[1], np.int32))
     return FrexpResult(_mantissa(input, exponent), exponent)

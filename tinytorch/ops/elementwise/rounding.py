@@ -57,6 +57,9 @@ def abs(input):
     return magnitude(input)
 
 
+abs.op.stored, abs.op.kernel = dt.ONLY_STORED - {dt.FLOAT8_E8M0FNU}, "abs_cpu"
+
+
 @unary(zeros_like)
 def sign(input):
     """-1, 0 or 1. NotImplementedError for complex numbers.
@@ -65,7 +68,7 @@ def sign(input):
     >>> torch.sign(torch.tensor([-1.5, 0., 2.]))
     tensor([-1.,  0.,  1.])
     """
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.is_complex(input.dtype):
         raise NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. "
                                   "Please use torch.sgn instead.")
     return _signs(input)
@@ -101,6 +104,9 @@ def sgn(input):
     return _signs(input)
 
 
+sgn.op.stored, sgn.op.kernel = dt.ONLY_COMPLEX32, "sign_cpu"
+
+
 @unary(inplace=False)
 def signbit(input):
     """Whether the sign bit is set: for negative numbers and -0.
@@ -109,7 +115,7 @@ def signbit(input):
     >>> torch.signbit(torch.tensor([-0., 1.]))
     tensor([ True, False])
     """
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.is_complex(input.dtype):
         raise NotImplementedError("signbit is not implemented for complex tensors.")
     return np.signbit(input) if input.dtype.kind in dt.NATIVE else input < 0
 
@@ -132,7 +138,7 @@ def copysign(input, other):
 @binary(numbers="none", name="heaviside", input=refused("heaviside"), other=refused("heaviside"),
         backward_name=REFUSED)
 def _heaviside(input, other):
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.dtype) in dt.COMPLEX:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     return np.where(input == 0, other, (input > 0).astype(input.dtype))
 
@@ -178,7 +184,7 @@ nextafter.op.in_bfloat16 = _nextafter_bfloat16
 
 # ------------------------------------------------------------------ rounding
 def _whole(name, ufunc, input):
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.dtype) in dt.COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex inputs")
     _refuse(f"{name}_vml_cpu", input, dt.BOOL)
     return input.copy("K") if input.dtype.kind in dt.INTEGER else ufunc(input)
@@ -234,7 +240,7 @@ def _round(input, decimals):
     if decimals == 0:
         return _whole("round", np.rint, input)
     _refuse("round_cpu", input, dt.INTEGRAL)
-    if input.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.dtype) in dt.COMPLEX:
         raise NotImplementedError("round is not supported for complex inputs")
     scale = 10.0 ** (decimals if decimals > 0 else -decimals)
     return np.rint(input * scale) / scale if decimals > 0 else np.rint(input / scale) * scale
@@ -243,7 +249,7 @@ def _round(input, decimals):
 _round_to = renamed(_round, "round.1")
 
 
-@public(method=True, inplace=True, widen=True, out=FOUND)
+@public(method=True, inplace=True, kernel="round_vml_cpu", widen=True, out=FOUND)
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, halves to the even one; or rounded to `decimals` places.
 

@@ -7,9 +7,10 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import no_grad
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
-from ...autograd.promotion import by_steps, to_default
+from ...autograd.promotion import by_steps, to_default, underivable
 from ...autograd.public import method, public
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels
@@ -29,6 +30,29 @@ def real(array):
     if array.dtype.kind not in dt.NATIVE:
         raise TypeError("a real floating array is needed")
     return array
+
+
+def single_or_double(kernel, array):
+    """The array; NotImplementedError for one that is neither float32 nor float64, for which torch has no `kernel`."""
+    if array.dtype.char not in "fd":
+        raise not_implemented(kernel, array)
+    return array
+
+
+def without_halves(call):
+    """Lets the forward of an op see bfloat16 arrays, to refuse them with `single_or_double`."""
+    call.op.in_bfloat16 = call.op.forward
+    return call
+
+
+def without_derivative(call):
+    """A function for which torch has none: it does not look whether `out` requires grad."""
+    def compute(*operands, out=None):
+        if out is None:
+            return call(*operands)
+        with no_grad():
+            return call(*operands, out=out)
+    return compute
 
 
 @binary(name="sigmoid_backward", method=False, inplace=False,
@@ -141,6 +165,15 @@ def entr(input):
     return np.where(input <= 0, zero_or_less, -input * np.log(input))
 
 
+def _entr_in_bfloat16(input):
+    wide = dt.from_bfloat16(input)
+    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(wide)))
+    return dt.to_bfloat16(np.where(wide > 0, -wide * logarithm, entr.op.forward(wide)))
+
+
+entr.op.in_bfloat16 = _entr_in_bfloat16
+
+
 @unary(lambda g, input: g * digamma(input), to_float=True, kernel="lgamma_vml_cpu")
 def lgamma(input):
     """Natural logarithm of the absolute value of the gamma function.
@@ -191,9 +224,23 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     if n == 0:
         return digamma(input)
     input = to_default(input)
-    if input.array.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.array.dtype) in dt.COMPLEX:
         raise not_implemented("trigamma" if n == 1 else "polygamma", input)
     return _polygamma(n, input)
+
+
+@without_halves
+@binary(name="special_zeta", to_float=True, method=False, inplace=False, input=underivable("zeta"),
+        other=lambda g, input, other: g * -input * zeta(input + 1.0, other))
+def zeta(input, other):
+    """The Hurwitz zeta function, the sum of (other + k)^-input over k = 0, 1, ...: infinite for an `input` of 1, NaN
+    below. Differentiable by `other` alone.
+
+    >>> import tinytorch as torch
+    >>> torch.special.zeta(torch.tensor([2., 4.]), 1)
+    tensor([1.6449, 1.0823])
+    """
+    return gamma_kernels.zeta(single_or_double("zeta_cpu", input), np.asarray(other, input.dtype))
 
 
 @op(name="add", steps=True, input=lambda g: g.sum(-1))
@@ -223,6 +270,6 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    if input.array.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.array.dtype) in dt.COMPLEX:
         raise not_implemented("arange_cpu", input)
     return _mvlgamma(to_default(input), p)

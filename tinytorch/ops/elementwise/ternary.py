@@ -10,7 +10,7 @@ from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor
 from ...types import Number
-from .arithmetic import alike, conj, ternary
+from .arithmetic import alike, conj, half_multiply_add, half_product, ternary
 
 __all__ = ["addcdiv", "addcmul", "lerp"]
 
@@ -44,14 +44,22 @@ def _addcmul(input, tensor1, tensor2, value):
     return _added(np.multiply, input, tensor1, tensor2, value)
 
 
-@op(name="addcdiv", steps=True, elementwise=True, input=lambda g: g,
+def _addcmul_halves(input, tensor1, tensor2, value):
+    return half_multiply_add(input, half_product(value, tensor1), tensor2)
+
+
+_addcmul.op.stored, _addcmul.op.kernel, _addcmul.op.on_records = dt.ONLY_COMPLEX32, "addcmul_cpu_out", _addcmul_halves
+
+
+@op(name="addcdiv", kernel="addcdiv_cpu_out", steps=True, elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(_number_like(tensor2, value) / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * conj(_scaled(tensor1, value) / (tensor2 * tensor2)))
 def _addcdiv(input, tensor1, tensor2, value):
     return _added(np.divide, input, tensor1, tensor2, value)
 
 
-@op(name="lerp", steps=True, elementwise=True, input=lambda g, weight: g * conj(1 - weight),
+@op(name="lerp", kernel="lerp_kernel_scalar", steps=True, elementwise=True,
+    input=lambda g, weight: g * conj(1 - weight),
     end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.

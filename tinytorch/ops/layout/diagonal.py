@@ -9,7 +9,7 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import method, public
 from ...autograd.views import check_written
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels.memory import empty
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, check_dim
@@ -153,6 +153,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 def _triangle_of(name, primitive, input, diagonal):
     if input.array.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    refuse_records(name, input, dt.FLOAT8_RECORDS)
     return primitive(input, diagonal)
 
 
@@ -165,7 +166,7 @@ def _zero_expanded(memory, values, diagonal=0):
             check_written(memory)
         step *= memory.shape[d]
     # A zero anywhere wins.
-    np.copyto(memory, np.zeros((), memory.dtype), where=dt.widened(values) == 0)
+    np.copyto(memory, np.zeros((), memory.dtype), where=dt.numbers(values) == 0)
 
 
 def _in_place(function):

@@ -29,7 +29,7 @@ from ...autograd.views import (
     warn_expanded,
 )
 from ...data import array_of, check_not_in_itself
-from ...errors import kind_of, type_name
+from ...errors import kind_of, refuse_records, type_name
 from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.scatter import add_at
 from ...lazy import is_lazy
@@ -320,7 +320,7 @@ def setitem(self, index, value):
         raise ValueError("Overflow when unpacking long long")
     if index is True:
         self, index = self.unsqueeze(0), Ellipsis
-    if isinstance(value, complex) and self.array.dtype.kind not in dt.COMPLEX:
+    if isinstance(value, complex) and not dt.is_complex(self.array.dtype):
         as_scalar_tensor(value, self.array.dtype)              # refuses it
     basic, primitive, advanced = parse(self.array.shape, index)
     if advanced is not None:
@@ -419,6 +419,7 @@ def _parse_put(shape, indices):
 
 def _put(input, indices, values, accumulate, index=None):
     """`index_put`. `index`: what `indices` was made of, if it has no tensors of its own."""
+    refuse_records("index_put", input, _NOT_PUT)
     if not accumulate:
         check_masks(indices, values)
     advanced = _parse_put(input.array.shape, indices)
@@ -426,7 +427,11 @@ def _put(input, indices, values, accumulate, index=None):
     return _watching(_index_put(input, values, advanced, accumulate), tuple(indices) if index is None else index)
 
 
+_NOT_PUT = (dt.FLOAT8_E8M0FNU,)
+
+
 def _put_in_place(self, indices, values, accumulate, index=None):
+    refuse_records("index_put", self, _NOT_PUT)
     check_in_place(self, values)
     if not accumulate:
         check_masks(indices, values)

@@ -1,6 +1,9 @@
 """Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -9,17 +12,18 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as, write_out
 from ...autograd.public import public, refuse
 from ...autograd.views import warn_expanded
-from ...errors import type_name
+from ...errors import refuse_records, type_name
 from ...kernels.layout import dense_copy
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Number
+from ...types import Ints, Number
 from .broadcast import common_shape, expand
 from .index import _add_in_zeros, _index, pick
 from .scatter import gather
 from .shape import reshape
 
-__all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "take", "take_along_dim"]
+__all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero",
+           "nonzero_static", "put", "take", "take_along_dim", "unravel_index"]
 
 
 @op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0),
@@ -31,6 +35,7 @@ def _masked_fill(input, mask, value):
     return result
 
 
+_masked_fill.op.stored = dt.ONLY_COMPLEX32
 _masked_fill_tensor = renamed(_masked_fill, "masked_fill.1")
 
 
@@ -128,7 +133,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         if value.array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value.array.ndim} dimension(s).")
-        if value.array.dtype.kind in dt.COMPLEX and dtype.kind not in dt.COMPLEX:
+        if dt.is_complex(value.array.dtype) and not dt.is_complex(dtype):
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
         if value.array.dtype != dtype:
             stored_as(value.item(), dtype)     # refuses what does not fit
@@ -140,6 +145,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
                         "mask, Number value)\n")
     common_shape(mask.array.shape, input.array.shape)
+    refuse_records("masked_fill", input, dt.FLOAT8_RECORDS)
     return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
 
@@ -174,6 +180,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     mask = mask if mask.array.shape == size else expand(mask, size)
     if source.array.size < np.count_nonzero(mask.array):
         raise RuntimeError("Number of elements of source < number of ones in mask")
+    refuse_records("masked_scatter", input)
     return _masked_scatter(input if input.array.shape == size else expand(input, size), mask, source)
 
 
@@ -186,9 +193,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     (tensor([[1],
             [2]]), (tensor([1]),))
     """
-    array = input.array
-    if array.dtype.kind in dt.WIDENED:
-        array = array["bfloat16"] & 0x7FFF
+    refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
+    array = dt.numbers(input.array)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
@@ -196,6 +202,49 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     result = np.array(array.nonzero()).T if array.ndim else np.empty((int(array != 0), 0), np.int64)
     return write_out(out, wrap(result), input, apart=True, level=4,
                      exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
+
+
+@public(method=True)
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
+    """`nonzero` in `size` rows: those that are too many are left out, those that are missing hold `fill_value`.
+
+    >>> import tinytorch as torch
+    >>> torch.nonzero_static(torch.tensor([0, 5, 6]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = nonzero(input).array[:size]
+    result = np.full((size, found.shape[1]), fill_value, np.int64)
+    result[:len(found)] = found
+    return write_out(out, wrap(result), input, apart=True, level=4, exact="nonzero_static: Expected out tensor to have "
+                     "scalar type Long but got scalar type {Have}")
+
+
+@public(python=True)
+def unravel_index(indices: Tensor, shape: int | Ints) -> tuple[Tensor, ...]:
+    """The places, one tensor per dimension, of flat `indices` (int) into a tensor of `shape`. TypeError for floating
+    indices, ValueError for negative sizes.
+
+    >>> import tinytorch as torch
+    >>> torch.unravel_index(torch.tensor([4, 1]), (3, 2))
+    (tensor([2, 0]), tensor([0, 1]))
+    """
+    if indices.array.dtype.kind not in dt.INTEGER:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+        if n < 0:
+            raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    steps = [math.prod(shape[d + 1:]) for d in range(len(shape))]
+    places = indices.unsqueeze(-1).floor_divide(wrap(np.array(steps, np.int64)))
+    return (places % wrap(np.array(shape, np.int64))).unbind(-1)
 
 
 @public(method=True)
@@ -229,6 +278,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     if index.array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
+    refuse_records("take_cpu", input)
     _check_places(input, index, "take(): tried to take from an empty tensor")
     return _take(input, index)
 
@@ -250,6 +300,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     if source.array.size != index.array.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
                          f"source.numel() = {source.array.size}, index.numel() = {index.array.size}")
+    refuse_records("take_put_cpu", input)
     _check_places(input, index, "put_(): Tried to put elements into an empty tensor")
     return _put(input, index, source, accumulate)
 

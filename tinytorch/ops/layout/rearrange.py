@@ -6,7 +6,7 @@ import numpy as np
 from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import method, public, refuse
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels.layout import ordered_like
 from ...lazy import is_lazy
 from ...memory_format import contiguous_format
@@ -38,12 +38,16 @@ def _roll(input, shifts, dims):
 
 @op(name="flip", input=lambda g, dims: _flip(g, dims))
 def _flip(input, dims):
+    if input.ndim - 1 in dims and input.shape[-1] > 1:         # else torch moves bytes
+        refuse_records("flip_cpu", input)
     return ordered_like(np.flip(input, dims).copy("K"), input)
 
 
 @op(name="rot90", input=lambda g, k, dims: _rot90(g, -k % 4, dims))
 def _rot90(input, k, dims):
     a, b = dims
+    if (k == 2 or k and (b if k == 1 else a) == input.ndim - 1) and input.shape[-1] > 1:
+        refuse_records("flip_cpu", input)
     if k in (0, 2):
         return ordered_like(np.flip(input, dims).copy("K"), input) if k else input.copy()
     return ordered_like(np.flip(input, b if k == 1 else a).copy("K"), input).swapaxes(a, b)

@@ -8,7 +8,7 @@ from ...autograd.hooks import checked_gradient
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, check_broadcast, check_out_dtype, stored_as, write_out
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels.scatter import add_flat, along, combine_flat
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
@@ -251,6 +251,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "
                                f"than self {list(shape)} apart from dimension {dim}")
+    refuse_records("scatter_gather_tensor_cpu", input)
     _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):
         return gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places)
@@ -278,6 +279,7 @@ def _scatter_arguments(input, dim, index, src, name, kernel=None):
                            f"dimension {dim}")
     if kernel is not None:
         raise not_implemented(kernel, input)
+    refuse_records("scatter_gather_tensor_cpu" if isinstance(src, Tensor) else "scatter_gather_scalar_cpu", input)
     _check_bounds(index, dim, shape[dim] if shape else 1)
     return dim, index
 

@@ -9,7 +9,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, stored_as, write_out
 from ...autograd.public import public
 from ...autograd.views import warn_expanded
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.layout import dense_copy
 from ...kernels.scatter import add_at
 from ...tensor import Tensor, check_dim, wrap
@@ -71,8 +71,8 @@ def _times(x, alpha):
         return x
     if isinstance(x, Tensor):
         return x * (alpha if isinstance(alpha, Tensor) else wrap(alpha))
-    product = dt.widened(x) * dt.widened(alpha)
-    return dt.narrowed(product) if x.dtype.kind in dt.WIDENED else product
+    product = dt.numbers(x) * dt.numbers(alpha)
+    return dt.stored(product, x.dtype) if x.dtype.kind in dt.WIDENED else product
 
 
 @op(name="index_copy", input=lambda g, dim, index: _index_fill(g, dim, index, 0),
@@ -179,6 +179,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     tensor([3., 0., 0.])
     """
     dim = _slices(input, dim, index, source, "index_add")
+    by_scatter_add = _by_scatter_add(input.array.shape, dim, index.array, 1)
+    refuse_records("scatter_gather_tensor_cpu" if by_scatter_add else "index_add_", input, dt.FLOAT8_RECORDS)
     alpha = 1 if alpha == 1 else stored_as(alpha, input.array.dtype)
     shape = input.array.shape
     if _any_outside(index.array, shape[dim] if shape else 1) and (len(shape) < 2 or input.array.size):
@@ -219,6 +221,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
     if there and count != there[dim]:
         raise IndexError(f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) "
                          f"({there[dim]})")
+    refuse_records("index_copy_cpu", input, dt.FLOAT8_RECORDS)
     n = _check_room(input, dim, index)
     if input.array.size:                       # else torch does not look at the index
         _check_bounds(index, dim, n, IndexError, "index_copy_(): ")
@@ -261,9 +264,10 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
     dim = check_dim(dim, input.array.ndim)
     if index.array.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    if isinstance(number, complex) and input.array.dtype.kind not in dt.COMPLEX:
+    if isinstance(number, complex) and not dt.is_complex(input.array.dtype):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     n = _check_room(input, dim, index)
+    refuse_records("index_fill_cpu", input, dt.FLOAT8_RECORDS)
     number = stored_as(number, input.array.dtype)
     places = index.array
     if input.array.size and places.size and (places.min() < -n or places.max() >= n):
@@ -286,7 +290,8 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = _slices(input, dim, index, source, "index_reduce")
-    shape, kind = input.array.shape, input.array.dtype.kind
+    shape, kind = input.array.shape, dt.kind(input.array.dtype)
+    refuse_records("index_func_", input, dt.FLOAT8_RECORDS)
     if len(shape) > 1 and index.array.size and not shape[dim]:
         raise IndexError(f"select(): index 0 out of range for tensor of size {list(shape)} at dimension {dim}")
     if kind in dt.BOOL + dt.COMPLEX and (index.array.size or len(shape) < 2 or not include_self):

@@ -66,7 +66,7 @@ def _of_input(g, beta):
     return _scaled(g, beta.conjugate())
 
 
-@op(name="addmm", first=2, steps=True, input=_of_input,
+@op(name="addmm", kernel="addmm_impl_cpu_", first=2, steps=True, input=_of_input,
     mat1=lambda g, mat2, alpha: _scaled(_mm(g, mT(mat2)), alpha.conjugate()),
     mat2=lambda g, mat1, alpha: _scaled(_mm(mT(mat1), g), alpha.conjugate()))
 def _addmm(beta, alpha, input, mat1, mat2):
@@ -95,7 +95,7 @@ def _baddbmm(beta, alpha, input, batch1, batch2):
 _baddbmm.op.in_bfloat16 = _half_addmm
 
 
-@op(name="addbmm", first=2, steps=True, input=_of_input,
+@op(name="addbmm", kernel="addmm_impl_cpu_", first=2, steps=True, input=_of_input,
     batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
     batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()))
 def _addbmm(beta, alpha, input, batch1, batch2):
@@ -125,7 +125,7 @@ def _addmv_of_vec(g, mat, alpha):
     return _scaled(_mv(mT(mat), g), alpha.conjugate())
 
 
-@op(name="addmv", first=2, steps=True, input=_of_input,
+@op(name="addmv", kernel="addmv_impl_cpu", first=2, steps=True, input=_of_input,
     mat=lambda g, vec, alpha: _scaled(every_product(g, vec.conjugate()), alpha.conjugate()),
     vec=_addmv_of_vec)
 def _addmv(beta, alpha, input, mat, vec):
@@ -154,7 +154,7 @@ def _half_addmv(beta, alpha, input, mat, vec):
 _addmv.op.in_bfloat16 = _half_addmv
 
 
-@op(name="addr", first=2, steps=True, input=_of_input,
+@op(name="addr", kernel="addr_cpu", first=2, steps=True, input=_of_input,
     vec1=lambda g, vec2, alpha: _scaled(_mv(g, vec2.conjugate()), alpha.conjugate()),
     vec2=lambda g, vec1, alpha: _scaled(_mv(g.T, vec1.conjugate()), alpha.conjugate()))
 def _addr(beta, alpha, input, vec1, vec2):
@@ -182,7 +182,7 @@ _addr.op.in_bfloat16 = _half_addr
 def _factor(value, dtype):
     """A factor as torch takes it for a dtype: cut to an integer for integers, in float32 for half precision."""
     value = value.item() if isinstance(value, (Tensor, np.generic)) else value
-    if dtype.kind in dt.FLOATING + dt.COMPLEX and value.__class__ is not complex:
+    if dtype in dt.ONLY_STORED or dtype.kind in dt.FLOATING + dt.COMPLEX and value.__class__ is not complex:
         return value
     return stored_as(value, _FLOAT32 if dtype.char in HALF else dtype).item()
 

@@ -57,9 +57,10 @@ def computed(function, *arrays):
     there are matrices without elements alone, whose results have its dtype."""
     dtype = arrays[0].dtype
     known = dtype.char in "fdFD"
-    result = function(*arrays) if known else function(*[np.zeros(x.shape, np.float32) for x in arrays])
+    wide = np.complex64 if dt.is_complex(dtype) else np.float32
+    result = function(*arrays) if known else function(*[np.zeros(x.shape, wide) for x in arrays])
     several = isinstance(result, tuple)
-    results = [x if known else dt.cast(np.asarray(x), dtype) for x in (result if several else [result])]
+    results = [x if known else dt.stored(np.asarray(x), dtype) for x in (result if several else [result])]
     results = [columns(x) if x.ndim >= arrays[0].ndim else x for x in results]
     return tuple(results) if several else results[0]
 

@@ -6,13 +6,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, promoted
+from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, promoted, underivable
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.arithmetic import sub
-from ..reduction.reductions import at_once, in_c_order, like, masked, raw, underivable
+from ..reduction.reductions import at_once, in_c_order, like, masked, raw
 from .norms import matrix_norm, norm_grad, summed_norm, vector_norm, vector_norm_over
 
 __all__ = ["cdist", "dist", "norm", "renorm"]
@@ -64,6 +64,14 @@ def _dist(input, other, p):
 
 
 _dist.op.in_bfloat16 = _dist.op.forward      # which rounds in its middle
+
+
+def _dist_of_records(input, other, p):
+    difference = dt.numbers(dt.stored(dt.numbers(input) - dt.numbers(other), input.dtype))
+    return dt.stored(_dist.op.forward(difference, np.zeros((), difference.dtype), p), input.dtype)
+
+
+_dist.op.stored, _dist.op.on_records, _dist.op.kernel = dt.ONLY_COMPLEX32, _dist_of_records, "add_stub"
 
 
 @public(method=True)
@@ -187,7 +195,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.array.shape[-1]} "
                            f"X2: {x2.array.shape[-1]}")
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.array.dtype.kind not in dt.FLOATING:
+        if dt.kind(x.array.dtype) not in dt.FLOATING:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")

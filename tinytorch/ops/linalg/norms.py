@@ -18,7 +18,7 @@ from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
 #: Dtypes that are too narrow to decompose matrices in.
-_LOW = (np.float16, dt.BFLOAT16)
+_LOW = (np.float16, dt.BFLOAT16, dt.COMPLEX32)
 
 
 def norm_grad(g, input, p, ans, dim):
@@ -51,6 +51,9 @@ def vector_norm_over(input, p, dim, keepdim):
         size = magnitude(input)
         return np.array(size if keepdim else size.squeeze(dim), order="C")
     return summed_norm(input, p, dim, keepdim)
+
+
+vector_norm_over.op.stored, vector_norm_over.op.kernel = dt.ONLY_COMPLEX32, "norm_cpu"
 
 
 def summed_norm(input, p, dim, keepdim):

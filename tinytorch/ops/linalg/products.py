@@ -51,6 +51,10 @@ def _plus_bias(bias):
     return np.dot if bias is None else lambda a, b: np.dot(a, b) + bias
 
 
+#: float8 records that torch multiplies matrices of: added up in float32, and rounded.
+_MULTIPLIED = frozenset(dt.FLOAT8_RECORDS) - {dt.FLOAT8_E8M0FNU}
+
+
 def _dot(a, b):
     return _half(np.dot, a, b) if a.dtype.char in HALF else full_dot(a, b)
 
@@ -74,7 +78,7 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         raise not_implemented(kernel, dt.of(array))
 
 
-@binary(name="mm", is_product=True, method=False, inplace=False, mixed=_same_dtype,
+@binary(name="mm", kernel="addmm_impl_cpu_", is_product=True, method=False, inplace=False, mixed=_same_dtype,
         input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
 def _mm(input, mat2):
@@ -94,8 +98,8 @@ def _mm(input, mat2):
         raise
 
 
-@binary(name="bmm", is_product=True, method=False, inplace=False, input=lambda g, other: _matmul(g, mT(other)),
-        other=lambda g, input: _matmul(mT(input), g))
+@binary(name="bmm", kernel="bmm", is_product=True, method=False, inplace=False,
+        input=lambda g, other: _matmul(g, mT(other)), other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
 
@@ -113,8 +117,8 @@ def unsafe_view(input, size):
 squeezed = renamed(unsafe_view, "squeeze.4")
 
 
-@binary(name="mv", method=False, inplace=False, input=lambda g, vec: every_product(g, vec.conjugate()),
-        vec=lambda g, input: _mv(mT(input), g))
+@binary(name="mv", kernel="addmv_impl_cpu", method=False, inplace=False,
+        input=lambda g, vec: every_product(g, vec.conjugate()), vec=lambda g, input: _mv(mT(input), g))
 def _mv(input, vec):
     return _dot(input, vec)
 
@@ -134,19 +138,20 @@ def every_product(input, vec2):
     return input.unsqueeze(1) * vec2 if input.array.dtype.char in HALF else _outer(input, vec2)
 
 
-@binary(name="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),
+@binary(name="dot", kernel="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),
         tensor=lambda g, input: g * input.conjugate())
 def _inner(input, tensor):
     return _dot(input, tensor)
 
 
-@binary(name="vdot", method=False, inplace=False, input=lambda g, other: g.conjugate() * other,
+@binary(name="vdot", kernel="vdot", method=False, inplace=False, input=lambda g, other: g.conjugate() * other,
         other=lambda g, input: g * input)
 def _conjugated_inner(input, other):
     return _dot(toggled(input, conj=True), other)
 
 
-@op(name="linear", input=lambda g, weight: _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:]),
+@op(name="linear", kernel="addmm_impl_cpu_",
+    input=lambda g, weight: _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:]),
     weight=lambda g, input: _mm(rows(g).T, rows(input).conjugate()), bias=lambda g: g)
 def _linear(input, weight, bias):
     x = input if input.ndim == 2 else rows(input)
@@ -160,6 +165,7 @@ def _linear(input, weight, bias):
 
 
 # What torch makes of it, by the number of dimensions.
+_mm.op.stored = _linear.op.stored = _MULTIPLIED
 _linear_addmm, _linear_mm = renamed(_linear, "addmm"), renamed(_linear, "mm")
 _linear_view, _linear_unsafe_view = renamed(_linear, "view"), renamed(_linear, "_unsafe_view")
 _linear_squeeze = renamed(_linear, "squeeze.4")

@@ -356,7 +356,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {check_dim(dim, input.array.ndim)} "
                            f"is size {size}")
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise not_implemented("glu_cpu", input)
     return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
 

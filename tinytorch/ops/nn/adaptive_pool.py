@@ -11,7 +11,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
+from ...autograd.promotion import in_float32, refuse_complex_gradient
 from ...autograd.public import public, refuse
 from ...errors import type_name
 from ...kernels import pool as kernels
@@ -159,15 +159,20 @@ def _target(function, n, input, output_size):
     if min(out) < 0:
         raise RuntimeError(f"{function}: elements of output_size must be greater than or equal to 0 but received "
                            f"{{{', '.join(map(str, out))}}}")
-    if n == 1 and "avg" in function:           # images of one row, of which torch takes the mean if that is all
-        if out == (1,):
-            return out
+    if "avg" in function and out == (1,) * n:  # torch takes the mean, of whatever there is
+        if input.array.dtype.kind in dt.INTEGRAL:
+            raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
+                               f"complex dtype. Got: {type_name(input)}")
+        return out
+    if n == 1 and "avg" in function:           # images of one row
         function, shape = "adaptive_avg_pool2d", shape[:-1] + [1] + shape[-1:]
-    n = 2 if "2d" in function else n
-    for i in range(len(shape) - n - ("max" in function and len(shape) == n + 1), len(shape)):
+    for i in range(len(shape) - 2 if function == "adaptive_avg_pool2d" else 1, len(shape)):
         if shape[i] == 0:
             raise RuntimeError(f"{function}(): Expected input to have non-zero size for non-batch dimensions, but "
                                f"input has sizes {shape} with dimension {i} being empty")
+    if function == "adaptive_avg_pool2d" and (0 in shape or 0 in out):         # torch looks at no dtype
+        refuse_complex_gradient("_adaptive_avg_pool2d", input)
+        return out
     check_dtype(f"adaptive_{function[9:12]}_pool{max(n, 2)}d" + "_cpu" * (n == 3), input, dt.FLOATING)
     return out
 
@@ -181,6 +186,9 @@ def _size(function, m):
 def _adaptive_average(function, n, input, output_size):
     out = _target(function, n, input, output_size)
     size = input.array.shape[-n:]
+    if input.array.dtype.kind not in dt.FLOATING:
+        return input.mean(tuple(range(-n, 0)), True) if out == (1,) * n else input.new_empty(
+            input.array.shape[:-n] + out)
     if out == (1,) * n:
         primitive, settings = _means[n], (n,)
     elif min(out) > 0 and not any([n % m for n, m in zip(size, out)]):

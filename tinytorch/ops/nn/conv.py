@@ -18,7 +18,7 @@ from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import C_NAMES, in_float32
 from ...autograd.public import public, refuse
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import by_pixel
 from ...kernels.layout import channels_last, in_channels_last
@@ -223,9 +223,23 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
     last = _FIRST
     if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
         last = _last(n, input.array, weight.array, settings[1], *settings[3:])
-    if input.array.dtype == dt.BFLOAT16:
-        return in_float32(_conv, last, weight._requires_grad, *settings, input, weight, bias)
+    if input.array.dtype.kind == dt.WIDENED:
+        if input.array.dtype == dt.BFLOAT16:
+            return in_float32(_conv, last, weight._requires_grad, *settings, input, weight, bias)
+        refuse_records("slow_conv2d_cpu", input, dt.FLOAT8_RECORDS)
+        return _by_parts(lambda *given: _forward(function, n, *given, stride, padding, dilation, groups), input, weight,
+                         bias)
     return _conv(last, weight._requires_grad, *settings, input, weight, bias)
+
+
+def _by_parts(convolve, input, weight, bias):
+    """A convolution of complex32 numbers by three of real ones, in float16: as torch has it (Gauss)."""
+    x, y = input.real, input.imag
+    v, w = weight.real, weight.imag
+    p, q = (None, None) if bias is None else (bias.real, bias.imag)
+    first, second = convolve(x, v, p), convolve(y, w, None)
+    both = convolve(x + y, v + w, None if bias is None else p + q)
+    return first - second + (both - first - second) * 1j
 
 
 @planned
@@ -308,8 +322,12 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
     if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
         last = _last(n, input.array, weight.array, settings[1], *settings[3:],
                      _far(output_padding, n, settings[1]))
-    if input.array.dtype == dt.BFLOAT16:
-        return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
+    if input.array.dtype.kind == dt.WIDENED:
+        if input.array.dtype == dt.BFLOAT16:
+            return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
+        refuse_records("slow_conv2d_cpu" if n < 3 else "slow_conv_transpose3d_out_cpu", input, dt.FLOAT8_RECORDS)
+        return _by_parts(lambda *given: _transposed(function, n, *given, stride, padding, output_padding, groups,
+                                                    dilation), input, weight, bias)
     return _conv_input_grad(last, *settings, input, weight, bias)
 
 

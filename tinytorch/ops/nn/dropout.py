@@ -42,7 +42,7 @@ def _times_plus(input, noise, shift):
 
 def _noise(array, p, feature):
     """True where an element (a whole channel if `feature`) is kept, in the memory order of `array`."""
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING:
         raise not_implemented("bernoulli_scalar_cpu_", array)
     if feature:
         kept = np.empty(array.shape[:2] + (1,) * (array.ndim - 2), bool)

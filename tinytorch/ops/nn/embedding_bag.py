@@ -117,7 +117,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   f"supported for mode='sum' (got mode='{mode}'). "
                                   "Please open a feature request on GitHub.")
-    if weight.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(weight.array.dtype) not in dt.FLOATING:
         raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
                            f"BFloat16, Float, Double; but got torch.{weight.dtype.tensor_type} instead (while "
                            "checking arguments for embedding_bag)")

@@ -7,7 +7,7 @@ from typing import Any
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels.conv import columns as kernels
 from ...tensor import Tensor, check_dim
 from ...types import Ints
@@ -64,6 +64,7 @@ def _sliding(kernel_size, dilation, padding, stride):
 def _check_floating(name, input):
     if input.array.dtype.kind in dt.INTEGER:   # bools torch sorts and fills, but never adds up
         raise not_implemented(f"{name}_out_cpu", input)
+    refuse_records(f"{name}_out_cpu", input)
 
 
 # ------------------------------------------------------------------ public

@@ -12,9 +12,19 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import by_steps, check_broadcast, converted, in_float32, promoted, refuse_gradient, scalar_as
+from ...autograd.promotion import (
+    by_steps,
+    check_broadcast,
+    converted,
+    in_float32,
+    promoted,
+    refuse_gradient,
+    result_dtype,
+    scalar_as,
+)
 from ...autograd.public import public, refuse
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...autograd.views import check_fits
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
@@ -91,6 +101,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
         _check_weight(input, weight)
         difference = input - target
         return _weighted(difference * difference, weight, reduction)
+    refuse_records("mse_cpu", input)
     if kind in dt.WIDENED:                     # each step rounded, as in torch
         difference = input - target
         return reduced(difference * difference, reduction)
@@ -137,9 +148,9 @@ _huber_of.op.in_bfloat16 = lambda input, target, delta: _huber_by_size(
 
 
 def _huber(kernel, input, target, delta, divisor=None):
-    if input.array.dtype.kind in dt.WIDENED and divisor is not None:           # torch computes it in float32
+    if input.array.dtype == dt.BFLOAT16 and divisor is not None:           # torch computes it in float32
         return in_float32(lambda a, b: _huber(kernel, a, b, delta, divisor), input, target)
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise not_implemented(kernel, input)
     if input.array.itemsize == 2 and divisor is None:
         delta = dt.cast(scalar_as(delta, input.array.dtype), np.dtype(np.float32)).item()
@@ -257,13 +268,16 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         weight = weight.expand(np.broadcast_shapes(target.array.shape, weight.array.shape))
     if input.array.dtype != target.array.dtype:
         raise RuntimeError(f"Found dtype {type_name(target)} but expected {type_name(input)}")
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise not_implemented("binary_cross_entropy", input)
     refuse_gradient("binary_cross_entropy", "weight", weight)
     _check_chances("input", input.array)
     _check_chances("target", target.array)
     loss = _bce(input, target)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    if weight is not None:                     # in place in torch
+        check_fits(loss.array, weight.array.shape, result_dtype((loss, weight)))
+        loss = (loss * weight).to(loss.dtype)
+    return reduced(loss, reduction)
 
 
 def _check_chances(name, array):
@@ -324,7 +338,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         refuse(binary_cross_entropy_with_logits, input, target, weight, None, None, reduction, pos_weight)
         refuse_gradient("binary_cross_entropy_with_logits", "weight", weight)
         refuse_gradient("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise not_implemented("log_sigmoid_cpu", input)
     if target.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")

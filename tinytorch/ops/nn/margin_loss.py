@@ -183,8 +183,9 @@ def _row_slopes(name, slopes):
 
 
 def _beyond(rows, at, margin):
-    """margin - x[target] + x[j] of the other classes j where it is positive, else 0; x[target] stands at `at`."""
-    beyond = np.maximum(margin - np.take_along_axis(rows, at, 1) + rows, 0)
+    """margin - x[target] + x[j] of the other classes j where it is positive, else 0 (of NaN too). `at`: where
+    x[target] stands."""
+    beyond = np.fmax(margin - np.take_along_axis(rows, at, 1) + rows, 0)
     np.put_along_axis(beyond, at, 0, 1)
     return beyond
 
@@ -195,7 +196,7 @@ def _multi_margin_slopes(rows, target, p, margin, weight):
     result = (beyond > 0 if p == 1 else 2 * beyond) / np.asarray(rows.shape[1], rows.dtype)
     if weight is not None:
         result *= weight[at]
-    np.put_along_axis(result, at, -result.sum(1, keepdims=True), 1)
+    np.put_along_axis(result, at, 0 - result.sum(1, keepdims=True), 1)
     return result
 
 
@@ -239,6 +240,8 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     _check_long(target)
     if input.array.size:
         _check_kernel("multi_margin_loss_cpu_kernel", input)
+        if weight is not None and weight.array.dtype != input.array.dtype:
+            raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(weight)}")
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     refuse_gradient("multi_margin_loss", "weight", weight)
@@ -256,10 +259,11 @@ def _check_long(target):
 
 
 def _label_margins(rows, labels, listed):
-    """1 - x[y] + x[i] of the listed classes y (N, C, 1) and the others i (N, 1, C) where it is positive, else 0."""
+    """1 - x[y] + x[i] of the listed classes y (N, C, 1) and the others i (N, 1, C) where it is positive, else 0 (of
+    NaN too)."""
     other = np.ones(labels.shape, bool)
     other[np.nonzero(listed)[0], labels[listed]] = False
-    margins = np.maximum(1 - np.take_along_axis(rows, labels, 1)[:, :, None] + rows[:, None, :], 0)
+    margins = np.fmax(1 - np.take_along_axis(rows, labels, 1)[:, :, None] + rows[:, None, :], 0)
     return np.where(listed[:, :, None] & other[:, None, :], margins, 0)
 
 

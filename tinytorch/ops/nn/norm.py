@@ -11,8 +11,8 @@ from ...autograd.op import op
 from ...autograd.promotion import refuse_gradient
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
-from ...kernels import norm as kernels
-from ...kernels.layout import channels_last, in_channels_last
+from ...kernels import norm as kernels, norm_steps
+from ...kernels.layout import channels_last, in_channels_last, operand_order
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
 from ...tensor import Size, Tensor
 from ...types import Ints
@@ -126,9 +126,37 @@ def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, mo
     return _single(normalised, _ordered(input), weight, bias)
 
 
+def _memory_format(x):
+    """1 for an array in C order, 2 for one with channels last, 0 for any other."""
+    return 1 if x.flags.c_contiguous else 2 * (x.ndim in (4, 5) and np.moveaxis(x, 1, -1).flags.c_contiguous)
+
+
+def _rounded_steps(input, weight, mean, g=None):
+    """What rounds each step of a batch norm of half precision (nothing beside parameters in single precision), and what
+    rounds all the same. None for an input, and a gradient, that lie without gaps in the same order: there torch has
+    single precision in between."""
+    order = _memory_format(input)
+    if order and (g is None or _memory_format(g) == order):
+        return None
+    to = _as(input.dtype)
+
+    def stored(x):
+        return wide(to(x))
+    return stored if _kept_in(input, weight, mean) == input.dtype else lambda x: x, stored
+
+
+def _backward(fast, by_steps):
+    """A gradient rule of two routines."""
+    def gradient(g, wanted, input, weight, running_mean, running_var, aux):
+        steps = _rounded_steps(input, weight, running_mean, g) if input.itemsize == 2 else None
+        arrays = widened(g, wanted, input, weight)
+        grads = fast(*arrays, *aux[:2]) if steps is None else by_steps(*arrays, *aux[:2], *steps)
+        return shaped(grads, input, weight, aux[2], input, _filled_last)
+    return gradient
+
+
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition, stand_ins=_BIAS,
-    joint=lambda g, wanted, input, weight, running_mean, running_var, aux: shaped(kernels.batch_norm_backward(
-        *widened(g, wanted, input, weight), aux[0], aux[1]), input, weight, aux[2], input, _filled_last))
+    joint=_backward(kernels.batch_norm_backward, norm_steps.batch_norm_backward))
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
@@ -137,12 +165,15 @@ def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
 
         def rounded(x):
             return wide(to(x))
+        steps = _rounded_steps(input, weight, running_mean)
         result, statistics = kernels.batch_norm(wide(input), wide(weight), wide(bias), eps, rounded,
-                                                rounded if kept == dt.BFLOAT16 else None)
+                                                rounded if kept == dt.BFLOAT16 and steps is None else None)
         for running, new in ((running_mean, statistics[0]), (running_var, unbiased * statistics[1])):
             if running is not None:
                 moved = momentum * new.astype(np.float64) + (1 - momentum) * wide(running).astype(np.float64)
                 running[...] = dt.cast(moved, running.dtype)
+        if steps is not None:
+            result = norm_steps.scale_shift(wide(input), wide(weight), wide(bias), *statistics[::2], steps[0])
         result = _as(input.dtype)(result)
     else:
         result, statistics = kernels.batch_norm(input, weight, bias, eps)
@@ -157,20 +188,20 @@ def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     return result, (*statistics[::2], about(bias))
 
 
-def _scale_shift_decomposition(input, weight, bias, mean, var, eps):
+def _scale_shift_decomposition(input, weight, bias, running_mean, running_var, eps):
     def moved(input, weight, bias, mean, var):
         x = (input - _spread(mean, input)) / (_spread(var, input) + eps).sqrt()
         return _affine(x, *(v if v is None else _spread(v, input) for v in (weight, bias)))
-    return _single(moved, _ordered(input), weight, bias, mean, var)
+    return _single(moved, _ordered(input), weight, bias, running_mean, running_var)
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition, stand_ins=_BIAS,
-    joint=lambda g, wanted, input, weight, mean, var, aux: shaped(kernels.scale_shift_backward(
-        *widened(g, wanted, input, weight), *aux[:2]), input, weight, aux[2], input, _filled_last))
-def _scale_shift(input, weight, bias, mean, var, eps):
-    rate = 1 / np.sqrt(wide(var) + eps)
-    mean = wide(mean)
-    result = kernels.scale_shift(wide(input), wide(weight), wide(bias), mean, rate)
+    joint=_backward(kernels.scale_shift_backward, norm_steps.scale_shift_backward))
+def _scale_shift(input, weight, bias, running_mean, running_var, eps):
+    mean, rate = wide(running_mean), 1 / np.sqrt(wide(running_var) + eps)
+    steps = _rounded_steps(input, weight, running_mean) if input.itemsize == 2 else None
+    result = kernels.scale_shift(wide(input), wide(weight), wide(bias), mean, rate) if steps is None else \
+        norm_steps.scale_shift(wide(input), wide(weight), wide(bias), mean, rate, steps[0])
     result = _as(input.dtype)(result)
     if not input.flags.c_contiguous:
         result = laid_out(result, input, _filled_last)
@@ -381,6 +412,14 @@ def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None
         raise
 
 
+def _times(input, weight):
+    """The product, laid out in memory as `input`, with which a weight of as many dimensions may disagree."""
+    result = input * weight
+    if result.array.strides != input.array.strides:
+        result.array = operand_order(result.array, input.array)
+    return result
+
+
 def _rms_norm(input, shape, weight, eps):
     if input.array.dtype.kind in dt.COMPLEX:
         squares = (input * input).mean(tuple(range(-len(shape), 0)), keepdim=True)
@@ -390,11 +429,11 @@ def _rms_norm(input, shape, weight, eps):
     if weight is not None and weight.array.dtype != input.array.dtype and (
             input.array.itemsize > 2 or weight.array.dtype == np.float64):
         x = input.float() if input.array.itemsize == 2 else input
-        return (_rms_norm(x, shape, None, eps) * weight).to(input.dtype)
+        return _times(_rms_norm(x, shape, None, eps), weight).to(input.dtype)
     if input.array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
     if weight is not None and weight._requires_grad and not input._requires_grad:
-        return _rms_norm(input, shape, None, eps) * weight         # torch saves the product's factors alone
+        return _times(_rms_norm(input, shape, None, eps), weight)  # torch saves the product's factors alone
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
 
 

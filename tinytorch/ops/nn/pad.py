@@ -8,7 +8,7 @@ from ...arguments import ints_of
 from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as
 from ...autograd.public import public, refuse
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels.layout import channels_last, dense_copy, in_channels_last
 from ...tensor import Tensor
 from ...types import Ints, Number
@@ -56,6 +56,9 @@ def _by_index_backward(last, picks, shape, grad):
         np.add.at(result.swapaxes(0, axis), index, grad.swapaxes(0, axis))
         grad = result
     return in_channels_last(result) if last else result
+
+
+_by_index_backward.op.stored = dt.ONLY_COMPLEX32
 
 
 @op(name="pad_by_index", first=2, input=lambda g, shape, last, picks: _by_index_backward(last, picks, shape, g))
@@ -161,8 +164,11 @@ def _pad(input, pad, mode, value):
                    reversed(list(enumerate(_widths(pad, ndim)))) if before or after])
     if mode == "circular":
         return _by_index(False, picks, input)
+    refuse_records(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{axes}d", input)
     x = input.array
     last = axes > 1 and ndim > 3 and x.strides[1] <= x.strides[-1] and channels_last(x)
+    if last and mode == "reflect" and axes == 3 and not all([len(index) for _, index in picks]):
+        last = False                           # a result without elements, whose gradient torch has in C order
     return _by_mode[mode, axes](last, picks, input)
 
 

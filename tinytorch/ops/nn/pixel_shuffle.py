@@ -1,14 +1,16 @@
-"""Channels to pixels and back: pixel_shuffle, pixel_unshuffle."""
+"""Channels to pixels and back, and channels among each other: pixel_shuffle, pixel_unshuffle, channel_shuffle."""
 from __future__ import annotations
 
 import numpy as np
 
 from ...autograd.op import single
 from ...autograd.public import public
+from ...errors import refuse_records
 from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor
+from .pool import is_last
 
-__all__ = ["pixel_shuffle", "pixel_unshuffle"]
+__all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 
 @single(name="pixel_shuffle", input=lambda g, factor: _unshuffle(g, factor))
@@ -42,6 +44,7 @@ def _check(name, input, argument, factor):
     if input.array.ndim < 3:
         raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with "
                            f"{input.array.ndim} dimension(s)")
+    refuse_records(name, input)
     if factor <= 0:
         raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
 
@@ -79,3 +82,33 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
             raise RuntimeError(f"pixel_unshuffle expects {side} to be divisible by downscale_factor, but "
                                f"input.size({dim})={input.array.shape[dim]} is not divisible by {downscale_factor}")
     return _unshuffle(input, downscale_factor)
+
+
+@single(name="channel_shuffle", input=lambda g, groups: _shuffle_channels(g, g.shape[1] // groups))
+def _shuffle_channels(input, groups):
+    if groups <= 0:                            # in backward too, of an input without channels
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    n, c, *size = input.shape
+    result = input.reshape(n, groups, c // groups, *size).swapaxes(1, 2).reshape(input.shape)
+    if is_last(input, input.ndim - 2):
+        return in_channels_last(result)
+    return np.ascontiguousarray(result)
+
+
+@public()
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """(N, C, ...) with the channels of `groups` groups dealt out in turn: the first of each group, the second ...
+
+    Zhang et al. 2018, ShuffleNet. RuntimeError unless `groups` divides the number of channels.
+
+    >>> import tinytorch as torch
+    >>> torch.channel_shuffle(torch.arange(4.).reshape(1, 4, 1), 2).flatten()
+    tensor([0., 2., 1., 3.])
+    """
+    shape = input.array.shape
+    if len(shape) <= 2:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}")
+    if groups > 0 and shape[1] % groups:
+        raise RuntimeError("Number of channels must be divisible by groups. "
+                           f"Got {shape[1]} channels and {groups} groups.")
+    return _shuffle_channels(input, groups)

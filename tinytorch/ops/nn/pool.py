@@ -266,7 +266,7 @@ def _check_output(function, n, shape, out, kernel, padding):
 
 
 def check_dtype(name, input, kinds):
-    if input.array.dtype.kind not in kinds:
+    if input.array.dtype.kind not in dt.NATIVE and dt.kind(input.array.dtype) not in kinds:
         raise not_implemented(name, input)
 
 

@@ -23,7 +23,7 @@ def refuse_clamp(name, array):
     """torch's error for bools and complex numbers, where a clamp is meant."""
     if array.dtype.kind in dt.BOOL:
         raise RuntimeError(f"{name[0]} inputs not supported for {name[1]}")
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.is_complex(array.dtype):
         raise NotImplementedError("clamp is not supported for complex types")
 
 
@@ -63,7 +63,7 @@ def _clipped_in_rows(x, zero):
     return result
 
 
-@unary(lambda g, ans: _relu_backward(g, ans))
+@unary(lambda g, ans: _relu_backward(g, ans), kernel="clamp_min_scalar_cpu")
 def relu(input):
     """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
@@ -201,7 +201,7 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     """
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    kind, slopes = input.array.dtype.kind, (lower + upper) / 2
+    kind, slopes = dt.kind(input.array.dtype), (lower + upper) / 2
     if kind not in dt.FLOATING or training and input.array.dtype == np.float16:
         raise not_implemented("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", input)
     if training:

@@ -6,13 +6,13 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode, no_grad
 from ...autograd.op import op
-from ...autograd.promotion import converted, result_dtype, write_out
+from ...autograd.promotion import converted, result_dtype, underivable, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ..linalg.distance import distances, distances_grad
 from ..linalg.norms import norm_over, vector_norm
-from ..reduction.reductions import at_once, axes, like, raw, underivable
+from ..reduction.reductions import at_once, axes, like, raw
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
@@ -99,7 +99,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     """
     if input.array.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
-    if input.array.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")

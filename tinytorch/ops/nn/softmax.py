@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public, refuse
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels import softmax as kernels
 from ...random import stream_of
 from ...tensor import Tensor, check_dim, wrap
@@ -57,14 +57,14 @@ def _log_softmax_backward(grad, output, dim):
     return _log_softmax_gradient(grad, output, dim)
 
 
-@single(name="softmax", input=_softmax_gradient)
+@single(name="softmax", kernel="softmax_lastdim_kernel_impl", input=_softmax_gradient)
 def _softmax(input, dim):
     if input.itemsize == 2:
         return _in_single(kernels.softmax, dim, np.asarray(input, order="C"))
     return kernels.softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
-@single(name="log_softmax", input=_log_softmax_gradient)
+@single(name="log_softmax", kernel="log_softmax_lastdim_kernel_impl", input=_log_softmax_gradient)
 def _log_softmax(input, dim):
     if input.itemsize == 2:
         return _log_softmax_of_halves(np.asarray(input, order="C"), dim)
@@ -90,13 +90,15 @@ def _along(primitive, input, dim, dtype):
     kind = input.array.dtype.kind
     if kind not in dt.FLOATING:
         if input.array.size:
-            last = "lastdim_" if dim == input.array.ndim - 1 and kind not in dt.COMPLEX else ""
+            last = "lastdim_" if dim == input.array.ndim - 1 else ""
             raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
         if kind in dt.INTEGRAL:
             return input.clone()
         refuse_complex_gradient(f"_{primitive.op.name}", input)
     if input.array.ndim == 0:
         dim = ()                               # along which every sum is one element
+    elif kind in dt.WIDENED and dim != input.array.ndim - 1:
+        refuse_records(f"{primitive.op.name}_kernel_impl", input)
     return primitive(input, dim)
 
 

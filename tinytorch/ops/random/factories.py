@@ -16,7 +16,7 @@ from ...autograd.public import public
 from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import resized
 from ...device import check_device, device as Device
-from ...errors import type_name
+from ...errors import refuse_records, type_name
 from ...kernels.memory import empty
 from ...kernels.random import rejection, samplers
 from ...memory_format import layout as Layout, memory_format as MemoryFormat
@@ -27,7 +27,7 @@ from ..creation.options import as_dtype, check_options, check_pinned
 from ..elementwise.arithmetic import zeros_like
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse
 
-__all__ = ["_sample_dirichlet", "_standard_gamma", "bernoulli", "binomial", "multinomial", "normal", "poisson",
+__all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson",
            "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"]
 
 
@@ -245,7 +245,7 @@ def zeros_of(g, shape):
 @op(name="normal", first=1, mean=zeros_of, std=zeros_of)
 def _normal_of(stream, mean, std):
     if isinstance(std, np.ndarray):
-        if std.dtype.kind in dt.COMPLEX:
+        if dt.kind(std.dtype) in dt.COMPLEX:
             raise RuntimeError("normal expects standard deviation to be non-complex")
         if std.dtype.kind in dt.NATIVE and not (std >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
@@ -326,6 +326,7 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
     tensor([0., 1., 1., 1.])
     """
     if p is None:
+        refuse_records("bernoulli_tensor_cpu_self_", input)
         if out is not None and out.array.shape == input.array.shape:
             check_written(out.array)
         with stream_of(generator) as stream:
@@ -354,7 +355,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     weights = input.array
     if out is not None and out.array.dtype != np.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {type_name(out)}")
-    if weights.dtype.kind not in dt.FLOATING:
+    refuse_records("aminmax_cpu", weights, dt.FLOAT8_RECORDS)
+    if dt.kind(weights.dtype) not in dt.FLOATING:
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {type_name(input)}")
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
@@ -381,7 +383,7 @@ def _check_weights(weights, replaced):
 
 @op(name="poisson", first=1, input=zeros_like)
 def _poisson(stream, input):
-    if input.dtype.kind not in dt.FLOATING:
+    if dt.kind(input.dtype) not in dt.FLOATING:
         refuse("poisson_cpu", input)
     if input.dtype == dt.BFLOAT16:
         return dt.to_bfloat16(_poisson(stream, dt.from_bfloat16(input)))
@@ -406,7 +408,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 @op(name="binomial", first=1, count=zeros_of, prob=zeros_of)
 def _binomial(stream, count, prob):
     for name, array in (("count", count), ("prob", prob)):
-        if array.dtype.kind not in dt.FLOATING:
+        if dt.kind(array.dtype) not in dt.FLOATING:
             raise ValueError("binomial only supports floating-point dtypes for "
                              f"{name}, got: {dt.of(array).type_name}")
         if array.dtype not in (np.float32, np.float64):
@@ -429,26 +431,3 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """
     with stream_of(generator) as stream:
         return _binomial(stream, count, prob)
-
-
-@public()
-def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Gamma numbers of rate 1 and the shapes in `input`. Their derivative by the shape is not supported."""
-    _check_gamma(input, "gamma_cpu")
-    with stream_of(generator) as stream:
-        return wrap(rejection.standard_gamma(input.array, stream))
-
-
-@public()
-def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Dirichlet-distributed rows of the concentrations in `input`. Their derivative is not supported."""
-    _check_gamma(input, "dirichlet")
-    with stream_of(generator) as stream:
-        return wrap(rejection.dirichlet(input.array, stream))
-
-
-def _check_gamma(input, kernel):
-    if input.array.dtype.char not in "fd":
-        refuse(kernel, input.array)
-    if input.requires_grad and mode.grad:
-        raise NotImplementedError("tinytorch has no derivative of gamma random numbers: detach the parameter")

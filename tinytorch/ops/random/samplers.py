@@ -13,18 +13,16 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op
 from ...autograd.places import note_place
+from ...autograd.promotion import C_NAMES
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
 from ...tensor import Tensor
 from ..elementwise.arithmetic import zeros_like
 
-_C_NAMES = {dt.bool: "bool", dt.uint8: "unsigned char", dt.int8: "signed char", dt.int16: "short int",
-            dt.int32: "int", dt.int64: "long int", dt.uint16: "short unsigned int", dt.uint32: "unsigned int",
-            dt.uint64: "long unsigned int", dt.float16: "c10::Half", dt.bfloat16: "c10::BFloat16", dt.float32: "float",
-            dt.float64: "double", dt.complex64: "c10::complex<float>", dt.complex128: "c10::complex<double>"}
+_C_NAMES = {d: C_NAMES[d.type_name] for d in dt.ALL}
 
 _BARE = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for these
 
@@ -35,11 +33,11 @@ def refuse(kernel, array):
 
 
 def fill_uniform(array, low, high, stream):
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.is_complex(array.dtype):
         parts = np.empty((*array.shape, 2), dt.of(array).to_real().numpy)
         array[...] = fill_uniform(parts, low, high, stream).view(array.dtype)[..., 0]
         return array
-    if array.dtype.kind not in dt.FLOATING:
+    if dt.kind(array.dtype) not in dt.FLOATING:
         refuse("check_uniform_bounds", array)
     if not (low == 0 and high == 1):
         d = dt.of(array)
@@ -59,7 +57,7 @@ def fill_uniform(array, low, high, stream):
 def fill_normal(array, mean, std, stream):
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if array.size and array.dtype.kind not in dt.FLOATING + dt.COMPLEX:
+    if array.size and dt.kind(array.dtype) not in dt.FLOATING + dt.COMPLEX:
         refuse("normal_kernel_cpu", array)
     return normals.normal(array, float(mean), float(std), stream)
 
@@ -89,9 +87,10 @@ def fill_integers(array, low, high, stream):
     """Integers in [low, high), or from `low` to the largest of the dtype if `high` is None."""
     if high is not None and low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     d = dt.of(array)
+    refuse_records("random_from_to", array, dt.FLOAT8_RECORDS)
     if high is None and low == -(1 << 63):
         if d in (dt.bool, dt.float16, dt.uint16, dt.uint32, dt.uint64):
             refuse("random_full_64_bits_range_kernel_cpu", array)
@@ -105,7 +104,7 @@ def fill_integers(array, low, high, stream):
 
 
 def fill_whole_range(array, stream):
-    if array.dtype.kind in dt.COMPLEX or array.dtype in _BARE:
+    if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING or array.dtype in _BARE:
         refuse("random_kernel_cpu", array)
     return samplers.whole_range(array, stream)
 
@@ -127,13 +126,13 @@ def fill_bernoulli(array, p, stream):
         return samplers.bernoulli_each(array, check_probability(p), stream)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    if array.dtype.kind in dt.COMPLEX or array.dtype in _BARE:
+    if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING or array.dtype in _BARE:
         refuse("bernoulli_scalar_cpu_", array)
     return samplers.bernoulli(array, float(p), stream)
 
 
 def fill_exponential(array, lambd, stream):
-    if array.dtype.kind not in dt.FLOATING:
+    if dt.kind(array.dtype) not in dt.FLOATING:
         raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a "
                            f"floating point but you specified {dt.of(array).type_name}")
     if not lambd > 0:
@@ -144,13 +143,13 @@ def fill_exponential(array, lambd, stream):
 def fill_geometric(array, p, stream):
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if dt.kind(array.dtype) not in dt.INTEGER + dt.FLOATING:
         refuse("geometric_cpu", array)
     return samplers.geometric(array, float(p), stream)
 
 
 def fill_cauchy(array, median, sigma, stream):
-    if array.dtype.kind not in dt.FLOATING:
+    if dt.kind(array.dtype) not in dt.FLOATING:
         raise RuntimeError("Cauchy distribution is a continuous probability distribution. dtype must be a floating "
                            f"point but you specified {_C_NAMES[dt.of(array)]}")
     if not sigma > 0:
@@ -161,7 +160,7 @@ def fill_cauchy(array, median, sigma, stream):
 def fill_log_normal(array, mean, std, stream):
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    if array.dtype.kind not in dt.FLOATING:
+    if dt.kind(array.dtype) not in dt.FLOATING:
         refuse("log_normal_cpu", array)
     return normals.log_normal(array, float(mean), float(std), stream)
 

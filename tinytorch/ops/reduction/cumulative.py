@@ -8,7 +8,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from ..elementwise.math import exp, log
@@ -40,7 +40,7 @@ def _accumulated(accumulate, input, dim):
     return accumulate(np.ascontiguousarray(input), axis=dim, dtype=wide).astype(input.dtype, copy=False)
 
 
-@op(name="cumsum", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
+@op(name="cumsum", kernel="cumsum_out_cpu", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
 def _cumsum(input, dim, backward):
     """Running sums along `dim`, from its end if `backward`."""
     if not input.ndim:
@@ -103,7 +103,7 @@ def _of_complex(array):
     return array
 
 
-@op(name="cumprod", steps=True, input=_cumprod_grad)
+@op(name="cumprod", kernel="cumprod_out_cpu", steps=True, input=_cumprod_grad)
 def _cumprod(input, dim):
     if not input.ndim:
         return input.copy()
@@ -192,6 +192,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     dim = check_dim(dim, input.array.ndim)
     if input.array.dtype.kind in dt.INTEGRAL:
         raise not_implemented("logcumsumexp_out_cpu", input)
+    refuse_records("logcumsumexp_out_cpu", input)
     return at_once(_logcumsumexp, input, dim)
 
 
@@ -217,8 +218,9 @@ def _cumulative(name, accumulate, take, result, input, dim):
         index = wrap(np.zeros(array.shape, np.int64))
         return result(take(input, 0, index), index)
     dim = check_dim(dim, array.ndim)
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", input)
+    refuse_records(f"{name}_cpu", input)
     array = np.ascontiguousarray(dt.widened(array))
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays

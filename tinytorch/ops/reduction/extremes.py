@@ -7,7 +7,7 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, refuse_records, type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
 from .reductions import (
@@ -160,13 +160,15 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
         if not array.size:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                "Specify the reduction dim with the 'dim' argument.")
-        if array.dtype.kind in dt.COMPLEX:
+        if dt.kind(array.dtype) in dt.COMPLEX:
             raise not_implemented(f"{name}_all", input)
+        refuse_records(f"{name}_all", input)
         return at_once(reduce, input)
     dim = check_dim(dim, array.ndim)
     check_nonempty(f"{name}()", array, (dim,) if array.ndim else ())
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support complex input")
+    refuse_records(f"{name}_cpu", input)
     return extreme_at(take, result, input, _index_of(function, dt.widened(array), dim), dim, keepdim)
 
 
@@ -228,8 +230,9 @@ def _extreme_over(name, reduce, input, dim, keepdim):
                            "Specify the reduction dim with the 'dim' argument.")
     dim = axes(dim, array.ndim)
     check_nonempty(f"{name}()", array, dim)
-    if array.dtype.kind in dt.COMPLEX and _number_of(array, [d for d in range(array.ndim) if d not in dim]):
+    if dt.kind(array.dtype) in dt.COMPLEX and _number_of(array, [d for d in range(array.ndim) if d not in dim]):
         raise not_implemented(f"{name[1:]}_values_cpu", input)
+    refuse_records(f"{name[1:]}_values_cpu", input)
     return at_once(reduce, input, dim, keepdim)
 
 
@@ -275,13 +278,16 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
         if not array.ndim and not whole:
             raise RuntimeError(f"aminmax not implemented for {type_name(input)}")
         raise not_implemented("aminmax_cpu", input)
+    refuse_records("aminmax_cpu", input)
     return return_types.aminmax(*at_once(_aminmax, input, dim, keepdim))
 
 
 def _arg(name, function, input, dim, keepdim):
     array = input.array
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support {'bool' if array.dtype == bool else 'complex'} input")
+    refuse_records(f"{name}_cpu", array)
+    array = dt.widened(array)
     if dim is None:
         if not array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
@@ -292,7 +298,7 @@ def _arg(name, function, input, dim, keepdim):
     return wrap(np.asarray(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG))
 
 
-@public(widen=True, out=EXACT, method=True)
+@public(out=EXACT, method=True)
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the largest element (the first, if several) along `dim`, or in the flattened tensor.
 
@@ -303,7 +309,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out:
     return _arg("argmax", np.argmax, input, dim, keepdim)
 
 
-@public(widen=True, out=EXACT, method=True)
+@public(out=EXACT, method=True)
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the smallest element (the first, if several) along `dim`, or in the flattened tensor.
 

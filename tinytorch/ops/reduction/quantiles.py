@@ -7,7 +7,7 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, refuse_records
 from ...kernels import order as kernels
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
@@ -44,8 +44,9 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
     if dim is not None:
         dim = check_dim(dim, array.ndim)
         check_nonempty("median()", array, (dim,) if array.ndim else ())
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX and (array.size or dim is not None):
+    if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX and (array.size or dim is not None):
         raise not_implemented("median_cpu" if dim is None else "median_out", input)
+    refuse_records("median_cpu" if dim is None else "median_out", input)
     refuse_complex_gradient("nanmedian" if ignore_nan else "median", input)
     if dim is None:
         return (_middle_but_nan if ignore_nan else _middle)(input, ignore_nan)
@@ -93,8 +94,9 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
         refuse_complex_gradient("mode", input)
         return extreme_at(_take_mode, return_types.mode, input, np.zeros((), np.int64), dim, keepdim)
     check_nonempty("mode()", array, (dim,))
-    if array.size and array.dtype.kind in dt.COMPLEX:
+    if array.size and dt.kind(array.dtype) in dt.COMPLEX:
         raise not_implemented("mode_cpu", input)
+    refuse_records("mode_cpu", input)
     refuse_complex_gradient("mode", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
     order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)

@@ -11,7 +11,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
 from ...autograd.public import public, refuse
-from ...errors import type_name
+from ...errors import refuse_records, type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 
@@ -48,8 +48,8 @@ def spread(g, shape, dim):
 
 
 def raw(x):
-    """The array of a Tensor, for looking at its numbers: bfloat16 as float32. An array as it is."""
-    return dt.widened(x.array) if isinstance(x, Tensor) else x
+    """The array of a Tensor, for looking at its numbers: records as what NumPy has. An array as it is."""
+    return dt.numbers(x.array) if isinstance(x, Tensor) else x
 
 
 def like(g, array):
@@ -57,7 +57,9 @@ def like(g, array):
     if not isinstance(g, Tensor):
         return array
     array = np.asarray(array)
-    return wrap(dt.narrowed(array) if g.array.dtype.kind in dt.WIDENED else array)
+    if g.array.dtype.kind not in dt.WIDENED:
+        return wrap(array)
+    return wrap(dt.narrowed(array) if g.array.dtype == dt.BFLOAT16 else dt.stored(array, g.array.dtype))
 
 
 def counted(hits, dim, array):
@@ -98,16 +100,9 @@ def check_recorded_dtype(input, dtype):
         raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
-def underivable(name):
-    """The derivative rule of a function for which torch has none."""
-    def rule(g):
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-    return rule
-
-
 def at_once(primitive, input, *args):
     """primitive(input, ...), one operation on the tape in bfloat16 too."""
-    if input.array.dtype.kind == dt.WIDENED:
+    if input.array.dtype == dt.BFLOAT16:
         return in_float32(primitive, input, *args)
     return primitive(input, *args)
 
@@ -137,7 +132,7 @@ def in_c_order(result):
     return result if result.flags.c_contiguous else np.ascontiguousarray(result)
 
 
-@single(name="sum", input=lambda g, shape, dim: spread(g, shape, dim))
+@single(name="sum", kernel="sum_cpu", input=lambda g, shape, dim: spread(g, shape, dim))
 def _sum(input, dim, keepdim, dtype=None):
     return _add(input, dim, keepdim, dtype)
 
@@ -197,7 +192,7 @@ def _mean_grad(g, shape, dim, count):
     return spread(g, shape, dim) / count if isinstance(g, Tensor) else spread(divided(g, count), shape, dim)
 
 
-@single(name="mean", input=_mean_grad)
+@single(name="mean", kernel="sum_cpu", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
     if input.dtype == np.float16:
         total = np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim)
@@ -265,7 +260,7 @@ def _prod_grad(g, input, ans, dim):
     return g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
 
 
-@op(name="prod", steps=True, input=_prod_grad)
+@op(name="prod", kernel="prod_out_cpu", steps=True, input=_prod_grad)
 def _prod(input, dim, keepdim):
     """Over axis `dim`, or all (None)."""
     over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim
@@ -319,7 +314,7 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
 def _truth(name, function, input, dim, keepdim, out):
     if out is not None and out.dtype is dt.uint8:
         input = input.to(dt.uint8)             # in which it is computed, so that fractions are zero
-    array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
+    array = dt.numbers(input.array)
     over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
     result = in_c_order(np.asarray(function.reduce(array, axis=over, keepdims=keepdim)))
     as_bytes = (input if out is None or out.dtype not in (dt.bool, dt.uint8) else out).dtype is dt.uint8
@@ -357,5 +352,6 @@ def count_nonzero(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     >>> torch.count_nonzero(torch.tensor([0, 2, 3]))
     tensor(2)
     """
-    array = input.array if input.array.dtype != dt.BFLOAT16 else dt.from_bfloat16(input.array)
+    refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
+    array = dt.numbers(input.array)
     return wrap(in_c_order(np.asarray(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))

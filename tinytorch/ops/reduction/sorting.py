@@ -5,14 +5,14 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, write_out
+from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, underivable, write_out
 from ...autograd.public import public
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import order as kernels
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from .extremes import extreme_at, laid_out_as, picker
-from .reductions import check_nonempty, underivable
+from .reductions import check_nonempty
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
 
@@ -58,8 +58,9 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     """
     array = input.array
     dim = check_dim(dim, array.ndim)
-    if array.dtype.kind in dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    refuse_records("sorting_kernel_method_name", input)
     if stable or array.dtype not in _UNSTABLE or not array.size or not array.ndim or not array.strides[dim]:
         index = _order(array, dim, descending)
     elif array.ndim == 1 and not descending and array.dtype.kind in dt.INTEGER and array.size >= _BY_DIGITS:
@@ -108,9 +109,10 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
-    if array.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
         kind = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
         raise RuntimeError(f"{kind} dtypes on CPU")
+    refuse_records("topk_cpu", input)
     index = wrap(_top(dt.widened(array), k, dim, largest, sorted))
     return return_types.topk(_take_top(input, index, dim), index)
 
@@ -161,8 +163,9 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
     check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if array.ndim and array.dtype.kind in dt.BOOL + dt.COMPLEX:
+    if array.ndim and dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
         raise not_implemented("kthvalue_cpu", input)
+    refuse_records("kthvalue_cpu", input)
     refuse_complex_gradient("kthvalue", input)
     index = np.zeros((), np.int64)
     if array.ndim:
@@ -180,7 +183,7 @@ def _kth(keys, k):
 
 # ------------------------------------------------------------------ unique
 def _narrow(array):
-    return dt.from_bfloat16(array) if array.dtype.kind == dt.WIDENED else array
+    return dt.widened(array)
 
 
 def _restored(name, values, input):
@@ -211,8 +214,9 @@ def _check(name, input, dim, **flags):
             raise TypeError(f"{name}(): argument '{flag}' must be bool, not {type(value).__name__}")
     if dim is not None and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
-    if input.array.dtype.kind in dt.COMPLEX:
+    if dt.kind(input.array.dtype) in dt.COMPLEX:
         raise not_implemented(name.removeprefix("_").removesuffix("2"), input)
+    refuse_records(name.removeprefix("_").removesuffix("2"), input)
 
 
 def _some(values, inverse, return_inverse, counts, return_counts):
@@ -316,7 +320,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if sequence.dtype.kind in dt.BOOL + dt.COMPLEX and values.size:
+    if dt.kind(sequence.dtype) not in dt.INTEGER + dt.FLOATING and values.size:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)

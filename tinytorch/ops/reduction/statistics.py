@@ -11,7 +11,7 @@ from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
 from ...autograd.promotion import converted, to_default, write_out
 from ...autograd.public import method, public
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.memory import empty
 from ...tensor import Tensor, wrap
 from ...types import Ints, Number
@@ -144,6 +144,20 @@ def _std_mean(input, dim, freedom, keepdim, whole):
 _std_mean.op.saved_outputs = (0,)
 
 
+def _of_parts(deviation, mean):
+    """`deviation` (with `mean`, and the mean) of complex32 by those of its parts, in float16, as torch has it."""
+    def compute(input, dim, freedom, keepdim, whole):
+        real, imag = [_var_mean.op.forward(input[part], dim, freedom, keepdim, whole) for part in ("real", "imag")]
+        found = deviation(real[0] + imag[0])
+        return (found, dt.joined(real[1], imag[1])) if mean else found
+    return compute
+
+
+for _primitive, _root, _with_mean in ((_var, np.asarray, False), (_std, np.sqrt, False), (_var_mean, np.asarray, True),
+                                      (_std_mean, np.sqrt, True)):
+    _primitive.op.stored, _primitive.op.on_records = dt.ONLY_COMPLEX32, _of_parts(_root, _with_mean)
+
+
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     if input.array.dtype.kind in dt.INTEGRAL:
         which = f"{name} only support" if name.endswith("_mean") else "std and var only support"
@@ -154,6 +168,9 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
         dim, unbiased = None, dim
     if correction is None:
         correction = 0 if unbiased is False else 1
+    if dim is None and input.array.dtype in dt.FLOAT8_RECORDS and name in ("var", "std"):
+        raise RuntimeError(f"std_var_all: Unsupported dtype {type_name(input)}")
+    refuse_records("std_cpu", input, dt.FLOAT8_RECORDS)
     whole = dim is None or not input.array.ndim
     dim = axes(dim, input.array.ndim)
     freedom = _number_of(input.array, dim) - correction
@@ -293,7 +310,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
 
 def _refuse_sum(out):
     """NotImplementedError for an `out` of a dtype that torch has no such sums of: it sums in that of `out`."""
-    if out is not None and out.array.dtype.kind not in dt.FLOATING:
+    if out is not None and dt.kind(out.array.dtype) not in dt.FLOATING:
         raise not_implemented("nansum_cpu", out)
 
 
@@ -374,9 +391,10 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
+    refuse_records("aminmax_cpu", input)
     values = dt.widened(array)
     if low == high and array.size:
-        if array.dtype.kind in dt.COMPLEX:
+        if dt.kind(array.dtype) in dt.COMPLEX:
             raise not_implemented("aminmax_cpu", input)
         low, high = float(values.min()), float(values.max())
     if low == high:
@@ -388,7 +406,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     if array.dtype.kind in dt.INTEGER and not (
             np.iinfo(array.dtype).min <= low and high <= np.iinfo(array.dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dt.of(array).name}_t without overflow")
-    if array.dtype.kind not in dt.FLOATING:
+    if dt.kind(array.dtype) not in dt.FLOATING:
         raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
     low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
     values = values[(values >= low) & (values <= high)]

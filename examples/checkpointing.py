@@ -1,0 +1,59 @@
+"""Checkpoints in time: a recurrent network keeps the states between segments, and has the others computed again.
+
+In the graphs of the paper that differentiable_graphs.py retells the operations are red whose backward needs what came
+in, because of each such activation one decides whether to keep it or to compute it again. Here that is decided for
+segments of time steps: all that is inside of one is computed again when backward comes to it. Printed is what that
+saves and costs, beside the plain way.
+"""
+import argparse
+
+import common
+from mnist_gru import Net
+
+import tinytorch as torch
+from tinytorch import viz
+from tinytorch.utils.checkpoint import checkpoint
+
+HEAD = ("time steps in a segment", "ms per training step", "MB kept for backward", "MB allocated at most")
+
+
+class Segmented(Net):
+    """The network of mnist_gru.py, of which each segment of time steps is a checkpoint."""
+
+    def __init__(self, segment):
+        super().__init__()
+        self.segment = segment
+
+    def forward(self, images):
+        h = torch.zeros(1, len(images), 128)
+        for rows in images.split(self.segment, 1):
+            _, h = checkpoint(self.gru, rows, h, use_reentrant=False)
+        return self.out(h[0])
+
+
+def measure(images, labels, seed=0, segments=(56, 28, 14, 7), rounds=15):
+    """A row for the plain network and for each length of a segment."""
+    steps = {}
+    for segment in ("all, no checkpoint", *segments):
+        torch.manual_seed(seed)
+        model = Segmented(segment) if segment in segments else Net()
+        steps[segment] = common.training_step(model, images, labels)
+    times = common.median_times(steps, rounds)
+    reports = {segment: viz.memory(step) for segment, step in steps.items()}
+    return [(segment, f"{times[segment]:.2f}", f"{report.kept / 1e6:.2f}", f"{report.peak / 1e6:.2f}")
+            for segment, report in reports.items()]
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seed", type=int, default=0, help="of the weights and the images (0)")
+    parser.add_argument("--rounds", type=int, default=15, help="how often each step is timed (15)")
+    args = parser.parse_args(argv)
+    torch.manual_seed(args.seed)
+    rows = measure(torch.rand(100, 112, 28), torch.randint(10, (100,)), args.seed, rounds=args.rounds)
+    print(common.table(HEAD, rows))
+    return rows
+
+
+if __name__ == "__main__":
+    main()

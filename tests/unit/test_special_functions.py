@@ -1,0 +1,99 @@
+"""torch.special by what holds between its functions, without torch."""
+import math
+
+import pytest
+
+import tinytorch as torch
+
+S = torch.special
+X = torch.linspace(.05, 40, 300, dtype=torch.float64)
+
+
+def close(a, b, tolerance=1e-12):
+    assert a.shape == b.shape
+    assert ((a - b).abs() / (1 + b.abs())).max().item() <= tolerance
+
+
+def test_wronskians_of_bessel_functions():
+    """Of both kinds at once: each is right where the other is. (torch's are right to seven digits near 5.)"""
+    close(S.bessel_j1(X) * S.bessel_y0(X) - S.bessel_j0(X) * S.bessel_y1(X), 2 / (math.pi * X), 1e-7)
+    mixed = S.i0e(X) * S.scaled_modified_bessel_k1(X) + S.i1e(X) * S.scaled_modified_bessel_k0(X)
+    close(mixed, 1 / X)
+    close(S.modified_bessel_k0(X), S.scaled_modified_bessel_k0(X) * torch.exp(-X))
+
+
+def test_airy_function():
+    """Its differential equation y'' = x y, by differences. (torch's is right to six digits just below -2.09.)"""
+    x, h = torch.linspace(-12, 8, 201, dtype=torch.float64), 1e-3
+    second = (S.airy_ai(x + h) - 2 * S.airy_ai(x) + S.airy_ai(x - h)) / h ** 2
+    close(second, x * S.airy_ai(x), 1e-4)
+    close(S.airy_ai(torch.zeros(1, dtype=torch.float64)), torch.tensor([.355028053887817239], dtype=torch.float64))
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 5, 6, 7, 8, 9, 12, 33])
+def test_chebyshev_polynomials_at_angles(degree):
+    """The definition of the four kinds, on both sides of where they are computed by it."""
+    angle = torch.linspace(.1, 3., 50, dtype=torch.float64)
+    x, half = torch.cos(angle), angle / 2
+    shifted = (x + 1) / 2
+    for kind, expected in (("t", torch.cos(degree * angle)), ("u", torch.sin((degree + 1) * angle) / torch.sin(angle)),
+                           ("v", torch.cos((degree + .5) * angle) / torch.cos(half)),
+                           ("w", torch.sin((degree + .5) * angle) / torch.sin(half))):
+        close(getattr(S, f"chebyshev_polynomial_{kind}")(x, degree), expected, 1e-10)
+        close(getattr(S, f"shifted_chebyshev_polynomial_{kind}")(shifted, degree), expected, 1e-10)
+
+
+def test_other_polynomials():
+    x = torch.linspace(-3, 3, 61, dtype=torch.float64)
+    close(S.hermite_polynomial_h(x, 3), 8 * x ** 3 - 12 * x)
+    close(S.hermite_polynomial_he(x, 4), x ** 4 - 6 * x ** 2 + 3)
+    close(S.laguerre_polynomial_l(x, 3), (-x ** 3 + 9 * x ** 2 - 18 * x + 6) / 6)
+    close(S.legendre_polynomial_p(x, 4), (35 * x ** 4 - 30 * x ** 2 + 3) / 8)
+    assert S.hermite_polynomial_h(torch.ones(2), torch.tensor([128., 129.])).isnan().tolist() == [True, True]
+    assert S.hermite_polynomial_h(torch.ones(2).double(), torch.tensor([129, 513])).isnan().tolist() == [False, True]
+
+
+def test_incomplete_gamma():
+    """The two add up to 1; of order 1 and 1/2 they have other names; the derivative is that of differences."""
+    a = torch.tensor([.1, .5, 1., 3., 19., 25., 150., 300., 2e4], dtype=torch.float64)[:, None]
+    x = a * torch.linspace(.05, 3, 60, dtype=torch.float64)
+    close(torch.igamma(a, x) + torch.igammac(a, x), torch.ones_like(x))
+    close(torch.igammac(torch.ones_like(X), X), torch.exp(-X))
+    close(torch.igamma(torch.full_like(X, .5), X), torch.erf(torch.sqrt(X)))
+    a, x = a[1:5], x[1:5].clone().requires_grad_()
+    torch.igamma(a, x).sum().backward()
+    close((torch.igamma(a, x + 1e-6) - torch.igamma(a, x - 1e-6)).detach() / 2e-6, x.grad, 1e-6)
+
+
+def test_zeta():
+    s = torch.tensor([1.5, 2., 3., 6.], dtype=torch.float64)[:, None]
+    close(S.zeta(s, X) - X ** -s, S.zeta(s, X + 1), 1e-7)
+    close(S.zeta(s, X + .9) - (X + .9) ** -s, S.zeta(s, X + 1.9))
+    close(S.zeta(torch.tensor([2., 4.], dtype=torch.float64), 1),
+           torch.tensor([math.pi ** 2 / 6, math.pi ** 4 / 90], dtype=torch.float64))
+
+
+def test_normal_distribution():
+    """The inverse undoes the distribution function, its logarithm does not underflow, and erfcx is what it scales."""
+    y = torch.linspace(.001, .999, 99, dtype=torch.float64)
+    close(S.ndtr(S.ndtri(y)), y)
+    close(S.log_ndtr(X - 6).exp(), S.ndtr(X - 6))
+    far, = S.log_ndtr(torch.tensor([-1e4], dtype=torch.float64)).tolist()
+    assert abs(far + 5e7 + math.log(1e4 * math.sqrt(2 * math.pi))) < 1e-7
+    close(S.erfcx(X / 10) * torch.exp(-(X / 10) ** 2), torch.erfc(X / 10))
+
+
+def test_what_torch_does_not_differentiate():
+    x = torch.ones(2, requires_grad=True)
+    assert not S.bessel_j0(x).requires_grad and not S.legendre_polynomial_p(x, x).requires_grad
+    for y in (S.zeta(x + 1, x), torch.igamma(x, x)):
+        with pytest.raises(NotImplementedError, match="the derivative for '(zeta|igamma: input)' is not implemented"):
+            y.sum().backward()
+
+
+def test_half_precision_is_refused():
+    for dtype in (torch.float16, torch.bfloat16, torch.complex64):
+        x = torch.ones(2, dtype=dtype)
+        for call in (S.bessel_y1, S.airy_ai, S.erfcx, lambda x: S.zeta(x, x), lambda x: S.laguerre_polynomial_l(x, 2)):
+            with pytest.raises(NotImplementedError, match="_cpu\" not implemented for"):
+                call(x)

@@ -1,0 +1,125 @@
+"""The transforms from unconstrained numbers to what satisfies a constraint.
+
+`biject_to(constraint)` is a bijection, `transform_to(constraint)` may be simpler: of the simplex the first is stick
+breaking, the second a softmax.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import constraints, transforms
+from .utils import NUMBER
+
+__all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
+
+
+class ConstraintRegistry:
+    """Which transform leads to the values of a constraint.
+
+    >>> import tinytorch as torch
+    >>> transform_to(constraints.positive)(torch.zeros(2))
+    tensor([1., 1.])
+    """
+
+    def __init__(self) -> None:
+        self._registry: dict[type, Callable] = {}
+
+    def register(self, constraint: Any, factory: Callable | None = None) -> Callable:
+        """Enters factory(constraint) -> transform for a class of constraints, or for that of an object; a decorator
+        without `factory`. TypeError for what is no constraint."""
+        if factory is None:
+            return lambda factory: self.register(constraint, factory)
+        if isinstance(constraint, constraints.Constraint):
+            constraint = type(constraint)
+        if not (isinstance(constraint, type) and issubclass(constraint, constraints.Constraint)):
+            raise TypeError("Expected constraint to be either a Constraint subclass or instance, but got "
+                            f"{constraint}")
+        self._registry[constraint] = factory
+        return factory
+
+    def __call__(self, constraint: constraints.Constraint) -> transforms.Transform:
+        """The transform for a constraint. NotImplementedError if there is none."""
+        factory = self._registry.get(type(constraint))
+        if factory is None:
+            raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
+        return factory(constraint)
+
+
+biject_to = ConstraintRegistry()
+transform_to = ConstraintRegistry()
+
+
+def _both(*kinds):
+    """Decorator: enters a factory in both registries, for these constraints."""
+    def decorate(factory):
+        for kind in kinds:
+            biject_to.register(kind, factory)
+            transform_to.register(kind, factory)
+        return factory
+    return decorate
+
+
+@_both(constraints.real)
+def _to_real(constraint):
+    return transforms.identity_transform
+
+
+@_both(constraints.greater_than, constraints.greater_than_eq)
+def _to_greater_than(constraint):
+    return transforms.ComposeTransform([transforms.ExpTransform(),
+                                        transforms.AffineTransform(constraint.lower_bound, 1)])
+
+
+@_both(constraints.less_than)
+def _to_less_than(constraint):
+    return transforms.ComposeTransform([transforms.ExpTransform(),
+                                        transforms.AffineTransform(constraint.upper_bound, -1)])
+
+
+@_both(constraints.interval, constraints.half_open_interval)
+def _to_interval(constraint):
+    low, high = constraint.lower_bound, constraint.upper_bound
+    if isinstance(low, NUMBER) and isinstance(high, NUMBER) and (low, high) == (0, 1):
+        return transforms.SigmoidTransform()
+    return transforms.ComposeTransform([transforms.SigmoidTransform(), transforms.AffineTransform(low, high - low)])
+
+
+@_both(constraints.corr_cholesky)
+def _to_corr_cholesky(constraint):
+    return transforms.CorrCholeskyTransform()
+
+
+@biject_to.register(constraints.simplex)
+def _bijection_to_simplex(constraint):
+    return transforms.StickBreakingTransform()
+
+
+@transform_to.register(constraints.simplex)
+def _to_simplex(constraint):
+    return transforms.SoftmaxTransform()
+
+
+@transform_to.register(constraints.lower_cholesky)
+def _to_lower_cholesky(constraint):
+    return transforms.LowerCholeskyTransform()
+
+
+@transform_to.register(constraints.positive_definite)
+@transform_to.register(constraints.positive_semidefinite)
+def _to_positive_definite(constraint):
+    return transforms.PositiveDefiniteTransform()
+
+
+def _register_composed(registry):
+    """Enters the constraints that consist of others."""
+    registry.register(constraints.independent, lambda constraint: transforms.IndependentTransform(
+        registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims))
+    registry.register(constraints.cat, lambda constraint: transforms.CatTransform(
+        [registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths))
+    registry.register(constraints.stack, lambda constraint: transforms.StackTransform(
+        [registry(c) for c in constraint.cseq], constraint.dim))
+
+
+_register_composed(biject_to)
+_register_composed(transform_to)

@@ -1,0 +1,25 @@
+"""torch.fft: discrete Fourier transforms. The functions are in ops/fft."""
+from .ops.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+from .ops.fft.transforms import (
+                                 fft,
+                                 fft2,
+                                 fftn,
+                                 hfft,
+                                 hfft2,
+                                 hfftn,
+                                 ifft,
+                                 ifft2,
+                                 ifftn,
+                                 ihfft,
+                                 ihfft2,
+                                 ihfftn,
+                                 irfft,
+                                 irfft2,
+                                 irfftn,
+                                 rfft,
+                                 rfft2,
+                                 rfftn,
+)
+
+__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",
+           "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]

@@ -1,0 +1,46 @@
+"""Sums of series on arrays, and functions computed in another way on each part of the line."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def polynomial(coefficients: tuple[float, ...], x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Of coefficients in ascending order."""
+    out = np.multiply(x, coefficients[-1], out=np.empty_like(x) if out is None else out)
+    for c in coefficients[-2:0:-1]:
+        out += c
+        out *= x
+    out += coefficients[0]
+    return out
+
+
+def ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: np.ndarray) -> np.ndarray:
+    """Of two polynomials."""
+    above, below = coefficients
+    return polynomial(above, x) / polynomial(below, x)
+
+
+def chebyshev(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
+    """The Chebyshev series in x / 2, highest term first; the last coefficient counts half (Clenshaw)."""
+    before, last = np.zeros_like(x), np.zeros_like(x)
+    total = np.full_like(x, coefficients[0])
+    for c in coefficients[1:]:
+        before, last = last, total
+        total = x * last - before + c
+    return 0.5 * (total - before)
+
+
+def piecewise(x: np.ndarray, *pieces: tuple[np.ndarray, float | Callable],
+              beside: tuple[np.ndarray, ...] = ()) -> np.ndarray:
+    """Each element by the first condition that holds there, a number or a function of those elements (and of
+    those of the arrays `beside`); else NaN."""
+    result = np.full_like(x, np.nan)
+    rest = np.ones(x.shape, bool)
+    for holds, value in pieces:
+        here = rest & holds
+        if here.any():
+            result[here] = value(x[here], *[y[here] for y in beside]) if callable(value) else value
+        rest &= ~here
+    return result

@@ -1,0 +1,1 @@
+"""Discrete Fourier transforms, and those of short parts of a signal."""

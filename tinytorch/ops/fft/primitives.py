@@ -1,0 +1,129 @@
+"""The three discrete Fourier transforms that all others are made of: of real numbers, to real numbers, of complex ones.
+
+They are linear, and each one's derivative is another of the three. NumPy computes them, single precision in single
+precision. The sums are scaled by `normalization`: NONE, ROOT (1 / sqrt(n)) or WHOLE (1 / n).
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...autograd.op import op
+from ...errors import type_name
+from ...kernels.layout import dense_copy
+from ...lazy import is_lazy
+from ...tensor import Tensor
+from ..layout.sizes import inverse
+from ..nn.pad import _constant as padded
+from ..reduction.reductions import like
+
+NONE, ROOT, WHOLE = 0, 1, 2
+
+#: What NumPy calls these, by (forward, normalization).
+_NORMS = {(True, NONE): "backward", (True, ROOT): "ortho", (True, WHOLE): "forward",
+          (False, NONE): "forward", (False, ROOT): "ortho", (False, WHOLE): "backward"}
+
+
+# ------------------------------------------------------------------ where the numbers lie
+def _by_stride(array, dims):
+    """Dimensions, those with the longest steps in memory first."""
+    return sorted(dims, key=array.strides.__getitem__, reverse=True)
+
+
+def _batch(ndim, dim):
+    """The dimensions that are not transformed, in the order in which std::partition leaves them."""
+    order, first, last = list(range(ndim)), 0, ndim - 1
+    while True:
+        while first <= last and order[first] not in dim:
+            first += 1
+        while first < last and order[last] in dim:
+            last -= 1
+        if first >= last:
+            return order[:first]
+        order[first], order[last] = order[last], order[first]
+        first, last = first + 1, last - 1
+
+
+def _transformed(array, dim, size, dtype, transform):
+    """transform(array, out) over the last dimensions of the array and of what is returned, whose last one of `dim`
+    has `size` elements. Its memory is as after torch's transform: what is not transformed comes first, in the order of
+    its steps in `array`, and then `dim` in the given order."""
+    if array.dtype not in _COMPLEX:
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {type_name(array)}")
+    if not array.size:
+        raise RuntimeError("FFT error: Inconsistent configuration parameters: the tensor has no elements")
+    if is_lazy(array):
+        array = dense_copy(array)
+    order = (*_by_stride(array, _batch(array.ndim, dim)), *dim)
+    source = array.transpose(order)
+    out = np.empty((*source.shape[:-1], size), dtype)
+    transform(source, out)
+    return out.transpose(inverse(order))
+
+
+#: The dtype of the transform of numbers of a dtype.
+_COMPLEX = {np.dtype(real): np.dtype(whole) for real, whole in (
+    (np.float32, np.complex64), (np.float64, np.complex128), (np.complex64, np.complex64),
+    (np.complex128, np.complex128))}
+_REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
+
+
+# ------------------------------------------------------------------ the transforms
+@op(name="_fft_c2c", input=lambda g, dim, normalization, forward: _fft_c2c(g, dim, normalization, not forward))
+def _fft_c2c(input, dim, normalization, forward):
+    """Complex numbers along each of `dim`."""
+    if not dim:
+        return input.copy("K")
+    norm, transform = _NORMS[forward, normalization], np.fft.fft if forward else np.fft.ifft
+
+    def compute(source, out):
+        for axis in range(-1, -1 - len(dim), -1):
+            transform(source, axis=axis, norm=norm, out=out)
+            source = out
+    dim = _by_stride(input, dim)
+    return _transformed(input, dim, input.shape[dim[-1]], input.dtype, compute)
+
+
+def _r2c_grad(g, input, dim, normalization, onesided):
+    """What was left out of a onesided transform has no gradient, and real numbers take the real part. torch keeps the
+    input for its size."""
+    last, size = dim[-1], input.shape[dim[-1]]
+    if onesided and g.shape[last] < size:
+        g = padded(g, tuple([(0, size - n if d == last else 0) for d, n in enumerate(g.shape)]), 0)
+    return _fft_c2c(g, dim, normalization, False).real
+
+
+@op(name="_fft_r2c", input=_r2c_grad)
+def _fft_r2c(input, dim, normalization, onesided):
+    """Real numbers along each of `dim`, forward; along the last one, `onesided` leaves out what is the conjugate of
+    the rest."""
+    norm, n = _NORMS[True, normalization], input.shape[dim[-1]]
+
+    def compute(source, out):
+        (np.fft.rfft if onesided else np.fft.fft)(source, norm=norm, out=out)
+        for axis in range(-2, -1 - len(dim), -1):
+            np.fft.fft(out, axis=axis, norm=norm, out=out)
+    order = (*_by_stride(input, dim[:-1]), dim[-1])
+    return _transformed(input, order, n // 2 + 1 if onesided else n, _COMPLEX.get(input.dtype), compute)
+
+
+def _c2r_grad(g, dim, normalization):
+    """Each number that stands for its conjugate too counts twice."""
+    result, last = _fft_r2c(g, dim, normalization, True), dim[-1]
+    n = result.shape[last]
+    if g.shape[last] == n:                     # 1 or 2: none does
+        return result
+    counts = np.ones([n if d == last else 1 for d in range(len(result.shape))],
+                     _REAL[(result.array if isinstance(result, Tensor) else result).dtype])
+    np.moveaxis(counts, last, 0)[1:1 + g.shape[last] - n] = 2
+    return result * like(result, counts)
+
+
+@op(name="_fft_c2r", input=_c2r_grad)
+def _fft_c2r(input, dim, normalization, last_dim_size):
+    """Complex numbers to `last_dim_size` real ones along the last of `dim`, backward: what is not there is the
+    conjugate of the rest."""
+    if len(dim) > 1:
+        input = _fft_c2c.op.forward(input, dim[:-1], normalization, False)
+    norm = _NORMS[False, normalization]
+    return _transformed(input, dim[-1:], last_dim_size, _REAL.get(input.dtype), lambda source, out: np.fft.irfft(
+        source, last_dim_size, norm=norm, out=out))

@@ -1,0 +1,441 @@
+"""The functions of torch.fft: one-, two- and n-dimensional transforms, of real, Hermitian and complex signals."""
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.promotion import FOUND, converted, write_out
+from ...autograd.public import public
+from ...errors import type_name
+from ...tensor import Tensor, check_dim, wrap
+from ...types import Ints
+from ..elementwise.complex import conj, conj_physical
+from ..nn.pad import _constant as padded
+from .primitives import NONE, ROOT, WHOLE, _fft_c2c, _fft_c2r, _fft_r2c
+
+__all__ = ["fft", "fft2", "fftn", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ihfft", "ihfft2", "ihfftn",
+           "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn"]
+
+
+# ------------------------------------------------------------------ arguments
+def _is_complex(tensor):
+    return tensor.array.dtype.kind == dt.COMPLEX
+
+
+def _promoted(input, to_complex=False):
+    """`input` in a dtype that can be transformed. RuntimeError for half precision."""
+    if _is_complex(input):
+        return input
+    d = dt.get_default_dtype() if input.array.dtype.kind in dt.INTEGRAL else dt.of(input.array)
+    if d not in (dt.float32, dt.float64):
+        raise RuntimeError(f"Unsupported dtype {d.type_name}")
+    return converted(input, np.result_type(d.numpy, np.complex64) if to_complex else d.numpy)
+
+
+def _dim(dim, ndim):
+    """A dimension from the front, of a tensor that has some."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return check_dim(dim, ndim)
+
+
+def _scale(norm, forward):
+    if norm is None or norm == "backward":
+        return NONE if forward else WHOLE
+    if norm == "forward":
+        return WHOLE if forward else NONE
+    if norm == "ortho":
+        return ROOT
+    raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+
+
+def _check_points(n):
+    if n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+
+
+def _resized(input, dim, size):
+    """`input` cut off or filled up with zeros at the end of the dimensions, to these sizes."""
+    shape, widths = input.array.shape, [(0, 0)] * input.array.ndim
+    for d, n in zip(dim, size):
+        if n > shape[d]:
+            widths[d] = (0, n - shape[d])
+        elif n < shape[d]:
+            input = input[(slice(None),) * d + (slice(0, n),)]
+    return padded(input, tuple(widths), 0) if any([w != (0, 0) for w in widths]) else input
+
+
+def _shape_and_dim(input, s, dim):
+    """The sizes and the dimensions of an n-dimensional transform."""
+    shape, ndim = input.array.shape, input.array.ndim
+    if dim is not None:
+        dim = tuple([_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)])
+        if len(set(dim)) < len(dim):
+            raise RuntimeError("FFT dims must be unique")
+    if s is not None:
+        s = (s,) * (1 if dim is None else len(dim)) if isinstance(s, int) else s
+        if dim is not None and len(dim) != len(s):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
+        if len(s) > ndim:
+            raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {ndim} dimensions.")
+        dim = tuple(range(ndim - len(s), ndim)) if dim is None else dim
+        sizes = [shape[d] if n == -1 else n for d, n in zip(dim, s)]
+    else:
+        dim = tuple(range(ndim)) if dim is None else dim
+        sizes = [shape[d] for d in dim]
+    for n in sizes:
+        _check_points(n)
+    return sizes, dim
+
+
+def _some(name, dim):
+    if not dim:
+        raise RuntimeError(f"{name} must transform at least one axis")
+
+
+def _check_out(name, out, to_complex=True):
+    if out is None or not isinstance(out, Tensor):
+        return
+    if to_complex != _is_complex(out) or out.array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError(f"{name} expects a {'complex' if to_complex else 'floating point'} output tensor, but got "
+                           f"{type_name(out)}")
+
+
+def _written(out, result, exact=None):
+    """`result`, in the tensor given as `out=` if there is one: resized, it is contiguous."""
+    if isinstance(out, Tensor) and out.array.shape != result.array.shape and not result._requires_grad:
+        result = wrap(np.ascontiguousarray(result.array))
+    return write_out(out, result, exact=exact, level=6)
+
+
+# ------------------------------------------------------------------ one dimension
+def _prepared(input, n, dim, to_complex):
+    """The input of a transform of `n` points along one dimension, and that dimension."""
+    input = _promoted(input, to_complex)
+    dim = _dim(dim, input.array.ndim)
+    if n is None:
+        n = input.array.shape[dim]
+    _check_points(n)
+    return _resized(input, (dim,), (n,)), (dim,)
+
+
+def _of_real(name, input, n, dim, norm, out, forward, onesided=False):
+    if _is_complex(input):
+        raise RuntimeError(f"{name} expects a real input tensor, but got {type_name(input)}")
+    _check_out(name, out)
+    input, dim = _prepared(input, n, dim, False)
+    result = _fft_r2c(input, dim, _scale(norm, forward), onesided)
+    if forward:
+        return _written(out, result)
+    return conj(result) if out is None else _written(out, conj_physical(result), FOUND)
+
+
+def _of_complex(name, input, n, dim, norm, out, forward):
+    input, dim = _prepared(input, n, dim, True)
+    scale = _scale(norm, forward)
+    _check_out(name, out)
+    return _written(out, _fft_c2c(input, dim, scale, forward))
+
+
+def _to_real(name, input, n, dim, norm, out, forward):
+    _check_out(name, out, False)
+    input = _promoted(input, True)
+    dim = _dim(dim, input.array.ndim)
+    size = 2 * (input.array.shape[dim] - 1) if n is None else n
+    _check_points(size)
+    input = input if n is None else _resized(input, (dim,), (n // 2 + 1,))
+    scale = _scale(norm, forward)
+    return _written(out, _fft_c2r(conj(input) if forward else input, (dim,), scale, size))
+
+
+@public("fft_fft")
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+        out: Tensor | None = None) -> Tensor:
+    """The discrete Fourier transform along a dimension: sum over k of input[k] exp(-2 pi i j k / n), for each j.
+
+    `n`: the input is cut off or filled up with zeros to so many points. `norm`: "backward" (no scale), "forward"
+    (1 / n) or "ortho" (1 / sqrt(n)). The result is complex and as long as the input. RuntimeError for half precision.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.fft(torch.tensor([1., 2., 3., 4.]))
+    tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
+    """
+    transform = _of_complex if _is_complex(input) else _of_real
+    return transform("fft", input, n, dim, norm, out, True)
+
+
+@public("fft_ifft")
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+         out: Tensor | None = None) -> Tensor:
+    """The inverse of `fft`; the scales of `norm` are "backward" (1 / n), "forward" (none) and "ortho".
+
+    >>> import tinytorch as torch
+    >>> torch.fft.ifft(torch.tensor([10 + 0j, -2 + 2j, -2 + 0j, -2 - 2j]))
+    tensor([1.+0.j, 2.+0.j, 3.+0.j, 4.+0.j])
+    """
+    transform = _of_complex if _is_complex(input) else _of_real
+    return transform("ifft", input, n, dim, norm, out, False)
+
+
+@public("fft_rfft")
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+         out: Tensor | None = None) -> Tensor:
+    """The first n // 2 + 1 elements of `fft` of a real tensor: the others are conjugates of them.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.rfft(torch.tensor([1., 2., 3., 4.]))
+    tensor([10.+0.j, -2.+2.j, -2.+0.j])
+    """
+    return _of_real("rfft", input, n, dim, norm, out, True, True)
+
+
+@public("fft_irfft")
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """The inverse of `rfft`: `n` real numbers, by default 2 * (size - 1).
+
+    >>> import tinytorch as torch
+    >>> torch.fft.irfft(torch.tensor([10 + 0j, -2 + 2j, -2 + 0j]))
+    tensor([1., 2., 3., 4.])
+    """
+    return _to_real("irfft", input, n, dim, norm, out, False)
+
+
+@public("fft_hfft")
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+         out: Tensor | None = None) -> Tensor:
+    """`fft` of a Hermitian signal, of which `input` is the first half: `n` real numbers, by default 2 * (size - 1).
+
+    >>> import tinytorch as torch
+    >>> torch.fft.hfft(torch.tensor([2.5 + 0j, -0.5 - 0.5j, -0.5 + 0j]))
+    tensor([1., 2., 3., 4.])
+    """
+    return _to_real("hfft", input, n, dim, norm, out, True)
+
+
+@public("fft_ihfft")
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """The inverse of `hfft`: the first n // 2 + 1 elements of `ifft` of a real tensor.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.ihfft(torch.tensor([1., 2., 3., 4.]))
+    tensor([ 2.5000-0.0000j, -0.5000-0.5000j, -0.5000-0.0000j])
+    """
+    return _of_real("ihfft", input, n, dim, norm, out, False, True)
+
+
+# ------------------------------------------------------------------ several dimensions
+def _any_nd(input, s, dim, norm, out, forward):
+    sizes, dim = _shape_and_dim(input, s, dim)
+    input = _resized(_promoted(input, True), dim, sizes)
+    scale = _scale(norm, forward)
+    _check_out("fftn", out)
+    return _written(out, _fft_c2c(input, dim, scale, forward))
+
+
+def _real_nd(input, s, dim, norm, out):
+    if _is_complex(input):
+        raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {type_name(input)}")
+    sizes, dim = _shape_and_dim(input, s, dim)
+    _some("rfftn", dim)
+    input = _resized(_promoted(input), dim, sizes)
+    scale = _scale(norm, True)
+    _check_out("rfftn", out)
+    return _written(out, _fft_r2c(input, dim, scale, True))
+
+
+def _half_prepared(name, input, s, dim):
+    """The input of a transform to real numbers, its dimensions, and the size of the last one of the result."""
+    sizes, dim = _shape_and_dim(input, s, dim)
+    _some(name, dim)
+    last = 2 * (input.array.shape[dim[-1]] - 1) if s is None or not isinstance(s, int) and s[-1] == -1 else sizes[-1]
+    _check_points(last)
+    return _resized(_promoted(input, True), dim, [*sizes[:-1], last // 2 + 1]), dim, last
+
+
+def _to_real_nd(input, s, dim, norm, out):
+    input, dim, last = _half_prepared("irfftn", input, s, dim)
+    scale = _scale(norm, False)
+    _check_out("irfftn", out, False)
+    return _written(out, _fft_c2r(input, dim, scale, last))
+
+
+def _hermitian_nd(input, s, dim, norm, out):
+    input, dim, last = _half_prepared("hfftn", input, s, dim)
+    scale = _scale(norm, True)
+    if len(dim) > 1:
+        input = _fft_c2c(input, dim[:-1], scale, True)
+    _check_out("hfftn", out, False)
+    return _written(out, _fft_c2r(conj(input), dim[-1:], scale, last))
+
+
+def _to_hermitian_nd(input, s, dim, norm, out):
+    sizes, dim = _shape_and_dim(input, s, dim)
+    _some("ihfftn", dim)
+    if _is_complex(input):
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {type_name(input)}")
+    input = _resized(_promoted(input), dim, sizes)
+    scale = _scale(norm, False)
+    result = _fft_r2c(input, dim[-1:], scale, True)
+    if len(dim) == 1:
+        return conj(result) if out is None else _written(out, conj_physical(result), FOUND)
+    result = conj_physical(result)
+    _check_out("ihfftn", out)
+    return _written(out, _fft_c2c(result, dim[:-1], scale, False))
+
+
+@public("fft_fft2")
+def fft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+         out: Tensor | None = None) -> Tensor:
+    """`fftn` along the last two dimensions, or those told.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.fft2(torch.eye(2))
+    tensor([[2.+0.j, 0.+0.j],
+            [0.+0.j, 2.+0.j]])
+    """
+    return _any_nd(input, s, dim, norm, out, True)
+
+
+@public("fft_ifft2")
+def ifft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """The inverse of `fft2`.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.ifft2(2 * torch.eye(2))
+    tensor([[1.+0.j, 0.+0.j],
+            [0.+0.j, 1.+0.j]])
+    """
+    return _any_nd(input, s, dim, norm, out, False)
+
+
+@public("fft_rfft2")
+def rfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """`rfftn` along the last two dimensions, or those told.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.rfft2(torch.eye(2))
+    tensor([[2.+0.j, 0.+0.j],
+            [0.+0.j, 2.+0.j]])
+    """
+    return _real_nd(input, s, dim, norm, out)
+
+
+@public("fft_irfft2")
+def irfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+           out: Tensor | None = None) -> Tensor:
+    """The inverse of `rfft2`.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.irfft2(2 * torch.eye(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    return _to_real_nd(input, s, dim, norm, out)
+
+
+@public("fft_hfft2")
+def hfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """`hfftn` along the last two dimensions, or those told.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.hfft2(torch.eye(2))
+    tensor([[2., 0.],
+            [0., 2.]])
+    """
+    return _hermitian_nd(input, s, dim, norm, out)
+
+
+@public("fft_ihfft2")
+def ihfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+           out: Tensor | None = None) -> Tensor:
+    """The inverse of `hfft2`.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.ihfft2(2 * torch.eye(2)).real
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    return _to_hermitian_nd(input, s, dim, norm, out)
+
+
+@public("fft_fftn")
+def fftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+         out: Tensor | None = None) -> Tensor:
+    """`fft` along several dimensions, one after the other: all of them, or the last ones if their sizes `s` are given.
+
+    -1 in `s` leaves a dimension as it is. n of the scales of `norm` is the number of points of them all.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.fftn(torch.ones(2, 2))
+    tensor([[4.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]])
+    """
+    return _any_nd(input, s, dim, norm, out, True)
+
+
+@public("fft_ifftn")
+def ifftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """The inverse of `fftn`.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.ifftn(torch.ones(2, 2))
+    tensor([[1.+0.j, 0.+0.j],
+            [0.+0.j, 0.+0.j]])
+    """
+    return _any_nd(input, s, dim, norm, out, False)
+
+
+@public("fft_rfftn")
+def rfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """`fftn` of a real tensor: of the last dimension, the first n // 2 + 1 elements.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.rfftn(torch.ones(2, 3)).shape
+    torch.Size([2, 2])
+    """
+    return _real_nd(input, s, dim, norm, out)
+
+
+@public("fft_irfftn")
+def irfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+           out: Tensor | None = None) -> Tensor:
+    """The inverse of `rfftn`: real numbers, of the last dimension by default 2 * (size - 1).
+
+    >>> import tinytorch as torch
+    >>> torch.fft.irfftn(torch.ones(2, 2))
+    tensor([[1., 0.],
+            [0., 0.]])
+    """
+    return _to_real_nd(input, s, dim, norm, out)
+
+
+@public("fft_hfftn")
+def hfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+          out: Tensor | None = None) -> Tensor:
+    """`fftn` of a signal that is Hermitian in the last dimension, of which `input` is the first half: real numbers.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.hfftn(torch.ones(2, 2))
+    tensor([[4., 0.],
+            [0., 0.]])
+    """
+    return _hermitian_nd(input, s, dim, norm, out)
+
+
+@public("fft_ihfftn")
+def ihfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+           out: Tensor | None = None) -> Tensor:
+    """The inverse of `hfftn`: of the last dimension, the first n // 2 + 1 elements of `ifftn` of a real tensor.
+
+    >>> import tinytorch as torch
+    >>> torch.fft.ihfftn(torch.ones(2, 3)).shape
+    torch.Size([2, 2])
+    """
+    return _to_hermitian_nd(input, s, dim, norm, out)

@@ -1,0 +1,83 @@
+"""Tensors taken for matrices: tensorinv tensorsolve. And vander."""
+from __future__ import annotations
+
+import math
+
+from ... import dtypes as dt
+from ...autograd.promotion import EXACT
+from ...autograd.public import public
+from ...errors import type_name
+from ...tensor import Tensor
+from ...types import Ints
+from .decompositions import LinAlgError, inv, solve
+
+
+@public("linalg_tensorinv", out=EXACT, apart=None)
+def tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of a tensor taken for a square matrix, of the first `ind` dimensions by the others.
+
+    RuntimeError unless that is square, LinAlgError (a RuntimeError) for a singular one.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.tensorinv(torch.eye(6).reshape(6, 2, 3), ind=1).shape
+    torch.Size([2, 3, 6])
+    """
+    shape = input.array.shape
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > len(shape):
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {len(shape)}")
+    rows, columns = math.prod(shape[:ind]), math.prod(shape[ind:])
+    if rows != columns:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+                           f"prod(self.shape[:ind]), but got {columns} != {rows}")
+    try:
+        inverse = inv(input.reshape(columns, rows))
+    except LinAlgError as error:
+        raise LinAlgError(str(error).removeprefix("linalg.")) from None
+    return inverse.reshape(shape[ind:] + shape[:ind])
+
+
+@public("linalg_tensorsolve", out=EXACT, apart=None)
+def tensorsolve(input: Tensor, other: Tensor, dims: Ints | None = None, *, out: Tensor | None = None) -> Tensor:
+    """X with tensordot(input, X, dims=X.ndim) = other; `dims` of `input` are moved to the end first.
+
+    RuntimeError unless `input` is a square matrix that way, LinAlgError (a RuntimeError) for a singular one.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.tensorsolve(torch.eye(6).reshape(2, 3, 6), torch.ones(2, 3))
+    tensor([1., 1., 1., 1., 1., 1.])
+    """
+    if dims is not None:
+        input = input.movedim(tuple(dims), tuple(range(input.dim() - len(dims), input.dim())))
+    shape, n = input.array.shape, other.array.ndim
+    rows, columns = math.prod(shape[:n]), math.prod(shape[n:])
+    if rows != columns:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+                           f"prod(self.shape[:other.ndim]), but got {columns} != {rows}")
+    return solve(input.reshape(rows, columns), other.flatten()).reshape(shape[n:])
+
+
+@public("linalg_vander")
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """The powers 0 .. N-1 of the elements of `x` (..., n) along a new last dimension, by default n of them.
+
+    RuntimeError for bool and half precisions, and for N < 2.
+
+    >>> import tinytorch as torch
+    >>> torch.linalg.vander(torch.tensor([2, 3]), N=3)
+    tensor([[1, 2, 4],
+            [1, 3, 9]])
+    """
+    array = x.array
+    if array.dtype.kind not in dt.INTEGER and array.dtype.char not in "fdFD":
+        raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
+                           f"{type_name(x)}")
+    if not array.ndim:
+        x = x.unsqueeze(-1)
+    n = x.array.shape[-1] if N is None else N
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    from ..layout.join import cat
+    powers = x.unsqueeze(-1).expand(*x.shape, n - 1).cumprod(-1)
+    return cat([powers.new_ones((*powers.shape[:-1], 1)), powers], -1)

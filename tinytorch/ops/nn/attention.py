@@ -1,0 +1,207 @@
+"""scaled_dot_product_attention: in one operation where torch has one, else in ordinary ones."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import mode
+from ...autograd.op import op, single
+from ...autograd.promotion import C_NAMES, converted
+from ...autograd.public import public
+from ...errors import type_name
+from ...kernels.layout import operand_order
+from ...tensor import Tensor, wrap
+from ..layout.rearrange import repeat_interleave
+from ..linalg.products import matmul
+from .native_dropout import dropout
+from .softmax import _softmax_backward, _softmax_gradient
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+# ------------------------------------------------------------------ in ordinary operations
+@single(name="safe_softmax", input=lambda g, ans, dim: _softmax_backward(g, ans, dim) if isinstance(g, Tensor) else
+        _softmax_gradient(g, ans, dim))
+def _safe_softmax(input, dim):
+    """softmax, with zeros where all is -inf."""
+    with np.errstate(all="ignore"):
+        top = np.maximum.reduce(input, axis=dim, keepdims=True, initial=-np.inf)
+        result = np.exp(input - np.where(np.isneginf(top), 0, top).astype(input.dtype))
+        total = np.add.reduce(result, axis=dim, keepdims=True)
+        result /= np.where(total == 0, 1, total).astype(input.dtype)
+    return result
+
+
+def _added(mask, like):
+    """A mask as what is added to scores: -inf where a bool is False."""
+    if mask.array.dtype.kind in dt.BOOL:
+        return wrap(dt.cast(np.where(mask.array, 0, -np.inf), like.array.dtype))
+    return mask
+
+
+def _by_operations(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa):
+    narrow = query.array.dtype.itemsize == 2
+    given = query.array.dtype
+    if narrow:                                 # in single precision up to the end
+        query, key, value = [converted(x, _FLOAT32) for x in (query, key, value)]
+    root = math.sqrt(abs(scale))
+    query = query * (-root if scale < 0 else root)
+    if is_causal:
+        rows, columns = query.array.shape[-2], key.array.shape[-2]
+        mask = wrap(np.tril(np.ones((rows, columns), bool)))
+    if enable_gqa:
+        heads = query.array.shape[-3]
+        if any([not x.array.shape[-3] or heads % x.array.shape[-3] for x in (key, value)]):
+            raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
+        key, value = [repeat_interleave(x, heads // x.array.shape[-3], -3) for x in (key, value)]
+    scores = matmul(query, key.transpose(-2, -1) * root)
+    if mask is not None:
+        scores = scores + converted(_added(mask, query), query.array.dtype)
+    weights = _safe_softmax(scores, scores.array.ndim - 1)
+    if dropout_p > 0:
+        weights = dropout(weights, dropout_p, True)
+    return converted(matmul(weights, value), given)
+
+
+# ------------------------------------------------------------------ in one
+def _in_single(*arrays):
+    return [dt.cast(x, _FLOAT32) if x.dtype.itemsize == 2 else x for x in arrays]
+
+
+def _weights(query, key, mask, is_causal, scale):
+    """(exp(scores - largest), their sums) of single or double precision."""
+    scores = np.matmul(query, key.swapaxes(-1, -2))
+    scores *= scores.dtype.type(scale)
+    if is_causal:
+        scores[..., ~np.tril(np.ones(scores.shape[-2:], bool))] = -np.inf
+    if mask is not None:
+        scores += mask.astype(scores.dtype, copy=False)
+    top = np.maximum.reduce(scores, axis=-1, keepdims=True)
+    scores -= np.where(np.isneginf(top), 0, top).astype(scores.dtype)
+    np.exp(scores, out=scores)
+    return scores, np.add.reduce(scores, axis=-1, keepdims=True)
+
+
+def _heads(x, count):
+    """The heads of keys and values, each as often as queries share it."""
+    return x if x.shape[1] == count else np.repeat(x, count // x.shape[1], axis=1)
+
+
+def _shared(g, count):
+    """The sums of gradients over the heads that were one."""
+    n, heads, *rest = g.shape
+    return g if heads == count else g.reshape(n, count, heads // count, *rest).sum(2)
+
+
+def _not_derived(g):
+    raise RuntimeError("derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented")
+
+
+@op(name="scaled_dot_product_flash_attention_for_cpu_backward", first=3, multi=True, g=_not_derived,
+    query=_not_derived, key=_not_derived, value=_not_derived, ans=_not_derived)
+def _attend_backward(mask, is_causal, scale, g, query, key, value, ans):
+    given = g.dtype
+    g, query, key, value, ans = _in_single(g, query, key, value, ans)
+    heads = query.shape[1]
+    k, v = _heads(key, heads), _heads(value, heads)
+    with np.errstate(all="ignore"):
+        weights, total = _weights(query, k, mask, is_causal, scale)
+        weights /= np.where(total == 0, 1, total)
+    of_value = np.matmul(weights.swapaxes(-1, -2), g)
+    of_scores = np.matmul(g, v.swapaxes(-1, -2))
+    of_scores -= np.add.reduce(g * ans, axis=-1, keepdims=True)
+    of_scores *= weights
+    of_scores *= of_scores.dtype.type(scale)
+    found = np.matmul(of_scores, k), np.matmul(of_scores.swapaxes(-1, -2), query), of_value
+    return tuple([dt.cast(_shared(d, x.shape[1]), given) for d, x in zip(found, (query, key, value))])
+
+
+def _attend_grad(g, wanted, mask, is_causal, scale, query, key, value, ans):
+    if mode.computing_jvp:
+        raise NotImplementedError("Trying to use forward AD with _scaled_dot_product_flash_attention_for_cpu that does "
+                                  "not support it because it has not been implemented yet.")
+    return _attend_backward(mask, is_causal, scale, g, query, key, value, ans)
+
+
+@op(name="scaled_dot_product_flash_attention_for_cpu", first=3, joint=_attend_grad)
+def _attend(mask, is_causal, scale, query, key, value):
+    q, k, v = _in_single(query, key, value)
+    heads = q.shape[1]
+    with np.errstate(all="ignore"):
+        weights, total = _weights(q, _heads(k, heads), mask, is_causal, scale)
+        if query.dtype.itemsize == 2:          # they are multiplied as halves
+            weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
+        result = np.matmul(weights, _heads(v, heads))
+        result /= np.where(total == 0, 1, total).astype(result.dtype)
+    return operand_order(dt.cast(result, query.dtype) if result.dtype != query.dtype else result, query)
+
+
+def _in_one(query, key, value, mask, dropout_p, enable_gqa):
+    """Whether torch's one operation takes this."""
+    q, k, v = (x.array for x in (query, key, value))
+    if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or q.dtype.kind not in dt.FLOATING:
+        return False
+    if not q.shape[0] == k.shape[0] == v.shape[0] or not q.shape[3] == k.shape[3] == v.shape[3]:
+        return False
+    heads, of_keys = q.shape[1], k.shape[1]
+    if of_keys != v.shape[1] or not (heads == of_keys or enable_gqa and of_keys and heads % of_keys == 0):
+        return False
+    if 0 in q.shape or 0 in k.shape or 0 in v.shape or k.shape[2] != v.shape[2]:
+        return False
+    if any([x.shape[3] > 1 and x.strides[3] != x.itemsize for x in (q, k, v)]):
+        return False
+    if mask is None:
+        return True
+    full = (*q.shape[:3], k.shape[2])[-mask.array.ndim:]
+    return (mask.array.ndim in (2, 4) and not mask.requires_grad
+            and all([m in (1, n) for m, n in zip(mask.array.shape, full)]))
+
+
+# ------------------------------------------------------------------ the function
+def _check(query, key, value, mask, is_causal):
+    tensors = query, key, value
+    if not query.array.dtype == key.array.dtype == value.array.dtype:
+        q, k, v = [C_NAMES[type_name(x)] for x in tensors]
+        raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {q} "
+                           f"key.dtype: {k} and value.dtype: {v} instead.")
+    if min([x.array.ndim for x in tensors]) < 2:
+        q, k, v = [x.array.ndim for x in tensors]
+        raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+                           f"{q} key.dim: {k} and value.dim: {v} instead.")
+    if mask is None:
+        return
+    if mask.dtype not in (dt.bool, dt.float32, query.dtype):
+        raise RuntimeError("Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+                           f"attn_mask.dtype: {C_NAMES[type_name(mask)]} and  query.dtype: "
+                           f"{C_NAMES[type_name(query)]} instead.")
+    if is_causal:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+
+
+@public()
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+                                 enable_gqa: bool = False) -> Tensor:
+    """softmax(query @ key^T * scale + mask) @ value, by default with scale 1 / sqrt(E).
+
+    query (..., L, E), key (..., S, E), value (..., S, Ev): (..., L, Ev). `attn_mask`, which broadcasts to (..., L, S):
+    bools, True where to attend, or numbers to add. With `is_causal` query i attends to keys 0 .. i. Of a query that
+    attends to nothing the result is 0. `dropout_p`: of the weights. `enable_gqa`: heads (dimension -3) of keys and
+    values are shared by as many of the queries as there are more of them. RuntimeError where dtypes or shapes do not
+    fit. Of 4 dimensions, without dropout, it is one operation that is differentiable once.
+
+    >>> import tinytorch as torch
+    >>> x = torch.eye(2)[None, None]
+    >>> torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+    tensor([[[[1.0000, 0.0000],
+              [0.3302, 0.6698]]]])
+    """
+    _check(query, key, value, attn_mask, is_causal)
+    size = query.array.shape[-1]
+    scale = float(scale) if scale is not None else 1 / math.sqrt(size) if size else math.inf
+    if _in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
+        mask = None if attn_mask is None else _in_single(_added(attn_mask, query).array)[0]
+        return _attend(mask, is_causal, scale, query, key, value)
+    return _by_operations(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)

@@ -1,0 +1,98 @@
+"""Covariances and correlations of variables, which are rows of observations: cov corrcoef."""
+from __future__ import annotations
+
+import warnings
+
+from ... import dtypes as dt
+from ...autograd.public import public
+from ...errors import type_name
+from ...tensor import Tensor
+from ..creation.factories import tensor
+from ..elementwise.complex import complex, real
+from ..layout.diagonal import diag
+
+__all__ = ["corrcoef", "cov"]
+
+
+def _two_dims(name, input):
+    if input.dim() > 2:
+        raise RuntimeError(f"{name}(): expected input to have two or fewer dimensions but got an input with "
+                           f"{input.dim()} dimensions")
+
+
+def _check_weights(name, weights, observations, kinds, word):
+    if weights.dim() > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+                           f"{weights.dim()} dimensions")
+    if weights.array.dtype.kind not in kinds:
+        raise RuntimeError(f"cov(): expected {name} to have {word} dtype but got {name} with {type_name(weights)} "
+                           "dtype")
+    if weights.numel() != observations:
+        raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but "
+                           f"got {weights.numel()} != {observations}")
+    if observations and not bool((weights.min() >= 0).item()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+@public(method=True)
+def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+        ) -> Tensor:
+    """The covariance matrix of variables, which are the rows of `input` (variables, observations), or the variance of
+    one variable (observations).
+
+    correction   what the number of observations is diminished by
+    fweights     (observations) int: how often each was seen
+    aweights     (observations) floating: how much each counts
+
+    >>> import tinytorch as torch
+    >>> torch.cov(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    _two_dims("cov", input)
+    if input.array.dtype.kind in dt.BOOL:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = input.view(1, -1) if input.dim() < 2 else input
+    observations, weights = rows.size(1), None
+    if fweights is not None:
+        _check_weights("fweights", fweights, observations, dt.INTEGER, "integral")
+        weights = fweights
+    if aweights is not None:
+        _check_weights("aweights", aweights, observations, dt.FLOATING, "floating point")
+        weights = aweights if weights is None else weights * aweights
+    total = tensor(observations, dtype=dt.int64) if weights is None else weights.sum()
+    if weights is not None and not bool((total != 0).item()):
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    mean = (rows if weights is None else rows * weights).sum(1) / total
+    if weights is not None and aweights is not None and correction != 0:
+        freedom = total - correction * (weights * aweights).sum() / total
+    else:
+        freedom = total - correction
+    if bool((freedom <= 0).item()):
+        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+                      "observations.", stacklevel=3)
+        freedom = freedom * 0
+    rows = rows - mean.unsqueeze(1)
+    weighted = rows if weights is None else rows * weights
+    return (rows.mm(weighted.t().conj()) / freedom).squeeze()
+
+
+@public(method=True)
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlation coefficients (Pearson's) of variables, which are the rows of `input`; between -1 and 1.
+
+    >>> import tinytorch as torch
+    >>> torch.corrcoef(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    _two_dims("corrcoef", input)
+    c = cov(input)
+    if c.dim() == 0:
+        return c / c                           # 1, or nan
+    variances = diag(c)
+    deviations = (real(variances) if variances.is_complex() else variances).sqrt()
+    c = c / deviations.view(-1, 1) / deviations.view(1, -1)
+    if c.is_complex():
+        return complex(c.real.clip(-1, 1), c.imag.clip(-1, 1))
+    return c.clip(-1, 1)

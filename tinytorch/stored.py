@@ -1,0 +1,155 @@
+"""Number types that NumPy cannot compute with: records of their bits, widened to a type of NumPy's and rounded back.
+
+An array of them can be stored, viewed, indexed and moved about. STORED says of each what it is widened to and how, and
+what its limits are; everything else that is known of a number type is in `dtypes.py`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+#: Two float16, of which neither can be had without the other: a complex number of half precision.
+COMPLEX32 = np.dtype([("real", np.float16), ("imag", np.float16)])
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
+#: By the bits of exponent and significand; fn: without infinities, uz: without a negative zero.
+FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT8_E4M3FNUZ, FLOAT8_E5M2FNUZ, FLOAT8_E8M0FNU = [
+    np.dtype([(f"float8_{name}", np.uint8)]) for name in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")]
+FLOAT8_RECORDS = (FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT8_E4M3FNUZ, FLOAT8_E5M2FNUZ, FLOAT8_E8M0FNU)
+
+
+class Stored(NamedTuple):
+    """What is known of a type that NumPy lacks.
+
+    wide    the type of NumPy's that holds all its numbers
+    widen   function(array of records) -> array of `wide`
+    narrow  function(array of real or complex numbers) -> array of records, rounded to nearest even
+    limits  eps, max, min, smallest normal number, resolution: as `finfo` has them; None for a complex type
+    """
+
+    wide: np.dtype
+    widen: Callable[[ndarray], ndarray]
+    narrow: Callable[[ndarray], ndarray]
+    limits: tuple[float, float, float, float, float] | None
+
+
+def stepping_as(array: ndarray, result: ndarray) -> ndarray:
+    """`result`, made of `array` element by element, with its strides along dimensions of size 1: NumPy sets those as it
+    likes, and torch tells memory formats by them."""
+    if result.ndim < 3:
+        return result
+    strides = tuple([s * result.itemsize // array.itemsize for s in array.strides])
+    if strides == result.strides or any([a != b and n != 1 for a, b, n in zip(strides, result.strides, result.shape)]):
+        return result
+    return np.lib.stride_tricks.as_strided(result, result.shape, strides)
+
+
+# ------------------------------------------------------------------ bfloat16: the upper half of a float32
+def to_bfloat16(array: ndarray) -> ndarray:
+    """A floating array as bfloat16 bits, rounded to nearest even (NaN stays NaN)."""
+    bits = np.asarray(array, np.float32).view(np.uint32)
+    rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
+    rounded = np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
+    return stepping_as(array, rounded.view(BFLOAT16))
+
+
+def from_bfloat16(array: ndarray) -> ndarray:
+    """bfloat16 bits as the float32 array of the same values."""
+    return stepping_as(array, (array["bfloat16"].astype(np.uint32) << np.uint32(16)).view(np.float32))
+
+
+# ------------------------------------------------------------------ complex32: two float16
+def to_complex32(array: ndarray) -> ndarray:
+    """An array of numbers as complex32, each part rounded."""
+    wide = np.asarray(array, np.complex64)
+    result = np.empty_like(wide, COMPLEX32)
+    result["real"], result["imag"] = wide.real, wide.imag
+    return stepping_as(wide, result)
+
+
+def from_complex32(array: ndarray) -> ndarray:
+    """complex32 numbers as the complex64 array of the same values."""
+    result = np.empty_like(array, np.complex64)
+    result.real, result.imag = array["real"], array["imag"]
+    return stepping_as(array, result)
+
+
+# ------------------------------------------------------------------ float8: tables of 256 numbers
+def _magnitudes(fraction_bits: int, bias: int) -> ndarray:
+    """The numbers of the codes 0 to 127 of a format whose code is exponent and fraction, no code being special."""
+    codes = np.arange(128)
+    exponent, fraction = codes >> fraction_bits, codes & (1 << fraction_bits) - 1
+    normal = exponent > 0
+    return np.ldexp(fraction + (normal << fraction_bits), np.where(normal, exponent, 1) - bias - fraction_bits)
+
+
+def _float8(record: np.dtype, sizes: ndarray, numbers: ndarray, nan: int, sign: Callable[..., ndarray],
+            limits: tuple[float, ...], ties_up: bool = False) -> Stored:
+    """A type of 256 `numbers`. Sizes are rounded to those given, the k-th of which has the code k (the last of them is
+    what everything larger gets); sign(code, negative) is the code with its sign."""
+    field, = record.names
+    numbers = numbers.astype(np.float32)
+    between = (sizes[1:] + sizes[:-1]) / 2
+
+    def widen(array):
+        return stepping_as(array, np.asarray(numbers[array[field]]))
+
+    def narrow(array):
+        wide = np.asarray(array.real, np.float32)
+        size = np.abs(wide.astype(np.float64))
+        code = between.searchsorted(size, "right")
+        if not ties_up:                        # of two codes as near, the even one
+            low = between.searchsorted(size)
+            code = np.where(low % 2, code, low)
+        code = np.where(np.isnan(wide), nan, code)
+        return stepping_as(array, np.asarray(sign(code, np.signbit(wide)), np.uint8).view(record))
+    return Stored(np.dtype(np.float32), widen, narrow, limits)
+
+
+def _signed(code, negative):
+    return code | negative.astype(np.uint8) << 7
+
+
+def _without_negative_zero(code, negative):
+    """Zero's negative is the code of NaN."""
+    return np.where(code == 0, 0, _signed(code, negative))
+
+
+def _unsigned(code, negative):
+    return code
+
+
+def _float8_table():
+    found = {}
+    ieee, fn = _magnitudes(2, 15), _magnitudes(3, 7)
+    special = np.where(np.arange(128) < 0x7C, ieee, np.nan)
+    special[0x7C] = np.inf
+    found[FLOAT8_E5M2] = _float8(FLOAT8_E5M2, ieee[:0x7D], np.concatenate((special, -special)), 0x7F, _signed,
+                                 (0.25, 57344.0, -57344.0, 2.0 ** -14, 1.0))
+    special = np.where(np.arange(128) < 0x7F, fn, np.nan)
+    found[FLOAT8_E4M3FN] = _float8(FLOAT8_E4M3FN, fn[:0x7F], np.concatenate((special, -special)), 0x7F, _signed,
+                                   (0.125, 448.0, -448.0, 2.0 ** -6, 1.0))
+    for record, sizes, largest, tiny in (
+            (FLOAT8_E4M3FNUZ, _magnitudes(3, 8), 240.0, 2.0 ** -7),
+            (FLOAT8_E5M2FNUZ, _magnitudes(2, 16), 57344.0, 2.0 ** -15)):
+        numbers = np.concatenate((sizes, [np.nan], -sizes[1:]))
+        next_one = 2 * sizes[-1] - sizes[-2]   # would have the code of NaN
+        found[record] = _float8(record, np.append(sizes, next_one), numbers, 0x80, _without_negative_zero,
+                                (0.125, largest, -largest, tiny, 1.0))
+    powers = np.ldexp(1.0, np.arange(256) - 127)
+    numbers = np.append(powers[:-1], np.nan)
+    powers[0] = 2.0 ** -176                    # torch rounds up from what is larger than the smallest number itself
+    found[FLOAT8_E8M0FNU] = _float8(FLOAT8_E8M0FNU, powers, numbers, 0xFF, _unsigned,
+                                    (1.0, 2.0 ** 127, 2.0 ** -127, 2.0 ** -127, 1.0), ties_up=True)
+    return found
+
+
+#: The record that an array holds -> what is known of the type.
+STORED = {
+    COMPLEX32: Stored(np.dtype(np.complex64), from_complex32, to_complex32, None),
+    BFLOAT16: Stored(np.dtype(np.float32), from_bfloat16, to_bfloat16,
+                     (2.0 ** -7, 3.3895313892515355e38, -3.3895313892515355e38, 2.0 ** -126, 0.01)),
+    **_float8_table(),
+}
