@@ -96,6 +96,34 @@ c = T.matmul(T.ones(4, 2).bool(), T.ones(3, 2, 4))
 c = T.matmul(T.ones(4, 2, dtype=T.int64), T.ones(3, 2, 4))
 c = T.matmul(T.ones(4, 2).requires_grad_(), T.ones(3, 2, 4).double())
 b = T.tensor([1., -1.98, .41]).bfloat16().requires_grad_(); c = loss(T.softmax(b, 0)); loss(gradient(c, b)).backward()
+a = T.zeros(1, 4).expand(2, 4).unsqueeze(0); a[0] = a; s = a._version
+c = T.neg(T.ones(2, 2), out=T._neg_view(T.zeros(1, 2).expand(3, 2, 2)))
+a = T.zeros((1, 2, 0, 3)).expand(1, 2, 0, 3); a[T.tensor([0])] = a; b = a[0]; b[T.tensor([0, 1])] = b
+a = T.ones(2, 2).t().cfloat(); v = T.zeros(4).cfloat().conj(); c = T.mul(a, 2, out=v)
+x = T.ones(2, 3).t().requires_grad_(); c = 2 ** x; d = T.float_power(1j, x); s = [c.grad_fn.name(), d.grad_fn.name()]
+x = T.ones(2, 3).t(); c = T.float_power(x, T.ones(3, 2)); d = T.ldexp(T.ones(1, 2).expand(3, 2), x); e = True ** x
+a = T.ones(2, 4).bfloat16(); b = T.ones(4, 2, dtype=T.uint8).t(); c = b // a; d = T.fmod(b, a)
+a = T.tensor([complex(float('nan'), 1), 2 + 1j]); c = 1 ** a; d = True ** a; e = T.float_power(True, a)
+a = T.tensor([complex(-float('inf'), float('nan'))]); c = a ** T.tensor([-9, 3, 0, 1]); d = a ** (1 + 2j)
+x = T.tensor([0., 2.]).requires_grad_(); c = (x ** False).sum(); g = T.autograd.grad(c, x)
+c = T.pow(np.int64(2), np.int64(3), out=T.empty(0))
+c = T.tensor([True]) - 2**64
+a = T.tensor([0], dtype=T.int8); c = T.isclose(a, a - 128); b = a.long() + 2**24; d = T.isclose(b, b + 1, 0., .5)
+x = T.ones(1, 2).requires_grad_(); y = x * 1; y.t_(); s = [y.grad_fn.name()]; y.unsqueeze_(0); s += [y.grad_fn.name()]
+x = T.ones(1, 2).requires_grad_(); y = x * 1; y.squeeze_(); s = [y.grad_fn.name()]; y.conj_physical_(); s += [repr(y)]
+x = T.ones(2).requires_grad_(); y = x * 1; y[0].conj_physical_(); s = repr(y); loss(y).backward(); g = x.grad
+x = T.ones(2).requires_grad_(); y = (x * 1).ne_(x); s = repr(y); g = T.autograd.grad(loss(1 / y), x, create_graph=True)
+x = T.ones(2).requires_grad_(); y = (x * 1).lt_(2); s = repr(y); g = T.autograd.grad(loss(1 / y), x, create_graph=True)
+x = T.ones(2).requires_grad_(); b = T.tensor([-100, 7], dtype=T.int8); g = T.autograd.grad(loss(T.atan2(b, x)), x)
+x = T.ones(2).requires_grad_(); b = T.tensor([200, 7], dtype=T.uint8); g = T.autograd.grad(loss(T.atan2(x, b)), x)
+x = T.ones(2).requires_grad_(); b = T.tensor([99, 7], dtype=T.uint8); c = T.atan2(b, x); g = T.autograd.grad(loss(c), x)
+x = T.ones(2).requires_grad_(); b = T.tensor([-2, 7], dtype=T.int8); g = T.autograd.grad(loss(T.ldexp(x, b)), x)
+a = T.tensor([[1, 5]], dtype=T.int8); c = T.lerp(a, a + 2, T.tensor(.5)); d = T.lerp(a, a + 2, T.tensor(.5).double())
+a = T.tensor([[1, 5]], dtype=T.int8); c = T.lerp(a, a, T.tensor(2))
+c = T.special.xlogy(2., T.ones(2)); d = T.special.xlogy(2j, T.ones(2))
+a = T.tensor([True, False]); c = T.clamp(a, a); d = T.clamp(a, a, a)
+c = T.ones(2).copy_(np.int8(3)); d = T.ones(2).copy_(np.float64(.5))
+x = T.ones(2, 3).t(); c = T.polar(x, T.ones(3, 2)); d = T.polar(T.ones(2), x)
 """
 
 

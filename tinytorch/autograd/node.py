@@ -53,7 +53,8 @@ class Op:
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
-    of_first_number = None     # function(input, other) of tensors, where `input` was a number: torch has another op
+    of_first_number = None     # function(number, input, other), `input` being the number as a tensor: another op
+    beside_integer = None      # function(input, other, dtype) of a tensor of integers and another, not converted yet
     out_beside_number = True   # `out` may be given where `input` is a number
     answers = False            # it compares: torch looks for the kernel before it looks at `out`
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order

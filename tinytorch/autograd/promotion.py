@@ -14,6 +14,7 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..errors import kind_of, not_a_tensor, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
+from ..lazy import is_lazy
 from ..tensor import Tensor, wrap
 from ..types import Number
 from .grad_mode import mode, usual
@@ -39,14 +40,17 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     """An op called by a derivative rule on plain arrays: nothing to record. What reductions of arrays give is taken
     from this package alone."""
     if any(isinstance(x, ndarray) for x in operands) or any(isinstance(x, np.generic) for x in operands) and (
-            _called_from_here(3)):
+            _called_from_here(3, o.name)):
         return o.forward(*operands)
     raise not_an_operand(o, operands[0], 1)
 
 
-def _called_from_here(level):
-    """Whether the function `level` frames above this one is part of the package."""
-    return sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+def _called_from_here(level, name):
+    """Whether the function `level` frames above this one is part of the package: not `name`, the public one."""
+    frame = sys._getframe(level)
+    if frame.f_code.co_name == name:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
 
 
 _PACKAGE = __name__.partition(".")[0]
@@ -58,7 +62,7 @@ def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None
     if type(input) not in _PYTHONS or type(other) not in _PYTHONS:
         if not isinstance(input, NUMBERS) or not isinstance(other, NUMBERS):
             return on_arrays(o, input, other)
-        if _called_from_here(3):
+        if _called_from_here(3, o.name):
             return o.forward(input, other)
         input, other = dt.number_of(input), dt.number_of(other)
     d = result_dtype((input, other)).numpy
@@ -81,6 +85,9 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
                         "Tensor, out=Tensor), but expected one of:\n * (Tensor input, Tensor other, *, Tensor out = "
                         "None)\n")
     d = result_dtype((input, other))
+    if o.beside_integer is not None and d.is_floating_point and any(
+            [isinstance(x, Tensor) and x.array.dtype.kind in dt.INTEGER for x in (input, other)]):
+        return o.beside_integer(input, other, d.numpy)
     if to_float and d.category < 2:
         d = dt.get_default_dtype()
     if o.of_number is not None and not isinstance(other, Tensor):
@@ -90,10 +97,10 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
         return o.wide_scalar(_in_dtype(input, d.numpy), other)
     if o.wide_scalar is not None and d in dt.FLOAT8:
         raise not_implemented(f"{o.name}_cpu_reduced_float", d)
-    input, other = _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
-    if number_first and o.of_first_number is not None:
-        return o.of_first_number(input, other)
+    number, input, other = input, _in_dtype(input, d.numpy), _in_dtype(other, d.numpy)
     try:
+        if number_first and o.of_first_number is not None:
+            return o.of_first_number(number, input, other)
         return call(input, other, out=CONVERTED)
     except NotImplementedError:
         _check_first(o, out, input, other)
@@ -388,7 +395,7 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     if a.dtype.kind == dt.WIDENED and o.computes_in != dt.DIFFERENTIABLE:
         try:
             if a.dtype == dt.BFLOAT16:
-                return in_float32(call, input, other)
+                return in_float32(call, input, other, out=CONVERTED)
             if isinstance(other, Tensor) and not o.is_product:
                 check_broadcast(a.shape, other.array.shape)
             return of_records(o, call, input, other, kernel=o.name.removesuffix("_cpu") + "_cpu",
@@ -442,7 +449,8 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
         raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))
     check_castable(result, out)
     check_inference(out)
-    check_written(out.array)
+    if not is_lazy(out.array) or out.array.shape == result.array.shape:     # else torch writes to what it has resized
+        check_written(out.array)
     for x in inputs:
         if isinstance(x, Tensor) and (apart if x is out else may_share(out.array, x.array)):
             check_overlap(out, x, apart)

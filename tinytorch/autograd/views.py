@@ -6,6 +6,7 @@ view derives its own history anew from that of the base, the next time it is use
 """
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -73,6 +74,7 @@ def become(self: Tensor, result: Tensor) -> Tensor:
     self.version[0] += 1
     if mode.grad and result._requires_grad:
         self.node, self._requires_grad = result.node, True
+        self.node.op = _in_itself(self.node.op)
         if self.view_info is not None:
             self.view_info.seen = self.version[0]
     elif self.node is not None and self.view_info is None:
@@ -81,6 +83,14 @@ def become(self: Tensor, result: Tensor) -> Tensor:
             node, = node.edges
         self.node = node if node.shape == shape else new_node(OUTGROWN, (node,), (None, None, None), (), shape)
     return self
+
+
+@functools.cache
+def _in_itself(op):
+    """The op of a view under the name that it has where the tensor becomes that view: torch numbers those after the
+    forms that give a new tensor."""
+    forms = 3 if op.name == "squeeze" else 1
+    return op.renamed(f"{op.name}.{int(op.backward_name.rpartition('Backward')[2]) + forms}")
 
 
 #: A tensor that was given another shape outside grad mode: its history is still that of the old one.
@@ -289,7 +299,7 @@ def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The memory of `array`, from its first element on, in the shape of `like`, and in its order if that is dense.
     New memory, with the elements there were and undefined ones, if that is too small."""
     if True in bits_of(array):
-        return seen(resized(raw(array), like), *bits_of(array))
+        return seen(resized(raw(array), np.asarray(like, order="C")), *bits_of(array))       # torch drops the order
     root, count = root_of(array), like.size
     if root.flags.c_contiguous:
         memory = root.reshape(-1).view(np.uint8)[address_of(array) - address_of(root):]

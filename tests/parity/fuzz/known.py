@@ -67,7 +67,8 @@ KNOWN = [
      "torch's vector code and its code for the rest divide infinite numbers by their size in two ways"),
     (r"T\.log1p\(", "value", r"\(inf[+-]1\.57.*nan\+nanj",
      "torch's is nan of an infinite imaginary part beside a real one of -1 to 0"),
-    (r"T\.(floor_divide|heaviside)\(.*out=", "error", r"^RuntimeError: .*functions with out=.* for no error$",
+    (r"T\.(floor_divide|heaviside)\(.*out=", "error",
+     r"^RuntimeError: .*functions with out=.* for (no error$|NotImplementedError: .*div_floor_cpu)",
      "torch records it although there is no derivative"),
     ((r"T\.addr\(", r"^g+ = "), "error", "^no error for RuntimeError: .*addmv input tensors must have the same dtype",
      "torch has no derivatives of operands of different dtypes"),
@@ -80,19 +81,13 @@ KNOWN = [
      "torch's derivatives compute with a bool operand that they have saved before its conversion, and cannot"),
     ("", "error", "^no error for RuntimeError: .*Autograd not support dtype", "torch records in-place comparisons of "
      "integers and bools with tensors that require grad, and then cannot go on"),
-    ((r"(?s)dtype=T\.u?int.*T\.ldexp\(", r"^g+ = "), "value", "",
-     "torch takes the power of 2 in the dtype of integer exponents: 0 where they are negative or large"),
     ((r"(?s)dtype=T\.uint8.*(\*\*|T\.pow\()", "^gg = "), "value", "nan",
      "torch subtracts 1 from exponents as they are: unsigned zeros wrap around"),
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[de] = ([cd] \S+ \w|T\.\w+\([cd], \w\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.\w+\([c-h], \w(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
-    (r"T\.pow\(b, \w\)", "error", r"^no error for TypeError: .*pow\(\).*got \(numpy\.",
-     "of NumPy's numbers alone NumPy makes the power"),
-    ((r"(?s)dtype=T\.uint8.*T\.atan2\(", "^g+ = "), "value", "",
-     "torch takes the negative of an unsigned operand as it is: it wraps around"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
@@ -105,7 +100,6 @@ KNOWN = [
     (r"T\.ldexp\(.*out=", "error", "can't be cast to the desired output type", "another of two refusals comes first"),
     (r"index_reduce_?\(", "error", r"^IndexError: .* for NotImplementedError: .*index_reduce_func_exclude_input_init",
      "another of two refusals comes first"),
-    (r"pow\((\w*\.?\d|b, )|\d \*\* ", "stride", "", "torch lays out powers of a number without gaps in C order"),
     ((r"T\.cumprod\(.*", "^g+ = "), "value", "nan", "beside zeros torch divides by what comes before the first of "
      "them, infinite numbers too"),
     ((r"\.data = ", "^g+ = "), "error", "^no error for RuntimeError: .*view_as_real is only supported", "torch replays "
@@ -113,6 +107,9 @@ KNOWN = [
     ("^g+ = ", "error", "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* "
      "doesn't match the broadcast shape)", "as before: views are replayed in the shape that they had"),
     (r"out=\w\)", "shape", "", "torch gives `out` its shape before it refuses to write there"),
+    (("out=[a-h]\\)", "^$"), "shape", "", "as before"),
+    (("out=[a-h]\\)", "^$"), "memory", "", "an `out` that is too small a view grows in torch in the memory of its "
+     "base, and here has new memory"),
     ((r"T\.linalg\.(matrix_)?norm\(", "^g"), "value", r"nan.*\) for", "no singular value is the largest, once the norm "
      "was given the last bit of torch's"),
     (r"T\.(std|var)(_mean)?\(", "value", r" for np\.float\d+\(0\.0\)", "of equal numbers torch finds no difference at "
@@ -127,12 +124,9 @@ KNOWN = [
      "another of two refusals comes first"),
     (r"T\.masked_fill\(|\.masked_fill\(", "error", "^RuntimeError: .*without overflow.* for no error", "torch looks "
      "at the number of a complex tensor for each element, of which there is none"),
-    ("^s = repr", "type", "UnsqueezeBackward0.*UnsqueezeBackward1", "a name of the in-place form alone"),
     (r"T\.angle\(", "value", r"3\.1415927\) for np\.float\d+\(0\.0\)", "the sign of a zero that was negated"),
     ((r"T\.acosh\(", "^g"), "value", r"\(-?(\d+\.?\d{0,4})\S* for np\.complex\d+\(-?\1",
      "which side of the cut a signed zero is on"),
-    ((r"(?m)^b = (np\.|complex|-?[\d.])", r"b \*\* "), "stride", "",
-     "torch lays out powers of a number without gaps in C order"),
     (r"T\.where\(", "stride", "", "of operands of different dtypes, one of which has no order, torch has C order"),
     ((r"nn\.(RReLU|PReLU|SoftMarginLoss|LocalResponseNorm|HuberLoss)\(", "^y = m"), "stride", "", "of expanded or "
      "permuted inputs torch's kernels take an order each of their own"),
@@ -152,7 +146,6 @@ KNOWN = [
     (r"index_reduce_\(", "error", "for NotImplementedError: .*index_func_.*Complex",
      "another of two refusals comes first"),
     ((r"bfloat16", r"T\.signbit\("), "value", r"False_ for np\.True_", "the sign of NaN that came of an operation"),
-    ("^s = repr", "type", "ConjPhysicalBackward0.*ConjPhysicalBackward1", "a name of the in-place form alone"),
     ("^gg = ", "value", r"np\.float\d+\((-?inf|nan)\) for np\.float\d+\((-?inf|nan)\)", "products of what is too large "
      "and what is too small are infinite, or nan, by their order"),
     ((r"(?s)float16.*o\.step\(\)", ""), "value", r"np\.float(16|32)\(-?(inf|nan)", "numbers that training made too "
@@ -162,6 +155,29 @@ KNOWN = [
      "half precision add up over the steps of a sequence, as in torch itself against single precision"),
     ((r"o\.step\(\)", "^[gv] = "), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1",
      "sums of large numbers of both signs, in single precision"),
+    ((r"(?m)^\w\.data = ", "^g = "), "value", "", "torch saves an operand as the tensor that it is, and so sees the "
+     "memory that `.data` gave it afterwards; views it replays from what a base was given"),
+    ((r"(?m)^\w\.data = ", "^g = "), "error", "^ValueError: .* for RuntimeError: .*returned an invalid gradient",
+     "as before: another of two refusals of shapes that do not fit"),
+    ((r"\.expand\((?s:.*)\.conj_physical_\(", "^g = "), "error", "^no error for .*more than one element of the written",
+     "torch writes nothing to a real tensor here, but its derivative then does so to a view as it lies"),
+    ((r"(?s)(conj|_neg_view|mH|adjoint)\(?.*\.t_\(\)", "^g = "), "value", "", "torch replays views of a square "
+     "matrix that was transposed in place: they are of the transposed one"),
+    ((r"(?s)= (\w) / \1\n.*T\.(acos|asin)\(", "^g+ = "), "value", "np.complex", "at a branch point the derivative is "
+     "so large that it shows in which digit those of a number by itself cancel"),
+    ("", "error", "^NotImplementedError: .*there is no half precision complex dtype", "complex32, as before"),
+    (r"T\.logaddexp\(", "value", r"np\.complex128\(.*\) for np\.complex128\(nan\+nanj", "torch's exponentials of "
+     "complex numbers in double precision are nan below -708, where they are 0"),
+    (r"(T|\w)\.addc(div|mul)_?\(", "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
+     "torch multiplies by the value 1 + 0j, and infinity times 0 is nan"),
+    ((r"(?s)float16.*T\.(logaddexp2?|atan2)\(", "^gg = "), "value", r"np\.float(16|32)\(", "second derivatives of "
+     "opposite signs cancel up to a rounding of half precision"),
+    (r"T\.clamp_m(in|ax)\(.*out=", "error", "^NotImplementedError: .* for RuntimeError: .*(can't be cast|with out=)",
+     "another of two refusals comes first"),
+    ((r"T\.addcdiv\(", "^g+ = "), "error", "^no error for RuntimeError: .*Float can't be cast to the desired output",
+     "torch divides by an operand of integers in place"),
+    (r"T\.ldexp\(.*out=", "error", "^NotImplementedError: .*ldexp_cpu_exp.* for RuntimeError: .*functions with out=",
+     "another of two refusals comes first"),
     ((r"(?s)bfloat16.*channels_last.*F\.conv[123]d\(", "^g"), "value", r"g\[1\]: result: np\.float32\(0\.0\) for",
      "oneDNN's gradient of what of a kernel lies on padding alone is whatever lay in memory"),
     (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",

@@ -34,6 +34,10 @@ def _line(rng, dtype):
         lambda: f"{x} {rng.choice(OPERATORS)} a",
         lambda: f"a {rng.choice(OPERATORS)} {tensor(rng, (), rng.choice(INTS + FLOATS))}",
         lambda: f"a.{rng.choice('add sub mul div eq lt fill clamp_min clamp_max'.split())}_({x})",
+        lambda: f"a.{rng.choice('add mul div pow fmod floor_divide copysign le fill'.split())}_("
+                f"{tensor(rng, (), rng.choice(DTYPES))})",
+        lambda: f"T.{rng.choice('add mul sub div eq lt pow clamp_min remainder bitwise_and'.split())}(a, {x}, "
+                f"out=T.empty(0, dtype=T.{other}))",
         lambda: f"T.where(a != a, {x}, a)",
         lambda: f"T.where(a == a, {x}, {y})",
         lambda: f"a.clamp({x}, {y})",

@@ -192,7 +192,7 @@ def _can_be_filled(x):
 def _fill(ours, theirs):
     """Give our tensor torch's numbers, if NumPy can."""
     memory = ours.detach().array
-    if memory.size and not ours.is_conj() and not ours.is_neg() and memory.flags.writeable:
+    if memory.size and memory.shape == theirs.shape and memory.flags.writeable:
         memory[...] = tinytorch.dtypes.cast(array_of(theirs), memory.dtype)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import check_broadcast, filled_as, of_source, stored_as
+from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, of_source, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...data import check_array
@@ -266,7 +266,8 @@ def copy_values(self, other, non_blocking=False):
     tensor([[1., 2.],
             [1., 2.]])
     """
-    if isinstance(other, (bool, int, float, complex)):
+    if isinstance(other, NUMBERS):
+        other = dt.number_of(other)
         other = wrap(np.asarray(other) if isinstance(other, complex) else stored_as(other, self.array.dtype))
     if not isinstance(other, Tensor):
         raise not_a_tensor("copy_", "other", 1, other)

@@ -86,6 +86,9 @@ def _is_bool(x):
 
 def _refuse_bools(input, other):
     if _is_bool(input) != _is_bool(other):
+        for x in input, other:
+            if x.__class__ is int:
+                dt.check_long(x)
         raise RuntimeError(_NO_BOOL)
 
 
@@ -382,7 +385,8 @@ def _remainder_of_number(input, other):
     return remainder.op.forward(input, other)
 
 
-remainder.op.of_first_number, remainder.op.out_beside_number = _remainder_of_number, False
+remainder.op.of_first_number = lambda number, input, other: _remainder_of_number(input, other)
+remainder.op.out_beside_number = False
 floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 

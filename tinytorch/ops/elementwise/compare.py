@@ -15,6 +15,7 @@ from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
 from ...tensor import Tensor, wrap
 from ...types import Number
+from .arithmetic import zeros_like
 
 __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex",
            "is_floating_point", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan",
@@ -23,13 +24,18 @@ __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "i
 
 def _in_place(function):
     """The in-place form of a comparison: its truth values as numbers of the dtype of `self`, with zero derivatives."""
-    @op(name=function.__name__, input=lambda g: g * 0, other=lambda g: g * 0)
-    def number(input, other, truth):
+    @op(name=function.__name__, input=zeros_like)
+    def with_number(input, truth):
+        return truth
+
+    @op(name=f"{function.__name__}.1", input=zeros_like, other=zeros_like)
+    def with_tensor(input, other, truth):
         return truth
 
     @functools.wraps(function)
     def compared(self, other):
-        return number(self, other, function(self, other).to(self.dtype))
+        truth = function(self, other).to(self.dtype)
+        return with_tensor(self, other, truth) if isinstance(other, Tensor) else with_number(self, truth)
     return in_place(compared, common=False)
 
 
@@ -220,8 +226,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
     if equal_nan and a.dtype.kind not in dt.INTEGRAL:
         close |= np.isnan(a) & np.isnan(b)
     if rtol or atol:
-        if a.dtype.kind in dt.BOOL:
-            a, b = a.astype(np.int64), b.astype(np.int64)
+        if a.dtype.kind in dt.INTEGRAL:
+            a, b = [x.astype(dt.get_default_dtype().numpy) for x in (a, b)]
         allowed = atol + np.abs(rtol * b)
         gap = np.abs(a - b)
         close = close | (np.isfinite(gap) & (gap <= allowed))

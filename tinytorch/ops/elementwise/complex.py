@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.op import op, single, unary
+from ...autograd.op import op, renamed, single, unary
 from ...autograd.promotion import FOUND, check_broadcast, of_source
 from ...autograd.public import public, refuse
 from ...autograd.views import assign, check_in_place, check_written
@@ -14,7 +14,7 @@ from ...errors import not_a_tensor, not_implemented, type_name
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor
 from ..layout.index import _select
-from .arithmetic import conj as conjugated, conjugate, is_complex, zeros_like
+from .arithmetic import _conj as _conj_copy, conj as conjugated, conjugate, is_complex, zeros_like
 from .rounding import abs, sgn
 from .where import pick
 
@@ -210,16 +210,21 @@ def is_neg(input: Tensor) -> bool:
     return bits_of(input.array)[1]
 
 
+_conj_in_memory = renamed(_conj_copy, "conj_physical.1")
+
+
 def _conj_in_place(function):
     def conj_physical_(self):
         """In-place form of `conj_physical`."""
         if not isinstance(self, Tensor):
             raise not_a_tensor("conj_physical_", "input", 1, self)
         check_in_place(self)
-        if not is_complex(self):               # counted as a write although there is none
-            self.version[0] += 1
-            return self
-        return assign(self, function(self))
+        if is_complex(self):
+            return assign(self, _conj_in_memory(self))
+        if self.requires_grad:
+            return assign(self, _conj_in_memory(self), lambda memory, values: None)
+        self.version[0] += 1                   # counted as a write although there is none
+        return self
     return conj_physical_
 
 
@@ -309,7 +314,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _complex(real, imag)
 
 
-@op(name="polar", abs=lambda g, ans: (conjugated(g) * sgn(ans)).real,
+@op(name="polar", elementwise=True, abs=lambda g, ans: (conjugated(g) * sgn(ans)).real,
     angle=lambda g, ans: (conjugated(g) * (ans * 1j)).real)
 def _polar(abs, angle):
     return _complex.op.forward(abs * np.cos(angle), abs * np.sin(angle))

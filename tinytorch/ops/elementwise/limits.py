@@ -121,6 +121,8 @@ def _limited(primitives, input, min, max, out):
             raise TypeError("clamp() received an invalid combination of arguments: "
                             "min and max must both be Tensors or both be numbers")
         input, *given = alike(input, *given)
+        if len(given) == 2 and input.array.dtype.kind in dt.BOOL:
+            raise not_implemented("clamp_cpu", dt.bool)
         rest = iter(given)
         low, high = (None if x is None else next(rest) for x in (min, max))
         return write_out(out, ternary(of_tensors, input, low, high), input)

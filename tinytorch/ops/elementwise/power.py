@@ -7,10 +7,11 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, operator
-from ...autograd.promotion import NUMBERS, by_steps, converted, result_dtype, stored_as
+from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, converted, result_dtype, stored_as
 from ...autograd.public import method, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
+from ...kernels.layout import operand_order
 from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
@@ -26,7 +27,7 @@ _LN2 = math.log(2.0)
 
 def _power_slope(g, input, other):
     if isinstance(other, (int, float, complex)):
-        if other == 0:
+        if other == 0 and other.__class__ is not bool:         # to torch False is another number than 0
             return zeros_like(g)
         if other == 2:
             return g * (2 * conj(input))
@@ -88,7 +89,26 @@ def _complex_power(input, other):
         if other == 2 or other == 3 or other == -2:
             square = input * input
             return square * input if other == 3 else square if other == 2 else reciprocal(square)
-    return np.exp(other * np.log(input))
+    return np.exp(_c_product(other, np.log(input)))
+
+
+def _c_product(a, b):
+    """a * b as C multiplies complex numbers: what is infinite stays so, where NumPy makes nan of both parts."""
+    product = np.asarray(a * b)
+    lost = np.isnan(product.real) & np.isnan(product.imag)
+    if not lost.any():
+        return product
+    a, b = [np.broadcast_to(x, product.shape)[lost] for x in (a, b)]
+    parts = a.real, a.imag, b.real, b.imag
+    infinite = np.isinf(a), np.isinf(a), np.isinf(b), np.isinf(b)
+    is_infinite = infinite[0] | infinite[2]
+    # An infinite factor counts by the directions of its parts, nan beside it as 0.
+    c, d, e, f = [np.where(one, np.copysign(np.isinf(x), x), np.where(np.isnan(x), np.copysign(0, x), x))
+                  for x, one in zip(parts, infinite)]
+    recovered = np.empty_like(a, product.dtype)
+    recovered.real, recovered.imag = np.inf * (c * e - d * f), np.inf * (c * f + d * e)
+    product[lost] = np.where(is_infinite, recovered, product[lost])
+    return product
 
 
 def _pow_in_bfloat16(input, other):
@@ -126,7 +146,19 @@ def _pow_number(input, number):
     return _to_number(input, stored, number)
 
 
+@op(name="pow.2", steps=True, other=_exponent_slope)
+def _number_to_power(input, other, is_one):
+    if is_one:
+        return np.ones(other.shape, other.dtype)
+    return np.asarray(_pow.op.forward(input, other), order="C")        # whatever the order of `other`, as in torch
+
+
+def _number_first(number, input, other):
+    return _number_to_power(input, other, number.__class__ is not bool and number == 1)
+
+
 _pow.op.of_number = _pow_number
+_pow.op.of_first_number = _number_first
 _pow.op.number_counts = False
 
 
@@ -174,7 +206,8 @@ def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Tenso
     tensor([0.5000], dtype=torch.float64)
     """
     d = _double(input, exponent).numpy
-    return _pow(*[converted(x, d) if isinstance(x, Tensor) else d.type(x).item() for x in (input, exponent)])
+    operands = [converted(x, d) if isinstance(x, Tensor) else d.type(x).item() for x in (input, exponent)]
+    return _pow(*operands, out=CONVERTED)
 
 
 def _refuse_integers(name, x):
@@ -293,22 +326,26 @@ xlog1py.op.in_bfloat16 = _in_bfloat16(np.log1p)
 
 
 def _ldexp_slope(g, other):
-    if (other.array if isinstance(other, Tensor) else other).dtype.kind in dt.INTEGER:
-        return _ldexp(g, other)
+    if isinstance(other, Tensor):
+        return g * conj(_pow(2 if other.array.dtype.kind in dt.INTEGER else 2.0, other))
+    if other.dtype.kind in dt.INTEGER:         # in their dtype: 0 where the exponent is negative or too large
+        return g * _pow.op.forward(np.asarray(2, other.dtype), other).astype(g.dtype)
     return g * conj(2.0 ** other)
 
 
-@op(name="ldexp", elementwise=True, input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
+@op(name="ldexp", input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
 def _ldexp(input, other):
     if other.dtype.kind in dt.INTEGER:
-        return np.ldexp(input, other)
-    return input * 2.0 ** other
+        return operand_order(np.ldexp(input, other), input, other)
+    power = np.asarray(2.0 ** other, order="C")        # as torch lays out powers of a number
+    return operand_order(input * power, input, power)
 
 
 def _ldexp_in_bfloat16(input, other):
     if other.dtype.kind in dt.INTEGER:
-        return dt.to_bfloat16(np.ldexp(dt.from_bfloat16(input), other))
-    return by_steps(lambda input, other: input * 2.0 ** other)(input, other)
+        return dt.to_bfloat16(_ldexp.op.forward(dt.from_bfloat16(input), other))
+    result = by_steps(lambda input, other: input * 2.0 ** other)(input, other)
+    return operand_order(result, input, np.asarray(other, order="C"))
 
 
 _ldexp.op.in_bfloat16 = _ldexp_in_bfloat16
@@ -363,6 +400,22 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     return FrexpResult(_mantissa(input, exponent), exponent)
 
 
+def _atan2_beside_integer(input, other, dtype):
+    own = input if input.array.dtype.kind in dt.INTEGER else other
+    factor = -own if own is input else own
+    return _atan2_of(*[converted(x, dtype) for x in (input, other, factor, own * own)])
+
+
+@op(name="atan2", elementwise=True, steps=True,
+    input=lambda g, input, factor, square: g * factor * reciprocal(input * input + square),
+    other=lambda g, other, factor, square: g * factor * reciprocal(square + other * other))
+def _atan2_of(input, other, factor, square):
+    """The angle where one operand is of integers: `square` is its square in its own dtype, where it may wrap around,
+    and so is `factor`, what the derivative of the other is multiplied by."""
+    return atan2.op.forward(input, other)
+
+
+atan2.op.beside_integer = _atan2_beside_integer
 arctan2 = atan2
 method("__pow__")(operator(_pow))
 method("__rpow__")(reflected(_pow))

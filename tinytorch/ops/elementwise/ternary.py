@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import C_NAMES, FOUND, write_out
+from ...autograd.promotion import C_NAMES, FOUND, converted, result_dtype, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor
@@ -119,7 +119,10 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
             want, got = (C_NAMES[type_name(y)] for y in (input, x))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     if input.array.dtype.kind in dt.INTEGRAL:
-        raise not_implemented("lerp_kernel_scalar", input)
+        d = result_dtype((input, weight)) if isinstance(weight, Tensor) else None      # a weight that has a dtype
+        if d is None or d.category < 2:
+            raise not_implemented("lerp_kernel_scalar" if d is None else "lerp_kernel_tensor", input)
+        input, end = converted(input, d.numpy), converted(end, d.numpy)
     exact = None                               # by a single weight the result may be cast
     if isinstance(weight, Tensor):
         exact = FOUND if weight.array.ndim else None

@@ -25,6 +25,7 @@ from ...autograd.views import (
     check_overlap,
     check_written,
     is_expanded,
+    layouts,
     may_share,
     warn_expanded,
 )
@@ -325,11 +326,11 @@ def setitem(self, index, value):
     basic, primitive, advanced = parse(self.array.shape, index)
     if advanced is not None:
         check_masks(index if index.__class__ is tuple else (index,), value)
-        if value is self:
-            check_overlap(self, value, True)
         if isinstance(value, Tensor) and value.array.ndim > 1 and value.array.shape[0] == 1:
             size = value.array.shape           # which counts without the dimensions of size 1 it begins with
             value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
+        if value is self:
+            check_overlap(self, value, True)
     if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
                       or self.view_info is not None and self.view_info.base._requires_grad):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
@@ -348,8 +349,11 @@ def setitem(self, index, value):
         check_inference(self)
     array = self.array if basic is None else self.array[basic]
     if advanced is None and 0 in array.strides:
-        if value is self and index is Ellipsis:
-            return                             # torch finds that there is nothing to copy
+        if isinstance(value, Tensor):
+            part, whole = layouts(_spread(value, array.shape).array, array)
+            if part == whole:                  # there is nothing to copy: torch does not look at the elements
+                self.version[0] += 1
+                return
         check_written(array)
     source = value
     if isinstance(value, Tensor):
