@@ -81,6 +81,21 @@ a = T.tensor([0., -0., 1., 9.1835e-41, -9.1835e-41]).bfloat16(); c = T.nextafter
 b = T.tensor(1.).requires_grad_(); c = T.copysign(b, T.ones(2).bfloat16()).sum(); d = gradient(c, b) * b; d.backward()
 a = T.ones(1, 3).expand(2, 3); a[...] = a
 a = T.zeros(0, 2).requires_grad_(); v = a * 0; v[0:0, T.tensor([2])] *= 0.; g = T.autograd.grad(loss(v), a)
+a = T.zeros(4, 3, 5, dtype=T.float16).transpose(0, 1); b = a.sum(-1); c = a.mean(-1); d = T.trapezoid(a); e = a.sum()
+c = T.logcumsumexp(T.tensor([3j, -3j]), 0); d = T.logcumsumexp(T.log(T.zeros(3)) + T.tensor([1j, 2j, 3j]), 0)
+a = T.zeros(0, 4, 2).requires_grad_(); c = T.baddbmm(T.tensor(False), T.zeros(0, 3, 4).bool(), a); c.sum().backward()
+a = T.zeros(()).requires_grad_(); c = T.baddbmm(a, T.zeros(0, 3, 4), T.zeros(0, 4, 2).double()); c.sum().backward()
+a = T.zeros(0, 4).requires_grad_(); T.addmv(T.zeros(()), a, T.zeros(4)).backward()
+a = T.zeros(4).requires_grad_(); T.addmv(T.zeros(()), T.zeros(0, 4), a).backward()
+a = T.zeros(4).requires_grad_(); T.addmv(T.zeros(1), T.zeros(0, 4), a).backward()
+a = T.zeros(2, 3, 1).expand(2, 3, 4).permute(1, 2, 0); c = a.index_put((T.tensor([0]),), T.tensor(1.))
+a = T.zeros(1, 3).expand(2, 3); c = a.index_put((T.tensor([0, 0]),), T.tensor(1.), accumulate=True)
+c = T.cat([T.zeros(0), T.zeros(0, dtype=T.int64)], 5); d = T.cat([T.zeros(0), T.zeros(2, 2)], 1)
+c = T.cat([T.zeros(0), T.zeros(2)], 1)
+c = T.matmul(T.ones(4, 2).bool(), T.ones(3, 2, 4))
+c = T.matmul(T.ones(4, 2, dtype=T.int64), T.ones(3, 2, 4))
+c = T.matmul(T.ones(4, 2).requires_grad_(), T.ones(3, 2, 4).double())
+b = T.tensor([1., -1.98, .41]).bfloat16().requires_grad_(); c = loss(T.softmax(b, 0)); loss(gradient(c, b)).backward()
 a = T.zeros(1, 4).expand(2, 4).unsqueeze(0); a[0] = a; s = a._version
 c = T.neg(T.ones(2, 2), out=T._neg_view(T.zeros(1, 2).expand(3, 2, 2)))
 a = T.zeros((1, 2, 0, 3)).expand(1, 2, 0, 3); a[T.tensor([0])] = a; b = a[0]; b[T.tensor([0, 1])] = b

@@ -31,7 +31,7 @@ from ...autograd.views import (
 )
 from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, refuse_records, type_name
-from ...kernels.layout import with_new_dims
+from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.scatter import add_at
 from ...lazy import is_lazy
 from ...tensor import Tensor, wrap
@@ -101,7 +101,7 @@ def _add_in_zeros(g, shape, index):
 @op(name="index_put", values=lambda g, indices: _index(g, indices),
     input=lambda g, indices, accumulate: g if accumulate else _index_put(g, 0, indices, False))
 def _index_put(input, values, indices, accumulate):
-    result = np.array(input)
+    result = dense_copy(input)
     put_values(result, values, indices, accumulate)
     return result
 

@@ -113,6 +113,10 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     first = kept[0].array.shape
     try:
         dim = check_dim(dim if axis is None else axis, len(first))
+    except IndexError:
+        if any([tensor.array.shape != (0,) for tensor in tensors]):
+            raise
+        dim = 0                                # torch skips all of them, and looks at no dimension
     except (RuntimeError, TypeError):
         refuse(cat, tensors, dim if axis is None else axis)
         raise

@@ -117,9 +117,17 @@ def _half_addbmm(beta, alpha, input, batch1, batch2):
 _addbmm.op.in_bfloat16 = _half_addbmm
 
 
+def _addmv_of_vec(g, mat, alpha):
+    rows, columns = mat.shape
+    if g.shape != (rows,):                     # of no rows, the result is as `input` is: of one element, it may be
+        raise RuntimeError(f"size mismatch, got input ({columns}), mat ({columns}x{rows}), vec ({g.shape[0]})" if g.ndim
+                           else "vector + matrix @ vector expected, got 1, 2, 0")
+    return _scaled(_mv(mT(mat), g), alpha.conjugate())
+
+
 @op(name="addmv", kernel="addmv_impl_cpu", first=2, steps=True, input=_of_input,
     mat=lambda g, vec, alpha: _scaled(every_product(g, vec.conjugate()), alpha.conjugate()),
-    vec=lambda g, mat, alpha: _scaled(_mv(mT(mat), g), alpha.conjugate()))
+    vec=_addmv_of_vec)
 def _addmv(beta, alpha, input, mat, vec):
     if mat.dtype.char in HALF:
         return _half(_half_addmv, beta, alpha, input, mat, vec)
@@ -305,8 +313,9 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     count, n, k = batch1.array.shape
     if not k and count and n and batch2.array.shape[2]:
         _check_empty_sum(input, beta)
-    result = _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), input, batch1, converted(batch2, dtype))
-    return converted(result, batch2.array.dtype)
+    dtype = batch2.array.dtype                 # another one only where there is nothing to multiply
+    return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), converted(input, dtype), converted(batch1, dtype),
+                    batch2)
 
 
 @public(method=True, inplace=True)

@@ -131,6 +131,8 @@ def _outer(input, vec2):
 def every_product(input, vec2):
     """The products of the elements of two vectors. In half precision their gradients are sums of products that were
     rounded, not products of matrices."""
+    if not input.ndim:
+        raise RuntimeError("outer: Expected 1-D argument self, but got 0-D")
     if not isinstance(input, Tensor):
         return input[:, None] * vec2
     return input.unsqueeze(1) * vec2 if input.array.dtype.char in HALF else _outer(input, vec2)
@@ -221,8 +223,10 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
     if a.dtype is not b.dtype and b.ndim > 1:
-        if a.ndim > 2 and b.ndim > 2 and a.size and b.size:
+        if b.ndim > 2 and a.size and b.size and (a.ndim > 2 or a.ndim == 2 and not input.requires_grad):
+            check_broadcast(a.shape[:-2], b.shape[:-2])        # a product of batches in torch
             refuse_bools(a, "bmm")
+            raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
         if b.ndim == 2 or a.size and b.size:
             _same_dtype(input, other)
         input = converted(input, b.dtype)

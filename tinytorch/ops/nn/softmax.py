@@ -44,13 +44,13 @@ def _softmax_second(g, grad, output, dim):
     return grad * g - (output * grad).sum(dim, keepdims=True) * g - grad * (output * g).sum(dim, keepdims=True)
 
 
-@op(name="softmax_backward_data", grad=lambda g, output, dim: _softmax_gradient(g, output, dim),
+@op(name="softmax_backward_data", steps=True, grad=lambda g, output, dim: _softmax_gradient(g, output, dim),
     output=lambda g, grad, output, dim: _softmax_second(g, grad, output, dim))
 def _softmax_backward(grad, output, dim):
     return _softmax_gradient(grad, output, dim)
 
 
-@op(name="log_softmax_backward_data",
+@op(name="log_softmax_backward_data", steps=True,
     grad=lambda g, output, dim: g - (g * exp(output)).sum(dim, keepdims=True),
     output=lambda g, grad, output, dim: -grad.sum(dim, keepdims=True) * exp(output) * g)
 def _log_softmax_backward(grad, output, dim):

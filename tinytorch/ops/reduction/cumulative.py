@@ -150,7 +150,7 @@ def _logcumsumexp(input, dim):
         steps[0] = np.where(np.isnan(steps[0]), complex(np.nan, np.nan),
                             np.where(steps[0].real == -np.inf, -np.inf, steps[0]))
     for k in range(1, len(steps)):
-        steps[k] = logaddexp(steps[k - 1], steps[k])
+        steps[k] = logaddexp(steps[k], steps[k - 1])
     return result
 
 

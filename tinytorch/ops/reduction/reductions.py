@@ -123,7 +123,7 @@ def to_outs(result, values, out, *inputs, apart=False):
 # ------------------------------------------------------------------ sum, mean, prod
 def _add(array, dim, keepdim, dtype=None):
     if array.dtype == np.float16:              # add up in float32, as torch does
-        return np.add.reduce(array, axis=dim, dtype=np.float32, keepdims=keepdim).astype(np.float16)
+        return np.add.reduce(array, axis=dim, dtype=np.float32, keepdims=keepdim).astype(np.float16, order="C")
     return in_c_order(np.add.reduce(array, axis=dim, dtype=dtype, keepdims=keepdim))
 
 
@@ -195,7 +195,8 @@ def _mean_grad(g, shape, dim, count):
 @single(name="mean", kernel="sum_cpu", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
     if input.dtype == np.float16:
-        return (np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim) / count).astype(np.float16)
+        total = np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim)
+        return (total / count).astype(np.float16, order="C")
     return _add(input, dim, keepdim) / count
 
 
