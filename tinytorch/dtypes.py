@@ -309,8 +309,8 @@ class iinfo:
 
     def __init__(self, type):
         if not isinstance(type, dtype) or type.category != 1:
-            raise TypeError("torch.bool is not supported by torch.iinfo" if type is bool else "torch.iinfo() requires an "
-                            "integer input type. Use torch.finfo to handle 'torch.iinfo'")
+            raise TypeError("torch.bool is not supported by torch.iinfo" if type is bool else
+                            "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         info = np.iinfo(type.numpy)
         self.dtype, self.bits, self.min, self.max = type.name, info.bits, int(info.min), int(info.max)
 

@@ -1,9 +1,10 @@
 """torch.masked: reductions and normalisations of the elements where `mask` is true.
 
-A mask is broadcast to the shape of the input (IndexError if it has more dimensions), and taken as bool. Elements that it
-leaves out are replaced by the operation's identity, with which anything gives itself: where it leaves out all, that is
-the result, or nan. `dtype`: the result's, by default the input's. What is computed of integers in torch is so here; an
-identity that a dtype does not have is a NotImplementedError.
+A mask is broadcast to the shape of the input (IndexError if it has more dimensions), and taken as bool. Elements that
+it leaves out are replaced by the operation's identity, with which anything gives itself: where it leaves out all, that
+is the result, or nan. `dtype`: that of the result, or else of the input. NotImplementedError for one without identity.
+
+There are no MaskedTensors: `masked_tensor` and `as_masked_tensor` are missing.
 """
 from __future__ import annotations
 

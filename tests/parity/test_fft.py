@@ -74,7 +74,9 @@ def test_transforms(name):
 
 CALLS = """
 F.fft(x,n=0) F.fft(x,dim=5) F.fft(x,norm="a") F.fft(x,n=2.) F.fft([1.]) F.fftn(x,s=(1,2,3,4))
-F.fftn(x,s=(2,),dim=(1,2)) F.fftn(x,dim=(1,1)) F.fftn(x,s=3) F.fftn(x,dim=2) F.fftn(x,dim=()) F.rfftn(x,dim=()) F.irfftn(x,dim=()) F.hfftn(x,dim=())
+F.fftn(x,s=(2,),dim=(1,2))
+F.fftn(x,dim=(1,1)) F.fftn(x,s=3) F.fftn(x,dim=2) F.fftn(x,dim=()) F.rfftn(x,dim=())
+F.irfftn(x,dim=()) F.hfftn(x,dim=())
 F.ihfftn(x,dim=()) F.fft2(x,s=(0,1)) F.irfft(x,n=0) F.fft2(x,dim=None) F.fft(x,n=True) F.fft(x,norm=1)
 F.fft2(x[0,0]) F.fftn(x,s=(-1,2)) F.irfftn(x,s=(2,-1)) F.fft(x,n=-1) F.fftn(x,s=[2,-2]) F.fft(x,3,0,"ortho")
 F.rfft(x+0j) F.ihfft(x+0j) F.rfft2(x+0j) F.ihfftn(x+0j) F.fft(x.half()) F.fft2(x.bfloat16()) F.irfft(x.half())

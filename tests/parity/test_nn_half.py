@@ -205,3 +205,21 @@ def test_batch_norm_in_any_order(sizes, training, parameters, kind):
     for a in LAYOUTS[:3] + LAYOUTS[3:] * (len(sizes) > 2):
         for b in LAYOUTS[:2] + LAYOUTS[4:]:
             close(program(tinytorch, a, b), program(torch, a, b), kind, 2, "batch norm")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+@pytest.mark.parametrize("count", [0, 1, 16, 17, 300])
+def test_sums_of_likelihoods(count, reduction, kind):
+    """Equal to the last bit: added up in half precision, a cascade of sixteen at a time."""
+    def program(library, ignored, weighted, flat):
+        dtype = getattr(library, kind)
+        x = library.tensor(numbers(count, 3)).to(dtype)
+        target = library.arange(count) * 5 % 3
+        x, target = (x, target) if flat else (x.t().reshape(1, 3, count), target[None])
+        x.requires_grad_()
+        weight = library.tensor([.5, 1.5, 2.5]).to(dtype) if weighted else None
+        y = library.nn.functional.nll_loss(x, target, weight, ignore_index=ignored, reduction=reduction)
+        return [y, library.autograd.grad(y, x)[0]]
+    for case in [(i, w, flat) for i in (-100, 1) for w in (True, False) for flat in (True, False)]:
+        close(program(tinytorch, *case), program(torch, *case), kind, 0, case)

@@ -47,6 +47,7 @@ def test_ldexp(dtype, other):
     """Computed in the common dtype; the derivative takes the power in that of the exponent. (Beside a complex exponent
     torch has no derivative of a real number.)"""
     graph = other in FLOATS or dtype[0] == "c" and other[0] == "c"
+
     def program(t, value, sizes):
         x = t.full(sizes[0], .75, dtype=getattr(t, dtype), requires_grad=graph)
         y = t.ldexp(x, t.full(sizes[1], value, dtype=t.float64).to(getattr(t, other)))

@@ -173,6 +173,16 @@ def test_halves(name, dtype):
     same_outcome(program, tolerance=5e-4 if dtype == "float16" else 4e-3)
 
 
+@pytest.mark.parametrize("name", ["gammainc", "legendre_polynomial_p", "zeta", "xlog1py"])
+def test_memory_order(name):
+    def program(t):
+        wide, tall = t.full((3, 4), 2.).t(), t.full((4, 3), 3.)
+        function = getattr(t.special, name)
+        results = [function(wide, tall), function(tall, wide), function(t.full((10, 1, 5), 2.), t.full((10, 5), 3.))]
+        return results, [y.stride() for y in results]
+    same_outcome(program)
+
+
 def test_incomplete_gamma_as_methods():
     def program(t):
         a, x = t.tensor([1., 2.5]), t.tensor([.5, 3.])

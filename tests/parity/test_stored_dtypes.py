@@ -12,6 +12,8 @@ import tinytorch
 
 from .adapter import Comparisons, same, same_outcome
 
+#: torch says so once.
+pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental:UserWarning")
 FLOAT8 = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"]
 STORED = ["complex32", *FLOAT8]
 OTHERS = ["float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128", "int64", "uint8", "bool"]

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .series import polynomial
+from .series import piecewise, polynomial
 
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
@@ -51,21 +51,26 @@ def _near_two(y):
     return polynomial(_powers_at_two(), z) - np.where(below, np.log1p(np.where(below, z, 0.0)), 0.0)
 
 
+def _by_stirling(z):
+    return (z - 0.5) * np.log(z) - z + 0.5 * math.log(2.0 * math.pi) + stirling(z)
+
+
+def _moved_up(y):
+    """log gamma above 2.5."""
+    product = np.ones_like(y)
+    for k in range(_LARGE - 2):
+        product *= y + k
+    return _by_stirling(y + (_LARGE - 2)) - np.log(product)
+
+
 @in_double
 def lgamma(x):
     """log |gamma(x)|: infinite at zero and the negative whole numbers."""
     reflect = x < 0.5
     y = np.where(reflect, 1.0 - x, x)
-    small = y < _LARGE
-    product = np.ones_like(y)
-    for k in range(_LARGE):
-        product *= np.where(small, y + k, 1.0)
-    z = np.where(small, y + _LARGE, y)
-    result = (z - 0.5) * np.log(z) - z + 0.5 * math.log(2.0 * math.pi) + stirling(z) - np.log(product)
-    result = np.where(y == np.inf, np.inf, result)
-    near = y < 2.5
-    if near.any():
-        result[near] = _near_two(y[near])
+    result = piecewise(y, (y < 2.5, _near_two), (y < _LARGE, _moved_up), (y == np.inf, np.inf), (y == y, _by_stirling))
+    if not reflect.any():
+        return result
     return np.where(reflect, np.where(x == -np.inf, np.inf, np.log(math.pi / np.abs(_sin_pi(x))) - result), result)
 
 

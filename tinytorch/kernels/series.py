@@ -36,7 +36,7 @@ def piecewise(x: np.ndarray, *pieces: tuple[np.ndarray, float | Callable],
               beside: tuple[np.ndarray, ...] = ()) -> np.ndarray:
     """Each element by the first condition that holds there, a number or a function of those elements (and of
     those of the arrays `beside`); else NaN."""
-    result = np.full_like(x, np.nan)
+    result = np.full_like(sum(beside, x), np.nan)          # its memory in the order that a ufunc would give it
     rest = np.ones(x.shape, bool)
     for holds, value in pieces:
         here = rest & holds

@@ -111,6 +111,7 @@ def nll(log_p, target, weight, ignored, reduction):
 
 
 def nll_backward(g, target, weight, shape, ignored, reduction):
+    """`reduction` "sum" for a gradient that is divided by the sum of the weights already."""
     where, kept = pick(target, shape[1], ignored)
     counts, norm = share(target, weight, kept, g.dtype, reduction == "mean")
     result = np.zeros(shape, g.dtype)

@@ -93,7 +93,7 @@ def _product(input, tau):
     return columns(kernels.product(input, tau))
 
 
-@public("linalg_householder_product", out=EXACT, apart=None)
+@public("linalg_householder_product", out="", apart=None)
 def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The first n columns of H_1 ... H_k for (..., m, n) `input` and (..., k) `tau`, with H_i = I - tau_i v_i v_i^H:
     v_i has zeros above place i, 1 there, and below it what column i of `input` has. Of `geqrf` that is Q.

@@ -13,7 +13,7 @@ from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from ..reduction.reductions import like, raw
-from .decompositions import LinAlgError, _beside, _check, _where
+from .decompositions import _beside, _check, _where
 from .products import _matmul, mT
 from .triangular import _solve_triangular, _triangle
 
@@ -123,16 +123,23 @@ def _solve(left, adjoint, pivots, LU, B):
 
 
 # ------------------------------------------------------------------ factors
+def _check_matrix(name, A):
+    if A.array.ndim < 2:
+        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.array.shape)} "
+                           "instead")
+    _check(name, A, square=False, kernel="lu_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING, empty=False)
+
+
 def _factored(name, A, pivot, check_errors):
-    _check("torch.linalg.lu_factor" if name != "linalg.lu" else name, A, square=False, kernel="lu_cpu", empty=False)
+    _check_matrix("torch.lu_factor", A)
     if not pivot and A.array.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     LU, pivots, info = _factor(A)
     if check_errors and info.array.any():
         k = int(info.array[info.array != 0].reshape(-1)[0])
-        raise LinAlgError(f"{name}: {_where(info.array != 0)}U[{k},{k}] is zero and using it on lu_solve would result "
-                          "in a division by zero. If you still want to perform the factorization, consider calling "
-                          "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
+        raise RuntimeError(f"{name}: {_where(info.array != 0)}U[{k},{k}] is zero and using it on lu_solve would result "
+                           "in a division by zero. If you still want to perform the factorization, consider calling "
+                           "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
     return LU, pivots, info
 
 
@@ -151,7 +158,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False,
 @public("linalg_lu_factor", out=EXACT, apart=None)
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> return_types.linalg_lu_factor:
     """A = P @ L @ U of (..., m, n) matrices: L (without its unit diagonal) and U in one matrix, and the pivots (int32,
-    counted from 1): in step i rows i and pivots[i] changed places. LinAlgError (a RuntimeError) for a zero pivot.
+    counted from 1): in step i rows i and pivots[i] changed places. RuntimeError for a zero pivot.
 
     >>> import tinytorch as torch
     >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [4., 4.]]))
@@ -172,7 +179,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
     tensor([[4., 4.],
             [0., 1.]])
     """
-    _check("linalg.lu", A, square=False, kernel="lu_cpu", empty=False)
+    _check_matrix("linalg.lu", A)
     if not pivot and A.array.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     P, L, U = _lu(A)

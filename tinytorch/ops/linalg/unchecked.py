@@ -13,7 +13,17 @@ from ...kernels.linalg import lu, triangles
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
-from .decompositions import LinAlgError, _bad_minor, _check, _cholesky, _cholesky_grad, _inv, _solve, _solve_grad, _where
+from .decompositions import (
+    LinAlgError,
+    _bad_minor,
+    _check,
+    _cholesky,
+    _cholesky_grad,
+    _inv,
+    _solve,
+    _solve_grad,
+    _where,
+)
 from .products import _matmul, mT
 
 

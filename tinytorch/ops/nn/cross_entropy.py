@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
-from ...kernels import softmax as kernels
+from ...kernels import nll_half, softmax as kernels
 from ...tensor import Tensor
 from .softmax import _log_softmax, log_softmax
 
@@ -36,14 +38,42 @@ def _nll_gradient(g, input, target, weight, ignore_index, reduction):
 @op(name="nll_loss_backward", input=lambda g: g * 0, grad=lambda g, target, weight, ignore_index, reduction: _nll_loss(
     g, target, weight, ignore_index, reduction))
 def _nll_backward(grad, input, target, weight, ignore_index, reduction):
+    if input.itemsize == 2:
+        return _backward_in_half(grad, input, target, weight, ignore_index, reduction)
     return kernels.nll_backward(grad, target, weight, input.shape, ignore_index, reduction)
 
 
-@op(name="nll_loss", input=_nll_gradient)
+@op(name="nll_loss", steps=True, input=_nll_gradient)
 def _nll_loss(input, target, weight, ignore_index, reduction):
+    if input.itemsize == 2:
+        return _nll_in_half(input, target, weight, ignore_index, reduction)
     return kernels.nll(input, target, weight, ignore_index, reduction)
 
 
+def _single(x):
+    return None if x is None else dt.cast(x, np.dtype(np.float32))
+
+
+def _rounding(dtype):
+    """What takes numbers in single precision to a half one and back."""
+    return lambda x: _single(dt.cast(np.asarray(x), dtype))
+
+
+def _nll_in_half(input, target, weight, ignore_index, reduction):
+    x, w = _single(input), _single(weight)
+    result = kernels.nll(x, target, w, ignore_index, reduction) if reduction == "none" else nll_half.nll(
+        x, target, w, ignore_index, reduction == "mean", _rounding(input.dtype))
+    return dt.cast(np.asarray(result), input.dtype)
+
+
+def _backward_in_half(grad, input, target, weight, ignore_index, reduction):
+    g, w, rounded = _single(grad), _single(weight), _rounding(input.dtype)
+    if reduction == "mean":
+        g, reduction = rounded(g / nll_half.total_weight(target, w, ignore_index, rounded)), "sum"
+    return dt.cast(kernels.nll_backward(g, target, w, input.shape, ignore_index, reduction), input.dtype)
+
+
+_nll_loss.op.in_bfloat16, _nll_backward.op.in_bfloat16 = _nll_in_half, _backward_in_half
 _nll_loss_2d = renamed(_nll_loss, "nll_loss2d")
 
 

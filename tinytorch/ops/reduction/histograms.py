@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes as dt, return_types
+from ... import return_types
 from ...autograd.op import op
+from ...autograd.promotion import C_NAMES
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ..creation.ranges import linspace
 from ..elementwise.arithmetic import REFUSED, refused
@@ -81,11 +82,11 @@ def _edges(points, bins, range, weight, shape):
         elif given <= 0:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {given} for dimension {d}")
     if weight is not None:
-        name, other = (dt.of(x.array).name for x in (points, weight))
+        name, other = (C_NAMES[type_name(x)] for x in (points, weight))
         if name != other:
             raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should "
-                               f"have the same dtype, but got input({_C_NAMES.get(name, name)}), and weight"
-                               f"({_C_NAMES.get(other, other)})")
+                               f"have the same dtype, but got input({name}), and weight"
+                               f"({other})")
         if weight.array.shape != shape:
             raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the same shape as the "
                                f"input tensor excluding its innermost dimension, but got input with shape "
@@ -98,9 +99,6 @@ def _edges(points, bins, range, weight, shape):
             for (low, high), number in zip(_ends(array.reshape(-1, n), range, n), bins)]
 
 
-_C_NAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
-
-
 def _check_edges(points, edges, d):
     if edges.dim() != 1:
         raise RuntimeError("torch.histogramdd: bins tensor should have one dimension, but got "
@@ -108,11 +106,11 @@ def _check_edges(points, edges, d):
     if not edges.numel():
         raise RuntimeError("torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the "
                            f"bins tensor for dimension {d}")
-    name, other = (dt.of(x.array).name for x in (points, edges))
+    name, other = (C_NAMES[type_name(x)] for x in (points, edges))
     if name != other:
         raise RuntimeError("torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input "
-                           f"with dtype {_C_NAMES.get(name, name)} and bins for dimension {d} with dtype "
-                           f"{_C_NAMES.get(other, other)}")
+                           f"with dtype {name} and bins for dimension {d} with dtype "
+                           f"{other}")
     if edges.numel() == 1:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {d}")
 
