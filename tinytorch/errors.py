@@ -1,6 +1,13 @@
 """torch's messages that many functions have in common, once."""
 from . import dtypes as dt
 
+#: A dtype as torch's C++ messages spell it, by the name of its tensor type.
+C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
+           "Int": "int", "Short": "short int", "UInt16": "short unsigned int", "UInt32": "unsigned int",
+           "UInt64": "long unsigned int", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
+           "ComplexHalf": "c10::complex<c10::Half>", "ComplexFloat": "c10::complex<float>",
+           "ComplexDouble": "c10::complex<double>", **{d.type_name: f"c10::{d.type_name}" for d in dt.FLOAT8}}
+
 
 def type_name(x):
     """The dtype of a tensor, of an array, or a dtype itself, as torch's messages spell it: Float, Long ..."""

@@ -13,12 +13,11 @@ from . import dtypes as dt
 from .arguments import int_of, ints_of
 from .autograd.grad_mode import mode
 from .autograd.op import op
-from .autograd.promotion import C_NAMES
 from .autograd.public import method
 from .autograd.views import check_in_place
 from .data import array_of
 from .device import CPU
-from .errors import not_a_tensor
+from .errors import C_NAMES, not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
 from .lazy import address_of, bits_of, is_lazy, raw, seen

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..errors import kind_of, not_a_tensor, not_implemented, sizes_do_not_match, type_name
+from ..errors import C_NAMES, kind_of, not_a_tensor, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
 from ..lazy import is_lazy
 from ..tensor import Tensor, wrap
@@ -26,14 +26,6 @@ from .views import check_inference, check_overlap, check_written, may_share, res
 NUMBERS = (bool, int, float, complex, np.generic)
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
 FLOATS = "fd"
-
-
-#: A dtype as torch's C++ messages spell it, by the name of its tensor type.
-C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
-           "Int": "int", "Short": "short int", "UInt16": "short unsigned int", "UInt32": "unsigned int",
-           "UInt64": "long unsigned int", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
-           "ComplexHalf": "c10::complex<c10::Half>", "ComplexFloat": "c10::complex<float>",
-           "ComplexDouble": "c10::complex<double>", **{d.type_name: f"c10::{d.type_name}" for d in dt.FLOAT8}}
 
 
 def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:

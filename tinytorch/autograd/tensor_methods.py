@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
-from ..errors import type_name
+from ..errors import C_NAMES, type_name
 from ..tensor import Size, Tensor, method, wrap
 from . import above
 from .accumulate import OWN
@@ -19,7 +19,6 @@ from .engine import run_backward
 from .grad_mode import mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
-from .promotion import C_NAMES
 from .public import public, refuse
 from .views import refresh
 

@@ -8,9 +8,9 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.promotion import C_NAMES, refill, result_dtype, stored_as
+from ...autograd.promotion import refill, result_dtype, stored_as
 from ...autograd.public import public
-from ...errors import not_implemented
+from ...errors import C_NAMES, not_implemented
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
 from ...memory_format import layout as Layout

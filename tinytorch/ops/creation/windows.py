@@ -10,8 +10,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
-from ...autograd.promotion import C_NAMES, stored_as
+from ...autograd.promotion import stored_as
 from ...autograd.public import public
+from ...errors import C_NAMES
 from ...kernels.memory import LARGEST
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap

@@ -10,7 +10,6 @@ from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed
 from ...autograd.promotion import (
-    C_NAMES,
     FLOATS,
     FOUND,
     NUMBERS,
@@ -22,7 +21,7 @@ from ...autograd.promotion import (
     write_out,
 )
 from ...autograd.public import public
-from ...errors import not_implemented, refuse_records, type_name
+from ...errors import C_NAMES, not_implemented, refuse_records, type_name
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, is_complex, ternary

@@ -5,9 +5,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import C_NAMES, FOUND, converted, result_dtype, write_out
+from ...autograd.promotion import FOUND, converted, result_dtype, write_out
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, conj, half_multiply_add, half_product, ternary

@@ -6,9 +6,9 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, promoted, underivable
+from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, underivable
 from ...autograd.public import method, public, refuse
-from ...errors import not_implemented, type_name
+from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.arithmetic import sub

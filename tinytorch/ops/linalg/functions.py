@@ -5,9 +5,9 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES, EXACT, write_out
+from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
-from ...errors import type_name
+from ...errors import C_NAMES, type_name
 from ...tensor import Tensor, wrap
 from ...types import Ints, Number, Tensors
 from ..elementwise.limits import nan_to_num

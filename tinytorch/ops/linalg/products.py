@@ -5,9 +5,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, renamed, single
-from ...autograd.promotion import C_NAMES, EXACT, check_broadcast, converted, write_out
+from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import method, public, refuse
-from ...errors import not_a_tensor, not_implemented, type_name
+from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
 from ...lazy import toggled

@@ -8,9 +8,9 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
-from ...autograd.promotion import C_NAMES, converted
+from ...autograd.promotion import converted
 from ...autograd.public import public
-from ...errors import type_name
+from ...errors import C_NAMES, type_name
 from ...kernels.layout import operand_order
 from ...tensor import Tensor, wrap
 from ..layout.rearrange import repeat_interleave

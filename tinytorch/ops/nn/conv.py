@@ -16,9 +16,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES, in_float32
+from ...autograd.promotion import in_float32
 from ...autograd.public import public, refuse
-from ...errors import not_implemented, refuse_records, type_name
+from ...errors import C_NAMES, not_implemented, refuse_records, type_name
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import by_pixel
 from ...kernels.layout import channels_last, in_channels_last

@@ -13,10 +13,9 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op
 from ...autograd.places import note_place
-from ...autograd.promotion import C_NAMES
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
-from ...errors import not_implemented, refuse_records
+from ...errors import C_NAMES, not_implemented, refuse_records
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
 from ...tensor import Tensor

@@ -8,9 +8,8 @@ import numpy as np
 
 from ... import return_types
 from ...autograd.op import op
-from ...autograd.promotion import C_NAMES
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ..creation.ranges import linspace
 from ..elementwise.arithmetic import REFUSED, refused
