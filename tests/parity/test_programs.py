@@ -124,6 +124,12 @@ c = T.special.xlogy(2., T.ones(2)); d = T.special.xlogy(2j, T.ones(2))
 a = T.tensor([True, False]); c = T.clamp(a, a); d = T.clamp(a, a, a)
 c = T.ones(2).copy_(np.int8(3)); d = T.ones(2).copy_(np.float64(.5))
 x = T.ones(2, 3).t(); c = T.polar(x, T.ones(3, 2)); d = T.polar(T.ones(2), x)
+a = T.tensor([1., 2.]); c = T.clamp(a, 1, T.tensor(1.5)); d = T.clamp(a.int(), T.tensor(1.5), 3)
+c = T.clamp(T.tensor([1., 2.]), 1, T.tensor(1.5, requires_grad=True))
+c = T.renorm(T.ones(2, 2, dtype=T.int32), 2, 5, 1.)
+c = T.renorm(T.ones(2, 2, dtype=T.int32), 2, 1, 1.)
+x = T.ones(2, 3).bfloat16().requires_grad_(); c = T.cdist(T.zeros(0, 3), x); g = T.autograd.grad(c.sum(), x)
+x = T.ones(0, 3).bfloat16().requires_grad_(); c = T.cdist(x, T.ones(2, 3)); g = T.autograd.grad(c.sum(), x)
 """
 
 

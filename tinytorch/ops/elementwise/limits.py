@@ -117,6 +117,9 @@ def _limited(primitives, input, min, max, out):
         _refuse_complex(primitives is _CLAMPS, min, max, input, *given)
     if any(isinstance(x, Tensor) for x in given):
         if not all(isinstance(x, Tensor) for x in given):
+            if all(not isinstance(x, Tensor) or x.array.ndim == 0 and not x.requires_grad for x in given):
+                low, high = (x.item() if isinstance(x, Tensor) else x for x in (min, max))
+                return _limited(primitives, input, low, high, out)
             raise TypeError("clamp() received an invalid combination of arguments: "
                             "min and max must both be Tensors or both be numbers")
         input, *given = alike(input, *given)

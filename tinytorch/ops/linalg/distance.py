@@ -211,6 +211,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if by_product:
         found = at_once(_euclidean_dist, x1, x2)
         return found.view(found.shape)
+    if not full and (x1.array.dtype != x2.array.dtype or x1.array.dtype.char not in "fd"):
+        x1_wide, x2_wide = (converted(x, np.dtype(np.float32)) for x in (x1, x2))
+        return converted(_cdist(x1_wide, x2_wide, p), x1.array.dtype)
     return _cdist(x1, x2, p)
 
 
@@ -259,9 +262,6 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
             [0.0000, 1.0000]])
     """
     array = input.array
-    if array.dtype.kind in dt.INTEGRAL:
-        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. "
-                           f"Got {type_name(input)}")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if array.ndim < 2:
@@ -269,4 +269,7 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     dim = check_dim(dim, array.ndim)
+    if array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. "
+                           f"Got {type_name(input)}")
     return at_once(_renorm, input, p, dim, maxnorm)
