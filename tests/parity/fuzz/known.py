@@ -165,7 +165,6 @@ KNOWN = [
      "matrix that was transposed in place: they are of the transposed one"),
     ((r"(?s)= (\w) / \1\n.*T\.(acos|asin)\(", "^g+ = "), "value", "np.complex", "at a branch point the derivative is "
      "so large that it shows in which digit those of a number by itself cancel"),
-    ("", "error", "^NotImplementedError: .*there is no half precision complex dtype", "complex32, as before"),
     (r"T\.logaddexp\(", "value", r"np\.complex128\(.*\) for np\.complex128\(nan\+nanj", "torch's exponentials of "
      "complex numbers in double precision are nan below -708, where they are 0"),
     (r"(T|\w)\.addc(div|mul)_?\(", "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
