@@ -183,8 +183,8 @@ NETWORKS = {
     ]),
     "batch norm in use": (lambda: (nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2)).eval(), torch.ones(3, 4)), [
         "0: addmm AddmmBackward0 (input input 48)",
-        "1: native_batch_norm NativeBatchNormBackward0 (input activation 24, weight parameter 8, mean "
-        "parameter 8, var parameter 8, aux activation 8, aux activation 8)",
+        "1: native_batch_norm NativeBatchNormBackward0 (input activation 24, weight parameter 8, running_mean "
+        "parameter 8, running_var parameter 8, aux activation 8, aux activation 8)",
     ]),
     "layer norm and dropout": (
         lambda: (nn.Sequential(nn.Linear(4, 6), nn.LayerNorm(6), nn.GELU(), nn.Dropout(0.5)), torch.ones(3, 4)), [
