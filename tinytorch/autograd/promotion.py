@@ -243,7 +243,7 @@ def scalar_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
         if numpy_dtype.kind in dt.INTEGER:
             bits = 8 * numpy_dtype.itemsize
             return np.array(value & ((1 << bits) - 1), f"u{numpy_dtype.itemsize}").view(numpy_dtype)
-    if isinstance(value, complex) and not dt.is_complex(numpy_dtype):
+    if isinstance(value, complex) and not dt.is_complex(numpy_dtype) and numpy_dtype.kind != dt.BOOL:
         raise RuntimeError(f"value cannot be converted to type {dt.BY_NUMPY[numpy_dtype].name} without overflow")
     if numpy_dtype.kind == dt.WIDENED:
         return dt.cast(np.array(value, dt.STORED[numpy_dtype].wide), numpy_dtype)

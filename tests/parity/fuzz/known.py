@@ -151,7 +151,7 @@ KNOWN = [
     ((r"(?s)float16.*o\.step\(\)", ""), "value", r"np\.float(16|32)\(-?(inf|nan)", "numbers that training made too "
      "large for half precision: which step overflows hangs on the rounding before"),
     ((r"(?s)nn\.(RNN|LSTM|GRU)\w*\(.*T\.b?float16", "^g"), "value",
-     r"result: np\.float(16|32)\((-?0?\.?0*\d\.?\d)\S* for np\.float(16|32)\(\2", "in the third digit roundings of "
+     r"result: np\.float(16|32)\((-?0?\.?0*\d)\S* for np\.float(16|32)\(\2", "in the second digit roundings of "
      "half precision add up over the steps of a sequence, as in torch itself against single precision"),
     ((r"o\.step\(\)", "^[gv] = "), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1",
      "sums of large numbers of both signs, in single precision"),

@@ -142,7 +142,8 @@ _to_number.op.in_bfloat16 = lambda input, other, number: _pow_in_bfloat16(input,
 def _pow_number(input, number):
     """`_pow` to a number that half precision does not hold as it is, or in another dtype."""
     dtype = input.array.dtype
-    stored = dt.cast(stored_as(number, dtype), np.dtype(float)).item() if dtype.kind in dt.FLOATING else number
+    halves = dtype.kind in dt.FLOATING and dtype.char not in "fd"
+    stored = dt.cast(stored_as(number, dtype), np.dtype(float)).item() if halves else number
     return _to_number(input, stored, number)
 
 

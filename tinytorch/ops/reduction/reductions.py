@@ -253,8 +253,8 @@ def _prod_grad(g, input, ans, dim):
     g = g.reshape(kept_shape(input.shape, range(input.ndim) if dim is None else (dim,)))
     if not zeros:
         return g * (ans.reshape(g.shape) / input).conj()
-    if dim is None and zeros > 1:
-        return input * 0
+    if dim is None and zeros > 1 and not isinstance(g, Tensor):
+        return input * 0                       # but the derivative of the gradient need not be zero
     if dim is not None:
         return g if input.shape[dim] == 1 else g * _all_but_one(input, dim).conj()
     return g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
