@@ -801,7 +801,7 @@ def histogram(
 ) -> tuple[Tensor, Tensor]: ...
 def histogramdd(
     input: Tensor,
-    bins: Any,
+    bins: _int | Ints | Tensors,
     range: Any = None,
     weight: Tensor | None = None,
     density: _bool = False,

@@ -14,7 +14,7 @@ __all__ = ["pca_lowrank", "svd_lowrank"]
 
 def _basis(A, q, niter, M):
     """q orthonormal columns Q so that Q @ Q^H @ (A - M) is nearly A - M: Halko, Martinsson and Tropp 2009, 4.4."""
-    dtype = A.dtype if A.is_complex() or A.is_floating_point() else dt.float32
+    dtype = A.dtype if A.is_complex() or A.dtype in (dt.float16, dt.float32, dt.float64) else dt.float32
 
     def projected(A, M, X):
         product = matmul(A, X)

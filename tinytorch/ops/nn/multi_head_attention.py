@@ -120,7 +120,6 @@ def multi_head_attention_forward(
         query, key, value = [x.unsqueeze(1) for x in (query, key, value)]
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     length, count, E = query.shape
-    heads = count * num_heads
     key_padding_mask = _added(key_padding_mask, "key_padding_mask", attn_mask, query.dtype)
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -131,7 +130,7 @@ def multi_head_attention_forward(
         attn_mask = _added(attn_mask, "attn_mask", None, query.dtype)
         is_causal = is_causal and key_padding_mask is None
     _require(E == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {E}")
-    size = E // num_heads
+    size, heads = E // num_heads, count * num_heads
     _require(size * num_heads == E, f"embed_dim {E} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:
         _require(key.shape[:2] == value.shape[:2], f"key's sequence and batch dims {key.shape[:2]} do not match "

@@ -11,6 +11,7 @@ from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor, wrap
+from ...types import Ints, Tensors
 from ..creation.ranges import linspace
 from ..elementwise.arithmetic import REFUSED, refused
 
@@ -43,8 +44,8 @@ def histogram(input: Tensor, bins: int | Tensor = 100, *, range: Any = None, wei
 
 
 @public()
-def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
-                ) -> tuple[Tensor, tuple[Tensor, ...]]:
+def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, weight: Tensor | None = None,
+                density: bool = False) -> tuple[Tensor, tuple[Tensor, ...]]:
     """(hist, bin_edges) of points (..., N) in N dimensions: hist (bins of dimension 0, bins of dimension 1, ...).
 
     bins      a number for all dimensions, or a list of numbers, or a list of edges
@@ -66,7 +67,7 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | No
     edges = _edges(input, bins, range, weight, input.array.shape[:-1])
     count = _counted_from_numbers if even else _counted_from_edges
     counts = count(edges, even, density, input.reshape(-1, n), None if weight is None else weight.reshape(-1))
-    return return_types.histogramdd(counts, tuple([wrap(edge) for edge in edges]))
+    return return_types.histogramdd(counts, tuple([wrap(edge) for edge in edges] if even else bins))
 
 
 def _edges(points, bins, range, weight, shape):
