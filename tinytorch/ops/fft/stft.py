@@ -4,7 +4,6 @@ from __future__ import annotations
 import warnings
 
 from ... import dtypes as dt
-from ...autograd.op import renamed
 from ...autograd.public import public
 from ...autograd.views import become
 from ...errors import type_name
@@ -17,9 +16,6 @@ from ..nn.pad import constant_pad_nd, pad
 from .primitives import NONE, ROOT, WHOLE, _fft_c2c, _fft_c2r, _fft_r2c
 
 __all__ = ["istft", "stft"]
-
-#: What changes a tensor itself; the nodes of that have names of their own in torch.
-_transposed, _without_first = renamed(_transpose, "transpose.1"), renamed(_squeeze_dim, "squeeze.4")
 
 _said = set()
 
@@ -85,9 +81,9 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
         result = _fft_c2c(parts, (2,), scale, True)
     else:
         result = _fft_r2c(parts, (2,), scale, onesided is None or onesided)
-    become(result, _transposed(result, 1, 2))
+    become(result, _transpose(result, 1, 2))
     if single:
-        become(result, _without_first(result, result.array.shape[1:]))
+        become(result, _squeeze_dim(result, result.array.shape[1:]))
     return result if return_complex else view_as_real(result)
 
 
