@@ -81,7 +81,7 @@ def _reflectors_grad(g, C, wanted, input, tau, transposed):
     return _triangle(of_input, False, 1), of_tau, g
 
 
-def _product_grad(g, wanted, input, tau):
+def _product_grad(g, wanted, input, tau, ans):      # which torch saves too
     if not tau.shape[-1]:
         return input * 0, tau * 0
     eye = like(input, np.broadcast_to(np.eye(*input.shape[-2:], dtype=raw(input).dtype), input.shape))
@@ -137,7 +137,7 @@ def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor
     return householder_product(input, input2)
 
 
-def _multiply_grad(g, wanted, left, transpose, input, tau, other):
+def _multiply_grad(g, wanted, left, transpose, input, tau, other, ans):
     if not tau.shape[-1]:
         return input * 0, tau * 0, g
     if left:

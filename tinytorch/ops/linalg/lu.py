@@ -75,6 +75,9 @@ def _factor(input):
     return columns(LU), pivots, info
 
 
+_factor.op.saved_outputs = 0, 1
+
+
 @op(name="linalg_lu", multi=True, joint=lambda g, wanted, ans: (_lu_grad(g[1], g[2], raw(ans[0]), *ans[1:]),))
 def _lu(input):
     LU, pivots, _ = kernels.factored(input)
@@ -103,19 +106,19 @@ def _unpack(size, LU):
 
 def _solve_grad(g, wanted, left, adjoint, pivots, LU, ans):
     back = _solve(left, not adjoint, pivots, LU, g)
-    if not wanted[0]:
-        return None, back
+    if not wanted[1]:
+        return None, None, back
     if left:
         of_A = _matmul(ans, mT(back)) if adjoint else _matmul(back, mT(ans))
     else:
         of_A = _matmul(mT(back), ans) if adjoint else _matmul(mT(ans), back)
     L, U = _factors(LU)
-    P = like(of_A, kernels.permutation(pivots, LU.shape[-1], raw(LU).dtype))
+    P = like(of_A, kernels.permutation(raw(pivots), LU.shape[-1], raw(LU).dtype))
     of_A = -_matmul(mT(P), of_A)
-    return _triangle(_matmul(of_A, mT(U)), False, 1) + _triangle(_matmul(mT(L), of_A), True), back
+    return None, _triangle(_matmul(of_A, mT(U)), False, 1) + _triangle(_matmul(mT(L), of_A), True), back
 
 
-@op(name="linalg_lu_solve", first=3, joint=_solve_grad)
+@op(name="linalg_lu_solve", first=2, joint=_solve_grad)
 def _solve(left, adjoint, pivots, LU, B):
     if left:
         return columns(kernels.solution(LU, pivots, B, adjoint))
@@ -183,7 +186,9 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
     if not pivot and A.array.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     P, L, U = _lu(A)
-    return return_types.linalg_lu(wrap(P.array) if pivot else wrap(np.empty(0, A.array.dtype)), L, U)
+    permutation = wrap(P.array if pivot else np.empty(0, A.array.dtype))
+    permutation.version = P.version            # it has no history, but is what backward has saved
+    return return_types.linalg_lu(permutation, L, U)
 
 
 @public(python=True, method=True)
@@ -258,7 +263,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     if pivots.array.shape[:-1] != a[:-2]:
         raise RuntimeError(f"linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots "
                            f"with shape {list(pivots.array.shape)} instead")
-    return _solve(left, adjoint, pivots.array, LU, B)
+    return _solve(left, adjoint, pivots, LU, B)
 
 
 @public(out=EXACT, apart=None, method=True)
