@@ -380,7 +380,13 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return ternary(_times_power, *operands, converted(power, operands[0].array.dtype))
 
 
-@op(name="frexp", input=lambda g, exponent: _ldexp(g, -exponent))
+def _frexp_grad(g, exponent):
+    if not isinstance(g, Tensor):
+        return np.ldexp(g, -exponent)
+    return (g / exp2(exponent)).to(g.dtype)    # ldexp would take a power of 2 among integers, as torch does
+
+
+@op(name="frexp", input=_frexp_grad)
 def _mantissa(input, exponent):
     return np.ldexp(input, -exponent)
 
