@@ -26,6 +26,10 @@ DIFFERENT = {
     "torch chooses between two Python functions by a flag, and looks at the tensor in its place first": {
         **dict.fromkeys([f"F.{kind}max_pool{n}d" for kind in ("", "adaptive_") for n in (1, 2, 3)], "too many"),
         "torch.unique": "too many", "torch.unique_consecutive": "too many"},
+    "torch factors the matrix before it looks at `out`, which can be given by position": {
+        "torch.lu": "argument 3 a list, argument 3 a string, argument 3 None, too many"},
+    "torch's Python compares numbers and sizes before anything looks at what the arguments are": {
+        "Tensor.stft": "*", "torch.stft": "*"},
     "one function is torch.group_norm, whose TypeErrors it has, and F.group_norm, which is Python in torch": {
         "F.group_norm": "*"},
     "torch's Python asks the input for is_cuda first": {

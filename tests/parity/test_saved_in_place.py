@@ -27,11 +27,16 @@ MODIFIED = "modified by an inplace operation"
 
 #: Entries without an input that is differentiable.
 NO_GRADIENTS = {**FOR_GPUS, "nn.functional.one_hot": "no input is differentiable"}
+#: Entries that raise another error than torch, which raises one too.
+ANOTHER_ERROR = {"nn.functional.multi_head_attention_forward": "its weights are views of one, by `split`, and transposed: "
+                 "of such torch says that views of several cannot be written to, before it looks at versions"}
 
 
 @pytest.mark.counted(nothing=NO_GRADIENTS)
 @pytest.mark.filterwarnings("ignore:torch.qr is deprecated")       # which makes samples of linalg.pinv.singular
-@pytest.mark.parametrize("name", [name for name in HERE if OPS[name].supports_autograd])
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.xfail(reason=ANOTHER_ERROR[name], strict=True)) if name in ANOTHER_ERROR
+    else name for name in HERE if OPS[name].supports_autograd])
 def test_saved(name):
     """For the gradients of all arguments, and of each alone."""
     op = OPS[name]

@@ -191,7 +191,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
     return return_types.linalg_lu(permutation, L, U)
 
 
-@public(python=True, method=True)
+@public("_lu_with_info", method=True)
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Tensors | None = None) -> tuple[Tensor, ...]:
     """`torch.linalg.lu_factor` by its older name: (LU, pivots), with `get_infos` (LU, pivots, info) without errors."""
     found = _factored("torch.linalg.lu_factor_ex", A, pivot, not get_infos)

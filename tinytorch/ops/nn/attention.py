@@ -10,7 +10,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
 from ...autograd.promotion import converted
 from ...autograd.public import public
-from ...errors import C_NAMES, type_name
+from ...errors import C_NAMES, not_implemented, type_name
 from ...kernels.layout import operand_order
 from ...tensor import Tensor, wrap
 from ..layout.rearrange import repeat_interleave
@@ -26,6 +26,8 @@ _FLOAT32 = np.dtype(np.float32)
         _softmax_gradient(g, ans, dim))
 def _safe_softmax(input, dim):
     """softmax, with zeros where all is -inf."""
+    if input.dtype.kind == dt.COMPLEX:
+        raise not_implemented("softmax_lastdim_kernel_impl", input)
     with np.errstate(all="ignore"):
         top = np.maximum.reduce(input, axis=dim, keepdims=True, initial=-np.inf)
         result = np.exp(input - np.where(np.isneginf(top), 0, top).astype(input.dtype))
