@@ -28,8 +28,9 @@ MODIFIED = "modified by an inplace operation"
 #: Entries without an input that is differentiable.
 NO_GRADIENTS = {**FOR_GPUS, "nn.functional.one_hot": "no input is differentiable"}
 #: Entries that raise another error than torch, which raises one too.
-ANOTHER_ERROR = {"nn.functional.multi_head_attention_forward": "its weights are views of one, by `split`, and transposed: "
-                 "of such torch says that views of several cannot be written to, before it looks at versions"}
+ANOTHER_ERROR = {
+    "nn.functional.multi_head_attention_forward": "its weights are views of one, by `split`, and transposed: of such "
+    "torch says that views of several cannot be written to, before it looks at versions"}
 
 
 @pytest.mark.counted(nothing=NO_GRADIENTS)
