@@ -130,6 +130,11 @@ c = T.renorm(T.ones(2, 2, dtype=T.int32), 2, 5, 1.)
 c = T.full((), 1j, dtype=T.bool); d = T.zeros(2, dtype=T.bool).fill_(2j); e = T.scalar_tensor(1j, dtype=T.bool)
 x = T.tensor([0., 0., 3.]).requires_grad_(); g = T.autograd.grad(loss(*T.autograd.grad(x.prod(), x, None, 1, 1)), x)
 c = T.renorm(T.ones(2, 2, dtype=T.int32), 2, 1, 1.)
+v = T.zeros(()); v[None] = T.tensor(1.); w = T.zeros(2)[0]; w[..., None] = T.tensor([2.])
+a = T.zeros((1, 2), dtype=T.int64).expand(3, 2); a[0:] = T.zeros((1, 2), dtype=T.int64)
+a = T.zeros((1, 2)).expand(3, 2); a[0:] = a; s = a._version
+x = T.ones(3).cdouble().requires_grad_(); y = T.ldexp(x, T.tensor([-1, 3, 70])); g = T.autograd.grad(loss(y), [x])
+c = T.polygamma(1, T.tensor([float('inf'), float('nan'), 1e30, 0., -0.]))
 x = T.ones(2, 3).bfloat16().requires_grad_(); c = T.cdist(T.zeros(0, 3), x); g = T.autograd.grad(c.sum(), x)
 x = T.ones(0, 3).bfloat16().requires_grad_(); c = T.cdist(x, T.ones(2, 3)); g = T.autograd.grad(c.sum(), x)
 """

@@ -183,6 +183,18 @@ KNOWN = [
      "oneDNN's gradient of what of a kernel lies on padding alone is whatever lay in memory"),
     (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",
      r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than `out` shows"),
+    ((r"(?s)bfloat16.*channels_last_3d.*F\.conv3d\(.*padding=(\([^)]*)?[2-9]", "^g"), "value",
+     r"g\[1\]: result: np\.float32", "oneDNN loses what is added up for the parts of a kernel that lie on padding more often than not"),
+    ((r"T\.relu\(", "^g+ = "), "value", r"\(nan\) for np\.float\d+\(", "its derivative multiplies by 0 where torch "
+     "chooses: nan is left, and choosing would cost every network"),
+    (r"repr\(", "type", "PowBackward0>.* for .*PowBackward1>", "one operation for a number and a tensor, which torch "
+     "counts as two"),
+    (r"T\.pow\(.*out=", "error", "^RuntimeError: .*without overflow.* for NotImplementedError: .*ComplexHalf",
+     "another of two refusals comes first"),
+    ((r"(?s)complex\(.*(inf|nan)", "^g+ = "), "value", r"np\.float\d+\((-?inf|nan)\) for np\.float\d+\((-?inf|nan)\)",
+     "which parts of products of infinite complex numbers are nan hangs on their order; a real gradient is one part"),
+    ((r"(?s)(inf|nan).*T\.prod\(", "^gg = "), "value", "nan", "products of zeros and infinite numbers are nan by which "
+     "are multiplied first"),
     (r"index_reduce_\(", "error", "^NotImplementedError: .*index_reduce_func.* for RuntimeError: .*unsupported "
      "operation", "another of two refusals comes first"),
     ((r"(?s)1e-30.*T\.cumprod\(", "^gg = "), "value", r"np\.complex64\(.*e\+\d\d.* for np\.complex64\(.*e\+\d\d",

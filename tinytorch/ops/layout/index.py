@@ -349,7 +349,7 @@ def setitem(self, index, value):
         check_inference(self)
     array = self.array if basic is None else self.array[basic]
     if advanced is None and 0 in array.strides:
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and may_share(array, value.array):
             part, whole = layouts(_spread(value, array.shape).array, array)
             if part == whole:                  # there is nothing to copy: torch does not look at the elements
                 self.version[0] += 1
