@@ -86,7 +86,7 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.\w+\([c-h], \w(, out=.*)?\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.\w+\(\w, \w(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
@@ -132,6 +132,18 @@ KNOWN = [
      "permuted inputs torch's kernels take an order each of their own"),
     ((r"(?s)nn\.MultiMarginLoss\(.*(zeros\(\(0, |reshape\(\(0,\))", "^y"), "value", r"at \(\) of \(\)", "torch's "
      "mean over no examples is whatever lay in memory"),
+    ((r"T\.special\.i0e\(", "^g = "), "value", "", "the slope of i0e of 1e30 is a difference of two equal numbers, which "
+     "a steep function behind it makes large"),
+    (r"T\.polar\(.*out=", "error", "^NotImplementedError: .*polar_cpu.* for RuntimeError: .*argument 'out'",
+     "another of two refusals comes first"),
+    ((r"(?s)Norm\w*\([^\n]*eps=0\..*float16", "^g = "), "value", r"result: np\.float(16|32)\((-?\d\.?\d?)\S* for "
+     r"np\.float(16|32)\(\2", "divided by the deviation of equal numbers that rounding left"),
+    ((r"\.unfold\(", "index_reduce_"), "value", "", "which of several writes to one place comes last"),
+    (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "
+     "hangs on their order"),
+    ((r"T\.dist\(", "^g"), "value", r"nan.* for np\.\w+\(", "as before"),
+    ((r"\nw = [^\n]*/ 0\)", r"^y = F\.conv"), "value", r"np\.float32\(nan\) for np\.float32\(",
+     "zeros of padding times infinite numbers, which oneDNN leaves out"),
     (r"index_reduce_?\(.*'mean'|T\.prod\(", "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
     ((r"T\.logcumsumexp\(", "^g"), "value", "np.complex.* for .*nan", "as before, of exponentials"),
