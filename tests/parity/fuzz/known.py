@@ -165,6 +165,10 @@ KNOWN = [
      "which parts of complex numbers divided by zero are nan hangs on the way of dividing"),
     (r"T\.matmul\(", "error", "^RuntimeError: .*same dtype.* for no error$", "without elements torch looks at no "
      "dtypes"),
+    ((r"nn\.LayerNorm\(", "^g"), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1", "divided "
+     "by the deviation of numbers that are almost equal"),
+    ((r"(?s)(inf|nan).*T\.addc(div|mul)\(", "^g+ = "), "value", r"\(-?(inf|nan)", "as before, in the derivatives of "
+     "quotients and products"),
     (r"index_reduce_?\(.*'mean'|T\.prod\(", "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
     ((r"T\.logcumsumexp\(", "^g"), "value", "np.complex.* for .*nan", "as before, of exponentials"),
