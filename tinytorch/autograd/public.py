@@ -28,6 +28,7 @@ from ..memory_format import check_layout, layout, memory_format
 from ..tensor import Tensor, method
 from .in_place import in_place
 from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
+from .torch_function import PUBLIC
 
 __all__ = ["KINDS", "TABLE", "Public", "enter", "method", "public", "reflected", "refuse"]
 
@@ -256,6 +257,7 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the
     Tensor methods that are asked for."""
     TABLE[call] = record
+    PUBLIC[call] = record.checks == "Python"
     for_tensor = for_tensor or call
     names = method.split() if isinstance(method, str) else [call.__name__] * method
     _set(record, for_tensor, names + aliases.split() * bool(names))

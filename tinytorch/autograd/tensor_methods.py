@@ -20,6 +20,7 @@ from .grad_mode import mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .public import public, refuse
+from .torch_function import disabled
 from .views import refresh
 
 TensorsOrEdges = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
@@ -474,6 +475,8 @@ Tensor._accumulator = None         # weak reference to that, if it has been aske
 
 class Variable(Tensor):
     """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
+
+    __torch_function__ = disabled
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: None = None) -> Tensor:
         tensor = data.detach() if isinstance(data, Tensor) and data.node is None else data

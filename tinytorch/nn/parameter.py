@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.tensor_methods import check_not_inference
+from ..autograd.torch_function import disabled
 from ..device import CPU, check_device
 from ..tensor import Tensor, own_attributes, wrap
 
@@ -41,6 +42,8 @@ class Parameter(Tensor, metaclass=_ParameterType):
     Parameter containing:
     tensor([1., 2.], requires_grad=True)
     """
+
+    __torch_function__ = disabled
 
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
@@ -88,6 +91,8 @@ class Buffer(Tensor, metaclass=_BufferType):
     >>> torch.nn.Buffer(torch.tensor([1., 2.]))
     tensor([1., 2.])
     """
+
+    __torch_function__ = disabled
 
     def __new__(cls, data=None, *, persistent=True):
         if data is None:
@@ -208,6 +213,7 @@ class UninitializedBuffer(_Uninitialized, Tensor):
     """A buffer whose shape is not known yet; `materialize(shape)` makes it an ordinary tensor."""
 
     cls_to_become = Tensor
+    __torch_function__ = disabled
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
         self = _uninitialized(cls, requires_grad, device, dtype)
