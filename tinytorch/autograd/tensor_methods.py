@@ -19,7 +19,7 @@ from .engine import run_backward
 from .grad_mode import mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
-from .public import public, refuse
+from .public import overridden, public
 from .torch_function import disabled
 from .views import refresh
 
@@ -198,8 +198,7 @@ def detach(input: Tensor) -> Tensor:
     try:
         tensor = wrap(input.array)
     except AttributeError:
-        refuse(detach, input)
-        raise
+        return overridden(detach, input)
     tensor.version = input.version
     return tensor
 

@@ -1,18 +1,9 @@
 """`__torch_function__`: classes, and modes, that see the calls of public functions before they run.
 
-Nothing looks for them until there are some. `install` then puts an `Overridable` in the place of every public function,
-wherever users and modules find it, and of every method, operator and property of Tensor. It is called when a class of
-tensors is made that overrides, when a mode is entered, and when a function meets an argument of a foreign class that
-overrides (`public.py`). The library's own functions go on calling each other as they are: a function runs when nothing
-is left that could see what it calls.
-
-A handler is given the function as its namespace shows it: `func is torch.add`. An `Overridable` equals the function
-that it stands for, so that a table made before `install` finds it too.
+Here: who overrides, what is switched off, and the dispatch itself. What looks for overrides: `overridable.py`.
 """
 from __future__ import annotations
 
-import functools
-import sys
 import threading
 import types as python_types
 import warnings
@@ -24,14 +15,13 @@ import numpy as np
 from .. import dtypes as dt
 from ..device import device
 from ..memory_format import layout, memory_format
-from ..tensor import Size, Tensor, blank
-
-_PACKAGE = __name__.partition(".")[0]
+from ..tensor import Size, Tensor
 
 
 # ------------------------------------------------------------------ what is switched on, in each thread
 class _State(threading.local):
     disabled = 0                               # 1: classes are not asked, 2: nor are modes
+    skips = False                              # whether the next function that looks for overrides does not
 
     def __init__(self):
         self.modes = []
@@ -52,6 +42,16 @@ class _Switch:
 
     def __exit__(self, *error: Any) -> None:
         state.disabled = self._before
+
+
+def enabled(modes: bool = False) -> bool:
+    """Whether classes are asked, or (`modes`) modes."""
+    return state.disabled < (2 if modes else 1)
+
+
+def modes(always: bool = False) -> list:
+    """The modes at work, the innermost last; none where they are switched off, unless `always`."""
+    return state.modes if always or state.disabled < 2 else []
 
 
 class DisableTorchFunctionSubclass(_Switch):
@@ -113,7 +113,7 @@ def overloaded(values: Iterable[Any]) -> list:
     return found
 
 
-def _arguments(args, kwargs):
+def arguments(args, kwargs):
     """The values among which overrides are looked for: arguments, and the members of tuples and lists."""
     for x in (*args, *kwargs.values()) if kwargs else args:
         if type(x) in _PLAIN:
@@ -126,7 +126,10 @@ def _arguments(args, kwargs):
 
 def seen(args: tuple, kwargs: dict[str, Any]) -> list | None:
     """Those that override a call with these arguments; None if nobody does, modes included."""
-    found = [] if state.disabled else overloaded(_arguments(args, kwargs))
+    if state.skips:
+        state.skips = False
+        return None
+    found = [] if state.disabled else overloaded(arguments(args, kwargs))
     return found if found or state.modes and state.disabled < 2 else None
 
 
@@ -172,221 +175,19 @@ def _nobody(func, types, mode, in_python):
 
 def label(func: Callable) -> str:
     """A function as torch's messages name it: torch.add, torch.Tensor.shape.__get__."""
-    if isinstance(func, Overridable):
-        return func.label
     owner = getattr(func, "__self__", None)
     if isinstance(owner, property):
         return f"torch.Tensor.{owner.fget.__name__}.{func.__name__}"
-    return f"{func.__module__}.{func.__name__}"
+    return getattr(func, "label", None) or f"{func.__module__}.{func.__name__}"
 
 
-class Overridable:
-    """A public function that lets arguments that override it step in, called as it is called itself."""
-
-    def __init__(self, function: Callable, name: str, space: str, in_python: bool = False) -> None:
-        functools.update_wrapper(self, function)
-        self.__name__, self.label, self.in_python = name, f"{space}.{name}", in_python
-
-    def __call__(self, *args, **kwargs):
-        found = seen(args, kwargs)
-        if found is None:
-            return self.__wrapped__(*args, **kwargs)
-        return dispatch(self, found, args, kwargs, self.in_python)
-
-    def __eq__(self, other):
-        return self is other or self.__wrapped__ is other
-
-    def __hash__(self):
-        return hash(self.__wrapped__)
-
-    def __repr__(self):
-        return f"<function {self.label}>"
-
-    def __reduce__(self):
-        return overridable, (self.__wrapped__,)
-
-
-class _Method(Overridable):
-    """The same of a method of Tensor."""
-
-    def __get__(self, tensor, owner=None):
-        return self if tensor is None else python_types.MethodType(self, tensor)
-
-    def __reduce__(self):
-        return getattr, (Tensor, self.__name__)
-
-
-class _Operator(_Method):
-    """The same of an operator: handlers see the method that it stands for, and a TypeError leaves the other operand
-    to answer."""
-
-    def __call__(self, *args):
-        found = seen(args, {})
-        if found is None:
-            return self.__wrapped__(*args)
-        func = vars(Tensor)[_SHOWN.get(self.__name__, self.__name__)]
+def skip_one_hop(func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+    """`func` run itself for arguments that override it; those that it calls look for overrides, if it is in Python."""
+    if getattr(func, "in_python", True) and not isinstance(func, python_types.MethodWrapperType):
+        state.skips = True
         try:
-            return dispatch(func, found, args, {}, func.in_python)
-        except TypeError:
-            return NotImplemented
-
-
-#: The method that handlers are told of where an operator is used, if it is another.
-_SHOWN = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
-          "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_",
-          "__rtruediv__": "__rdiv__", "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
-          "__imod__": "remainder_", "__pow__": "pow", "__ipow__": "pow_", "__matmul__": "matmul",
-          "__imatmul__": "matmul", "__ge__": "ge", "__gt__": "gt", "__le__": "le", "__lt__": "lt", "__ne__": "ne",
-          "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__neg__": "neg",
-          "__pos__": "positive", "__abs__": "abs"}
-_OPERATORS = {*_SHOWN, "__eq__", "__rsub__", "__floordiv__", "__rfloordiv__", "__rmod__", "__rpow__", "__rmatmul__",
-              "__and__", "__iand__", "__or__", "__ior__", "__xor__", "__ixor__", "__lshift__", "__rlshift__",
-              "__ilshift__", "__rshift__", "__rrshift__", "__irshift__", "__invert__"}
-
-
-# ------------------------------------------------------------------ what tensors do by themselves
-def _convert(result, cls):
-    """A result, or those in a tuple or list, as tensors of a class."""
-    if cls is Tensor:
-        return result
-    if isinstance(result, Tensor) and not isinstance(result, cls):
-        return result.as_subclass(cls)
-    if isinstance(result, (tuple, list)) and not isinstance(result, Size):
-        values = [_convert(x, cls) for x in result]
-        return type(result)(*values) if hasattr(result, "_fields") else type(result)(values)
-    return result
-
-
-def nowrap_functions() -> set[Callable]:
-    """The functions whose results keep their class: `Tensor._base`, `Tensor.grad`."""
-    return {Tensor._base.__get__, Tensor.grad.__get__}
-
-
-def _of_class(cls, func, types, args=(), kwargs=None):
-    """Runs `func` and makes tensors that it returns tensors of this class; for a subclass that overrides to end in."""
-    if not all([issubclass(cls, kind) for kind in types]):
-        return NotImplemented
-    with DisableTorchFunctionSubclass():
-        result = func(*args, **(kwargs or {}))
-        return result if func in nowrap_functions() else _convert(result, cls)
-
-
-def _as_subclass(self, cls):
-    """A tensor of class `cls` on the same memory, in the same graph."""
-    alias = Tensor.alias(self)
-    tensor = blank(cls)
-    for name in ("array", "node", "_requires_grad", "version", "view_info"):
-        setattr(tensor, name, getattr(alias, name))
-    return tensor
-
-
-def _init_subclass(cls, **kwargs):
-    super(Tensor, cls).__init_subclass__(**kwargs)
-    if cls.__torch_function__ is not disabled:
-        install()
-
-
-Tensor.__torch_function__ = classmethod(_of_class)
-Tensor.__init_subclass__ = classmethod(_init_subclass)
-Tensor.as_subclass = _as_subclass
-
-
-# ------------------------------------------------------------------ installation
-#: Public functions -> whether torch has them in Python.
-PUBLIC = {}
-#: {function: {name: Overridable}}; empty before `install`.
-_MADE = {}
-_LOCK = threading.RLock()
-
-
-def installed() -> bool:
-    """Whether public functions look for overrides."""
-    return bool(_MADE)
-
-
-def overridable(function: Callable, name: str | None = None) -> Overridable:
-    """What stands for a public function, under one of its names."""
-    made = _MADE[function]
-    return made.get(name) or next(iter(made.values()))
-
-
-def install() -> None:
-    """Lets overrides step in wherever public functions are called, from now on. A second call does nothing."""
-    with _LOCK:
-        if _MADE:
-            return
-        for function, in_python in PUBLIC.items():
-            name = function.__name__
-            _MADE[function] = {name: Overridable(function, name, "torch", in_python)}
-        _install_methods()
-        enter_modules(list(sys.modules))
-
-
-def _is_below(name, *rooms):
-    return any([name == f"{_PACKAGE}.{room}" or name.startswith(f"{_PACKAGE}.{room}.") for room in rooms])
-
-
-def enter_modules(names: Iterable[str]) -> None:
-    """Puts what stands for the public functions in the place of their names in modules: not in those that they are
-    made of."""
-    for name in names:
-        module = sys.modules.get(name)
-        if not isinstance(module, python_types.ModuleType) or _is_below(name, "ops", "autograd", "kernels"):
-            continue
-        names = vars(module)
-        for key, value in list(names.items()):
-            if type(value) is python_types.FunctionType and value in _MADE:
-                names[key] = overridable(value, key)
-
-
-#: Attributes of Tensor that nobody overrides.
-_OWN = {"__new__", "__init__", "__init_subclass__", "__torch_function__", "__hash__", "__delitem__", "as_subclass",
-        "new", "new_tensor", "_make_subclass", "_make_wrapper_subclass", "alias", "__iter__", "__getattr__",
-        "__getattribute__", "__setattr__", "__class_getitem__"}
-#: Methods that torch has in Python.
-_IN_PYTHON = set("""__array__ __array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __floordiv__
-    __format__ __ipow__ __len__ __pow__ __rdiv__ __reduce_ex__ __repr__ __reversed__ __rfloordiv__ __rlshift__
-    __rmatmul__ __rmod__ __rpow__ __rrshift__ __rsub__ __setstate__ backward dim_order index is_shared istft lu
-    module_load norm pow pow_ register_hook register_post_accumulate_grad_hook resize resize_as share_memory_ split stft
-    storage storage_type unique unique_consecutive""".split())
-#: Attributes below the public names that torch's tensors have too.
-_PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulate_grad_hooks", "_conj", "_neg_view"}
-
-
-def _install_methods():
-    if "__rdiv__" not in vars(Tensor):
-        Tensor.__rdiv__ = Tensor.__rtruediv__
-    for name, value in list(vars(Tensor).items()):
-        private = name[0] == "_" and name[-2:] != "__"
-        if name in _OWN or private and name not in _PRIVATE:
-            continue
-        if type(value) is python_types.FunctionType:
-            kind = _Operator if name in _OPERATORS else _Method
-            setattr(Tensor, name, kind(value, name, "torch.Tensor", name in _IN_PYTHON))
-        elif isinstance(value, property):
-            setattr(Tensor, name, _property(name, value.fget, value.fset, value.fdel))
-        elif name[0] != "_":                   # the same of every tensor, unless one has its own
-            setattr(Tensor, name, _property(name, _own_or(name, value), _setter_of_own(name)))
-
-
-def _own_or(name, value):
-    return lambda self: self.__dict__.get(name, value)
-
-
-def _setter_of_own(name):
-    def assign(self, value):
-        self.__dict__[name] = value
-    return assign
-
-
-def _property(name, read, write=None, delete=None):
-    """A property of Tensor that lets the tensor's class step in: handlers see `Tensor.name.__get__` and `__set__`."""
-    def seen_as(form, plain):
-        def call(self, *value):
-            if type(self) is Tensor and not state.modes or (found := seen((self, *value), {})) is None:
-                return plain(self, *value)
-            return dispatch(getattr(vars(Tensor)[name], form), found, (self, *value), {})
-        call.__name__, call.__doc__ = name, plain.__doc__
-        return call
-    return property(seen_as("__get__", read), write and seen_as("__set__", write),
-                    delete and seen_as("__delete__", delete))
+            return func(*args, **(kwargs or {}))
+        finally:
+            state.skips = False
+    with DisableTorchFunction():
+        return func(*args, **(kwargs or {}))
