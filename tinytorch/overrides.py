@@ -57,7 +57,7 @@ def handle_torch_function(public_api: Callable, relevant_args: Iterable[Any], /,
     >>> double(torch.ones(1)), double(torch.ones(1).as_subclass(Counted))
     (tensor([2.]), 'double')
     """
-    return dispatch(public_api, overloaded(relevant_args) if enabled() else [], args, kwargs, True)
+    return dispatch(public_api, overloaded(relevant_args, True) if enabled() else [], args, kwargs, True)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Callable], Callable]:
@@ -218,7 +218,8 @@ def _names():
                 names[value.__get__], names[value.__set__] = [f"{space_name}.{name}.{form}"
                                                               for form in ("__get__", "__set__")]
             elif callable(value) and not (name.startswith("__") and space is not Tensor):
-                names.setdefault(value, f"{space_name}.{name}")
+                # the last room that has it
+                names[value] = value.label if getattr(value, "in_python", False) else f"{space_name}.{name}"
     return names
 
 

@@ -20,8 +20,10 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from ..tensor import Size, Tensor, blank
-from .torch_function import DisableTorchFunctionSubclass, arguments, disabled, dispatch, overloaded, seen, state
+from .torch_function import DisableTorchFunction, DisableTorchFunctionSubclass, arguments, disabled, dispatch, overloaded, seen, state
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -48,6 +50,7 @@ class Overridable:
                 args, kwargs = self._spelled_out(args, kwargs)
             except TypeError:
                 return self.__wrapped__(*args, **kwargs)       # says what is wrong with the arguments
+            found = overloaded(arguments(args, kwargs), True)
         return dispatch(self, found, args, kwargs, self.in_python)
 
     def _spelled_out(self, args, kwargs):
@@ -63,7 +66,8 @@ class Overridable:
                 args += value
             elif parameter.kind is parameter.VAR_KEYWORD:
                 kwargs.update(value)
-            elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY:
+            elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY and (
+                    not self.label.startswith("torch.nn.init")):
                 args.append(value)
             else:
                 kwargs[name] = value
@@ -79,7 +83,7 @@ class Overridable:
         return f"<function {self.label}>"
 
     def __reduce__(self):
-        return overridable, (self.__wrapped__, self.__name__)
+        return _named, (self.label,)
 
 
 class _OfNoTensor(Overridable):
@@ -87,8 +91,15 @@ class _OfNoTensor(Overridable):
 
     def __call__(self, *args, **kwargs):
         if not state.modes or state.disabled > 1 or seen((), {}) is None:
-            return self.__wrapped__(*args, **kwargs)
+            with DisableTorchFunctionSubclass():
+                return self.__wrapped__(*args, **kwargs)
         return dispatch(self, [], args, kwargs)
+
+
+def _named(label):
+    """The function that is called torch.add, torch.nn.functional.relu ..."""
+    install()
+    return next(x for made in _MADE.values() for x in made.values() if x.label == label)
 
 
 class _Method(Overridable):
@@ -103,28 +114,35 @@ class _Method(Overridable):
 
 class _Operator(_Method):
     """The same of an operator: handlers see the method that it stands for, and a TypeError leaves the other operand
-    to answer."""
+    to answer. Some are made of a method whose name they have kept."""
+
+    def __init__(self, function, name, *known):
+        super().__init__(function, _NAMED.get(name, name), *known)
+        self.name = name
 
     def __call__(self, *args):
         found = seen(args, {})
-        if found is None:
+        if found is None or not found and not isinstance(args[-1], (Tensor, *NUMBERS)):
             return self.__wrapped__(*args)
-        func = vars(Tensor)[_SHOWN.get(self.__name__, self.__name__)]
+        func = vars(Tensor)[_SHOWN[self.name]] if self.name in _SHOWN else self
         try:
             return dispatch(func, found, args, {}, self.in_python)
         except TypeError:
             return NotImplemented
 
 
+#: What may stand beside a tensor in arithmetic.
+NUMBERS = (bool, int, float, complex, np.generic)
 #: The method that handlers are told of where an operator is used, if it is another.
 _SHOWN = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
           "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_",
-          "__rtruediv__": "__rdiv__", "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
-          "__imod__": "remainder_", "__pow__": "pow", "__ipow__": "pow_", "__matmul__": "matmul",
+          "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
+          "__imod__": "remainder_", "__matmul__": "matmul",
           "__imatmul__": "matmul", "__ge__": "ge", "__gt__": "gt", "__le__": "le", "__lt__": "lt", "__ne__": "ne",
           "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__neg__": "neg",
           "__pos__": "positive", "__abs__": "abs"}
-_OPERATORS = {*_SHOWN, "__eq__", "__rsub__", "__floordiv__", "__rfloordiv__", "__rmod__", "__rpow__", "__rmatmul__",
+_NAMED = {"__pow__": "pow", "__ipow__": "pow_", "__rtruediv__": "__rdiv__"}
+_OPERATORS = {*_SHOWN, "__eq__", "__pow__", "__ipow__", "__rtruediv__", "__rsub__", "__floordiv__", "__rfloordiv__", "__rmod__", "__rpow__", "__rmatmul__",
               "__and__", "__iand__", "__or__", "__ior__", "__xor__", "__ixor__", "__lshift__", "__rlshift__",
               "__ilshift__", "__rshift__", "__rrshift__", "__irshift__", "__invert__"}
 
@@ -147,7 +165,7 @@ def nowrap_functions() -> set[Callable]:
     return {Tensor._base.__get__, Tensor.grad.__get__}
 
 
-def _of_class(cls, func, types, args=(), kwargs=None):
+def _torch_function(cls, func, types, args=(), kwargs=None):
     """Runs `func` and makes tensors that it returns tensors of this class; for a subclass that overrides to end in."""
     if not all([issubclass(cls, kind) for kind in types]):
         return NotImplemented
@@ -156,13 +174,45 @@ def _of_class(cls, func, types, args=(), kwargs=None):
         return result if func in nowrap_functions() else _convert(result, cls)
 
 
-def _as_subclass(self, cls):
-    """A tensor of class `cls` on the same memory, in the same graph."""
-    alias = Tensor.alias(self)
-    tensor = blank(cls)
+def _of(cls, tensor):
+    """A tensor of class `cls` that is in everything else the one given."""
+    if not issubclass(cls, Tensor):
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make "
+                        "sure your class inherits from Tensor.")
+    result = blank(cls)
     for name in ("array", "node", "_requires_grad", "version", "view_info"):
-        setattr(tensor, name, getattr(alias, name))
-    return tensor
+        setattr(result, name, getattr(tensor, name))
+    return result
+
+
+def _as_subclass(self: Tensor, cls: type) -> Tensor:
+    """A tensor of class `cls` on the same memory, in the same graph. TypeError if that is no class of tensors.
+
+    >>> import tinytorch as torch
+    >>> class Marked(torch.Tensor):
+    ...     pass
+    >>> torch.ones(2).as_subclass(Marked) + 1
+    Marked([2., 2.])
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+    return _of(cls, Tensor.alias(self))
+
+
+def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor:
+    """A leaf of class `cls` on the memory of `data`."""
+    if not isinstance(data, Tensor):
+        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
+    with DisableTorchFunction():
+        return _of(cls, data.detach()).requires_grad_(require_grad)
+
+
+def _make_wrapper_subclass(cls: type, size: tuple[int, ...], *args: Any, **kwargs: Any) -> Tensor:
+    """Not supported: a tensor without memory, all of whose operations `__torch_dispatch__` would answer."""
+    if not hasattr(cls, "__torch_dispatch__"):
+        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
+    raise NotImplementedError("__torch_dispatch__ and with it tensors that wrap others are not supported; "
+                              "__torch_function__ is")
 
 
 def _init_subclass(cls, **kwargs):
@@ -171,9 +221,11 @@ def _init_subclass(cls, **kwargs):
         install()
 
 
-Tensor.__torch_function__ = classmethod(_of_class)
+Tensor.__torch_function__ = classmethod(_torch_function)
 Tensor.__init_subclass__ = classmethod(_init_subclass)
 Tensor.as_subclass = _as_subclass
+Tensor._make_subclass = staticmethod(_make_subclass)
+Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
 
 # ------------------------------------------------------------------ installation
@@ -191,21 +243,26 @@ _NOT_PYTHON = set("""avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shu
     rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
 #: Functions that nobody sees, and those that modes alone see; public ones that the table does not hold.
 _UNSEEN = {"": {"broadcast_shapes", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range"},
-           "nn.functional": {"sigmoid", "tanh", "upsample", "upsample_bilinear", "upsample_nearest"}}
-_OF_NO_TENSOR = {"tensor", "as_tensor", "asarray"}
+           "nn.functional": {"sigmoid", "tanh"}}
+_OF_NO_TENSOR = {"tensor", "as_tensor"}
 _MORE = {"": {"result_type", "can_cast", "promote_types"}, "autograd": {"backward", "grad"},
          "nn.init": {"uniform_", "normal_", "constant_", "kaiming_uniform_"}}
 
-#: {function: {name: Overridable}}; empty before `install`.
+#: {function: {(room, name): Overridable}}; empty before `install`.
 _MADE = {}
 _LOCK = threading.RLock()
 
 
-def overridable(function: Callable, name: str | None = None) -> Overridable:
-    """What stands for a public function or a method, under one of its names."""
+def overridable(function: Callable, space: str | None = None, name: str | None = None) -> Overridable:
+    """What stands for a public function or a method: for one of its names in a room, or in the first of them where it
+    has that name (torch.nn.functional before torch), or any."""
     install()
     made = _MADE.get(function) or {"": vars(Tensor)[function.__name__]}    # an in-place form may have several makers
-    return made.get(name) or next(iter(made.values()))
+    name = name or function.__name__
+    for room in (space, "nn.functional", "linalg", ""):
+        if (room, name) in made:
+            return made[room, name]
+    return next(iter(made.values()))
 
 
 def install() -> None:
@@ -225,12 +282,15 @@ def _make(space, module):
     for key, function in list(vars(module).items()):
         if type(function) is not FunctionType or key[0] == "_" or not _is_public(space, key, function):
             continue
+        made = _MADE.setdefault(function, {})
         in_python = key in _FUNCTIONAL if not space else space == "nn.functional" and key not in _NOT_PYTHON or (
             space in ("nn.init", "autograd"))
+        if not in_python and ("", key) in made:
+            made[space, key] = made["", key]   # torch has one, too
+            continue
         where = {"": "torch.functional", "nn.functional": "torch.nn.functional"}.get(space) if in_python else None
         kind = _OfNoTensor if key in _OF_NO_TENSOR else Overridable
-        made = _MADE.setdefault(function, {})
-        made.setdefault(prefix + key, kind(function, prefix + key, where or home, in_python))
+        made[space, key] = kind(function, key if in_python else prefix + key, where or home, in_python)
 
 
 def _is_public(space, key, function):
@@ -260,10 +320,10 @@ def enter(names: Iterable[str]) -> None:
                 name, "ops", "autograd", "kernels"):
             continue
         names = vars(module)
-        prefix = _SPACES.get(name.removeprefix(_PACKAGE).removeprefix("."), ("", ""))[1]
+        space = name.removeprefix(_PACKAGE).removeprefix(".") if name.startswith(_PACKAGE) else None
         for key, value in list(names.items()):
             if type(value) is FunctionType and value in _MADE and not (key[0] == "_" and _is_below(name, "nn")):
-                names[key] = overridable(value, prefix + key)
+                names[key] = overridable(value, space, key)
 
 
 #: Attributes of Tensor that nobody overrides.
@@ -271,19 +331,17 @@ _OWN = {"__new__", "__init__", "__init_subclass__", "__torch_function__", "__has
         "_make_subclass", "_make_wrapper_subclass", "alias", "__iter__", "__getattr__",
         "__getattribute__", "__setattr__", "__class_getitem__"}
 #: Methods that torch has in Python.
-_IN_PYTHON = set("""__array__ __array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __floordiv__
-    __format__ __ipow__ __len__ __pow__ __rdiv__ __reduce_ex__ __repr__ __reversed__ __rfloordiv__
-    __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rsub__ __rtruediv__ __setstate__ backward
-    dim_order index is_shared istft lu module_load norm pow pow_ register_hook
-    register_post_accumulate_grad_hook resize resize_as share_memory_ split stft storage storage_type
-    unique unique_consecutive""".split())
+_IN_PYTHON = set("""__array__ __array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__
+    __floordiv__ __format__ __ipow__ __len__ __pow__ __rdiv__ __reduce_ex__ __repr__ __reversed__
+    __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rsub__ __rtruediv__
+    __setstate__ backward dim_order index is_shared istft lu module_load norm register_hook
+    register_post_accumulate_grad_hook resize resize_as share_memory_ split stft storage
+    storage_type unflatten unique unique_consecutive""".split())
 #: Attributes below the public names that torch's tensors have too.
 _PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulate_grad_hooks", "_conj", "_neg_view"}
 
 
 def _install_methods():
-    if "__rdiv__" not in vars(Tensor):
-        Tensor.__rdiv__ = Tensor.__rtruediv__
     for name, value in list(vars(Tensor).items()):
         private = name[0] == "_" and name[-2:] != "__"
         if name in _OWN or private and name not in _PRIVATE:
@@ -292,11 +350,12 @@ def _install_methods():
             kind = _Operator if name in _OPERATORS else _Method
             made = kind(value, name, "torch.Tensor", name in _IN_PYTHON)
             setattr(Tensor, name, made)
-            _MADE.setdefault(value, {})[f"Tensor.{name}"] = made
+            _MADE.setdefault(value, {})["Tensor", name] = made
         elif isinstance(value, property):
             setattr(Tensor, name, _property(name, value.fget, value.fset, value.fdel))
         elif name[0] != "_":                   # the same of every tensor, unless one has its own
             setattr(Tensor, name, _property(name, _own_or(name, value), _setter_of_own(name)))
+    Tensor.__rdiv__ = Tensor.__rtruediv__
 
 
 def _own_or(name, value):

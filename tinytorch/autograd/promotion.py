@@ -19,12 +19,10 @@ from ..tensor import Tensor, wrap
 from ..types import Number
 from .grad_mode import mode, usual
 from .node import Op
-from .overridable import PUBLIC, met, overridable
+from .overridable import NUMBERS, PUBLIC, met, overridable
 from .places import note_place
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
-#: What may stand beside a tensor in arithmetic.
-NUMBERS = (bool, int, float, complex, np.generic)
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
 FLOATS = "fd"
 

@@ -64,7 +64,7 @@ def check_can_require_grad(tensor: Tensor) -> None:
 
 def check_not_inference(tensor: Tensor) -> None:
     """RuntimeError for an inference tensor outside inference mode, which cannot require gradients."""
-    if tensor.is_inference() and not mode.inference:
+    if tensor.version.__class__ is not list and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
 
 

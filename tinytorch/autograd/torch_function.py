@@ -80,7 +80,7 @@ class _Disabled:
             return func(*args, **(kwargs or {}))
 
     def __repr__(self):
-        return f"<built-in method {self.__name__} of type object>"
+        return f"<built-in function {self.__name__}>"
 
     def __reduce__(self):
         return self.__name__
@@ -103,11 +103,15 @@ def overrides(x: Any) -> bool:
     return found is not None and found is not disabled
 
 
-def overloaded(values: Iterable[Any]) -> list:
-    """Those of the values that override, one of each class, by turns: from the left, subclasses before their bases."""
+def overloaded(values: Iterable[Any], in_python: bool = False) -> list:
+    """Those of the values that override, one of each class, by turns: from the left, subclasses before their bases.
+
+    `in_python`: with tensors of no other class, which functions in Python ask last.
+    """
     found = []
     for x in values:
-        if type(x) not in _PLAIN and overrides(x) and type(x) not in [type(y) for y in found]:
+        if (in_python and type(x) is Tensor or type(x) not in _PLAIN and overrides(x)) and (
+                type(x) not in [type(y) for y in found]):
             place = next((i for i, y in enumerate(found) if isinstance(x, type(y))), len(found))
             found.insert(place, x)
     return found
@@ -116,9 +120,7 @@ def overloaded(values: Iterable[Any]) -> list:
 def arguments(args, kwargs):
     """The values among which overrides are looked for: arguments, and the members of tuples and lists."""
     for x in (*args, *kwargs.values()) if kwargs else args:
-        if type(x) in _PLAIN:
-            continue
-        if isinstance(x, (tuple, list)):
+        if isinstance(x, (tuple, list)) and not isinstance(x, Size):
             yield from x
         else:
             yield x

@@ -50,9 +50,14 @@ class Parameter(Tensor, metaclass=_ParameterType):
             data = wrap(np.empty(0, dt.get_default_dtype().numpy))
         if type(data) is Tensor or type(data) is Parameter:
             return _share(cls, data, requires_grad)
-        getattr(data, "detach")                # noqa: B009  AttributeError for what is no tensor, as in torch
-        self = _share(type(data), data, requires_grad)
-        self.__dict__.update(data.__dict__, _grad=None, _is_param=True)
+        self = data.detach().requires_grad_(requires_grad)
+        if type(self) is not type(data):
+            name = type(data).__name__
+            raise RuntimeError(f"Creating a Parameter from an instance of type {name} requires that detach() returns "
+                               f"an instance of the same type, but return type {type(self).__name__} was found "
+                               "instead. To use the type as a Parameter, please correct the detach() semantics "
+                               "defined by its __torch_dispatch__() implementation.")
+        self._is_param = True
         return self
 
     def __init__(self, data=None, requires_grad=True):
