@@ -358,7 +358,7 @@ _ldexp.op.in_bfloat16 = _ldexp_in_bfloat16
 @op(name="ldexp", elementwise=True, steps=True, input=lambda g, power: g * conj(power),
     wide=lambda g, input: g * conj(input))
 def _times_power(input, wide, power):
-    """`wide`: 2^other in the common dtype. `power`: in the dtype of `other` itself, for the derivative."""
+    """`wide`: 2^other in the common dtype. `power`: computed in the dtype of `other`, for the derivative."""
     return input * wide
 
 
@@ -380,6 +380,8 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if d is power.dtype or input.array.dtype == np.float32:
         return mul(input, power)
     operands = alike(input, _pow(2.0, converted(other, d.numpy)))      # a wider power than that of `other` alone
+    if other.array.dtype.kind in dt.INTEGER:   # among them, where 2^-1 is 0
+        power = _pow(2, other)
     return ternary(_times_power, *operands, converted(power, operands[0].array.dtype))
 
 
