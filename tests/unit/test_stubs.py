@@ -9,7 +9,6 @@ import pytest
 import tinytorch
 from tests import coverage_page, stubs, typed_program
 
-
 _WRITE = """import json
 from tests import coverage_page, stubs
 print(json.dumps({"page": coverage_page.page(), **{path: make() for path, make in stubs.STUBS.items()}}))

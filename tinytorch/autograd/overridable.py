@@ -23,7 +23,16 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Size, Tensor, blank
-from .torch_function import DisableTorchFunction, DisableTorchFunctionSubclass, arguments, disabled, dispatch, overloaded, seen, state
+from .torch_function import (
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+    arguments,
+    disabled,
+    dispatch,
+    overloaded,
+    seen,
+    state,
+)
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -136,15 +145,15 @@ NUMBERS = (bool, int, float, complex, np.generic)
 #: The method that handlers are told of where an operator is used, if it is another.
 _SHOWN = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
           "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_",
-          "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
-          "__imod__": "remainder_", "__matmul__": "matmul",
+          "__ifloordiv__": "floor_divide_", "__mod__": "remainder", "__imod__": "remainder_", "__matmul__": "matmul",
           "__imatmul__": "matmul", "__ge__": "ge", "__gt__": "gt", "__le__": "le", "__lt__": "lt", "__ne__": "ne",
           "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__neg__": "neg",
           "__pos__": "positive", "__abs__": "abs"}
+#: Operators that are seen as what they are, but have kept another name.
 _NAMED = {"__pow__": "pow", "__ipow__": "pow_", "__rtruediv__": "__rdiv__"}
-_OPERATORS = {*_SHOWN, "__eq__", "__pow__", "__ipow__", "__rtruediv__", "__rsub__", "__floordiv__", "__rfloordiv__", "__rmod__", "__rpow__", "__rmatmul__",
-              "__and__", "__iand__", "__or__", "__ior__", "__xor__", "__ixor__", "__lshift__", "__rlshift__",
-              "__ilshift__", "__rshift__", "__rrshift__", "__irshift__", "__invert__"}
+_OPERATORS = {*_SHOWN, *_NAMED, *"""__and__ __eq__ __floordiv__ __iand__ __ilshift__ __invert__ __ior__ __irshift__
+    __ixor__ __lshift__ __or__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rshift__ __rsub__
+    __xor__""".split()}
 
 
 # ------------------------------------------------------------------ what tensors do by themselves
@@ -177,8 +186,8 @@ def _torch_function(cls, func, types, args=(), kwargs=None):
 def _of(cls, tensor):
     """A tensor of class `cls` that is in everything else the one given."""
     if not issubclass(cls, Tensor):
-        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make "
-                        "sure your class inherits from Tensor.")
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+                        "Make sure your class inherits from Tensor.")
     result = blank(cls)
     for name in ("array", "node", "_requires_grad", "version", "view_info"):
         setattr(result, name, getattr(tensor, name))
@@ -250,13 +259,23 @@ _MORE = {"": {"result_type", "can_cast", "promote_types"}, "autograd": {"backwar
 
 #: {function: {(room, name): Overridable}}; empty before `install`.
 _MADE = {}
-_LOCK = threading.RLock()
+
+
+class _Installation:
+    done, lock = False, threading.RLock()
+
+
+_installation = _Installation()
 
 
 def overridable(function: Callable, space: str | None = None, name: str | None = None) -> Overridable:
     """What stands for a public function or a method: for one of its names in a room, or in the first of them where it
     has that name (torch.nn.functional before torch), or any."""
     install()
+    return _found(function, space, name)
+
+
+def _found(function, space, name):
     made = _MADE.get(function) or {"": vars(Tensor)[function.__name__]}    # an in-place form may have several makers
     name = name or function.__name__
     for room in (space, "nn.functional", "linalg", ""):
@@ -267,14 +286,21 @@ def overridable(function: Callable, space: str | None = None, name: str | None =
 
 def install() -> None:
     """Lets overrides step in wherever public functions are called, from now on. A second call does nothing."""
-    if _MADE:
+    if _installation.done:
         return
-    with _LOCK:
-        if not _MADE:
+    with _installation.lock:
+        if not _installation.done:
             for space in _SPACES:
                 _make(space, importlib.import_module(f"{_PACKAGE}.{space}".rstrip(".")))
-            enter(list(sys.modules))
+            _enter(list(sys.modules))
             _install_methods()
+            _installation.done = True
+
+
+def enter(package: str) -> None:
+    """The same for a package of the library that may be loaded after it was done."""
+    if _installation.done:
+        _enter([name for name in sys.modules if name == package or name.startswith(package + ".")])
 
 
 def _make(space, module):
@@ -311,7 +337,7 @@ def _is_below(name, *rooms):
     return any([name == f"{_PACKAGE}.{room}" or name.startswith(f"{_PACKAGE}.{room}.") for room in rooms])
 
 
-def enter(names: Iterable[str]) -> None:
+def _enter(names):
     """Puts what stands for the public functions in the place of their names in modules: not in those that they are
     made of."""
     for name in names:
@@ -323,7 +349,7 @@ def enter(names: Iterable[str]) -> None:
         space = name.removeprefix(_PACKAGE).removeprefix(".") if name.startswith(_PACKAGE) else None
         for key, value in list(names.items()):
             if type(value) is FunctionType and value in _MADE and not (key[0] == "_" and _is_below(name, "nn")):
-                names[key] = overridable(value, space, key)
+                names[key] = _found(value, space, key)
 
 
 #: Attributes of Tensor that nobody overrides.
@@ -394,7 +420,7 @@ def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] |
     frame = sys._getframe(1)
     while frame.f_code is not function.__code__:
         frame = frame.f_back
-    caller = frame.f_back.f_globals.get("__name__", "")
+    caller = frame.f_back.f_globals["__name__"]
     return not _is_below(caller, "ops", "autograd", "nn.functional", "special", "linalg", "fft")
 
 
