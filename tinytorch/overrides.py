@@ -213,13 +213,14 @@ def get_overridable_functions() -> dict[Any, list[Callable]]:
 def _names():
     names = {}
     for space_name, space in spaces():
-        for name, value in vars(space).items():
+        for name, value in sorted(vars(space).items()):
             if isinstance(value, property):
                 names[value.__get__], names[value.__set__] = [f"{space_name}.{name}.{form}"
                                                               for form in ("__get__", "__set__")]
-            elif callable(value) and not (name.startswith("__") and space is not Tensor):
-                # the last room that has it
-                names[value] = value.label if getattr(value, "in_python", False) else f"{space_name}.{name}"
+            elif callable(value) and (space is Tensor or name[0] != "_"):
+                in_python = space is not Tensor and getattr(value, "in_python", False)
+                if name not in ("ndimension", "nelement"):     # which are dim and numel
+                    names[value] = value.label if in_python else f"{space_name}.{name}"
     return names
 
 

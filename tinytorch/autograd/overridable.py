@@ -144,11 +144,11 @@ class _Operator(_Method):
 NUMBERS = (bool, int, float, complex, np.generic)
 #: The method that handlers are told of where an operator is used, if it is another.
 _SHOWN = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
-          "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_",
-          "__ifloordiv__": "floor_divide_", "__mod__": "remainder", "__imod__": "remainder_", "__matmul__": "matmul",
-          "__imatmul__": "matmul", "__ge__": "ge", "__gt__": "gt", "__le__": "le", "__lt__": "lt", "__ne__": "ne",
-          "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__neg__": "neg",
-          "__pos__": "positive", "__abs__": "abs"}
+          "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__div__": "div", "__truediv__": "div",
+          "__itruediv__": "div_", "__ifloordiv__": "floor_divide_", "__mod__": "remainder", "__imod__": "remainder_",
+          "__matmul__": "matmul", "__imatmul__": "matmul", "__ge__": "ge", "__gt__": "gt", "__le__": "le",
+          "__lt__": "lt", "__ne__": "ne", "__rand__": "bitwise_and", "__ror__": "bitwise_or",
+          "__rxor__": "bitwise_xor", "__neg__": "neg", "__pos__": "positive", "__abs__": "abs"}
 #: Operators that are seen as what they are, but have kept another name.
 _NAMED = {"__pow__": "pow", "__ipow__": "pow_", "__rtruediv__": "__rdiv__"}
 _OPERATORS = {*_SHOWN, *_NAMED, *"""__and__ __eq__ __floordiv__ __iand__ __ilshift__ __invert__ __ior__ __irshift__
@@ -254,7 +254,7 @@ _NOT_PYTHON = set("""avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shu
 _UNSEEN = {"": {"broadcast_shapes", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range"},
            "nn.functional": {"sigmoid", "tanh"}}
 _OF_NO_TENSOR = {"tensor", "as_tensor"}
-_MORE = {"": {"result_type", "can_cast", "promote_types"}, "autograd": {"backward", "grad"},
+_MORE = {"": {"can_cast", "is_inference", "promote_types", "result_type"}, "autograd": {"backward", "grad"},
          "nn.init": {"uniform_", "normal_", "constant_", "kaiming_uniform_"}}
 
 #: {function: {(room, name): Overridable}}; empty before `install`.
@@ -311,7 +311,7 @@ def _make(space, module):
         made = _MADE.setdefault(function, {})
         in_python = key in _FUNCTIONAL if not space else space == "nn.functional" and key not in _NOT_PYTHON or (
             space in ("nn.init", "autograd"))
-        if not in_python and ("", key) in made:
+        if space == "nn.functional" and not in_python and ("", key) in made:
             made[space, key] = made["", key]   # torch has one, too
             continue
         where = {"": "torch.functional", "nn.functional": "torch.nn.functional"}.get(space) if in_python else None
@@ -381,7 +381,7 @@ def _install_methods():
             setattr(Tensor, name, _property(name, value.fget, value.fset, value.fdel))
         elif name[0] != "_":                   # the same of every tensor, unless one has its own
             setattr(Tensor, name, _property(name, _own_or(name, value), _setter_of_own(name)))
-    Tensor.__rdiv__ = Tensor.__rtruediv__
+    Tensor.__rdiv__, Tensor.ndimension, Tensor.nelement = Tensor.__rtruediv__, Tensor.dim, Tensor.numel
 
 
 def _own_or(name, value):
