@@ -37,7 +37,7 @@ def has_torch_function_unary(tensor: Any) -> bool:
 
 def has_torch_function_variadic(*args: Any) -> bool:
     """`has_torch_function` for arguments one by one."""
-    return bool(enabled() and overloaded(args)) or bool(modes())
+    return seen((args,), {}) is not None
 
 
 def handle_torch_function(public_api: Callable, relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any) -> Any:

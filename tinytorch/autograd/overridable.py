@@ -30,6 +30,7 @@ from .torch_function import (
     disabled,
     dispatch,
     overloaded,
+    overrides,
     seen,
     state,
 )
@@ -130,8 +131,9 @@ class _Operator(_Method):
         self.name = name
 
     def __call__(self, *args):
-        found = seen(args, {})
-        if found is None or not found and not isinstance(args[-1], (Tensor, *NUMBERS)):
+        found = seen(args[:1] if self.name == "__eq__" else args, {})      # which looks at its tensor alone
+        if found is None or not (self.in_python or self.name == "__eq__" or overrides(args[-1])
+                                 or isinstance(args[-1], (Tensor, *NUMBERS))):
             return self.__wrapped__(*args)
         func = vars(Tensor)[_SHOWN[self.name]] if self.name in _SHOWN else self
         try:
@@ -374,7 +376,8 @@ def _install_methods():
             continue
         if type(value) is FunctionType:
             kind = _Operator if name in _OPERATORS else _Method
-            made = kind(value, name, "torch.Tensor", name in _IN_PYTHON)
+            in_python = name in _IN_PYTHON
+            made = kind(value, name, "torch._tensor" if in_python else "torch.Tensor", in_python)
             setattr(Tensor, name, made)
             _MADE.setdefault(value, {})["Tensor", name] = made
         elif isinstance(value, property):
@@ -400,7 +403,7 @@ def _property(name, read, write=None, delete=None):
         def call(self, *value):
             if type(self) is Tensor and not state.modes or (found := seen((self, *value), {})) is None:
                 return plain(self, *value)
-            return dispatch(getattr(vars(Tensor)[name], form), found, (self, *value), {})
+            return dispatch(getattr(vars(Tensor)[name], form), found or [self], (self, *value), {})
         call.__name__, call.__doc__ = name, plain.__doc__
         return call
     return property(seen_as("__get__", read), write and seen_as("__set__", write),

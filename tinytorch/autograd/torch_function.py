@@ -156,12 +156,25 @@ def dispatch(func: Callable, found: list, args: tuple, kwargs: dict[str, Any], i
     for x in found:
         handler = x.__torch_function__
         if getattr(handler, "__self__", None) is x:
-            warnings.warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in "
-                          "future, please define it as a classmethod.", DeprecationWarning, stacklevel=3)
+            _warn_of_method(in_python)
         result = handler(*given)
         if result is not NotImplemented:
             return result
     raise TypeError(_nobody(func, types, mode, in_python))
+
+
+#: Whether it was warned of plain methods where torch does so in C++, once.
+_warned = []
+
+
+def _warn_of_method(in_python):
+    if in_python:
+        warnings.warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in "
+                      "future, please define it as a classmethod.", DeprecationWarning, stacklevel=4)
+    elif not _warned:
+        _warned.append(True)
+        warnings.warn("Defining your `__torch_function__` as a plain method is deprecated and will be an error in "
+                      "future, please define it as a classmethod.", stacklevel=4)
 
 
 def _nobody(func, types, mode, in_python):
