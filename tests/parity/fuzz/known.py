@@ -138,7 +138,10 @@ KNOWN = [
      "another of two refusals comes first"),
     ((r"(?s)Norm\w*\([^\n]*eps=0\..*float16", "^g = "), "value", r"result: np\.float(16|32)\((-?\d\.?\d?)\S* for "
      r"np\.float(16|32)\(\2", "divided by the deviation of equal numbers that rounding left"),
-    ((r"\.unfold\(", "index_reduce_"), "value", "", "which of several writes to one place comes last"),
+    ((r"\.unfold\(", r"(index_\w+|scatter\w*|put)_\("), "value", "", "of a tensor whose elements overlap every place "
+     "is written anew here, and the last write counts"),
+    (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
+     "refusals comes first"),
     (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "
      "hangs on their order"),
     ((r"T\.dist\(", "^g"), "value", r"nan.* for np\.\w+\(", "as before"),
