@@ -299,7 +299,8 @@ def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tenso
         pair[k] = found
     rest = iter([d for d in range(ndim) if d not in pair[0]])
     placed = dict(zip(pair[1], pair[0]))
-    return _permute(input, tuple([placed[i] if i in placed else next(rest) for i in range(ndim)]))
+    order = tuple([placed[i] if i in placed else next(rest) for i in range(ndim)])
+    return _permute(input, order) if ndim else input.alias()
 
 
 @public(method=True)
