@@ -21,6 +21,7 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
 from .legacy import *
+from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
                             strided)
 from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
@@ -116,12 +117,7 @@ chalf, cfloat, cdouble = complex32, complex64, complex128
 _LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "jit",
           "masked", "mps", "multiprocessing", "profiler", "signal", "special", "vision", "viz", "xpu")
 
-
-def __getattr__(name):
-    if name in _LATER:
-        import importlib
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = _namespace(__name__, _LATER)
 
 
 def __dir__():

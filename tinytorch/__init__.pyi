@@ -26,6 +26,7 @@ from . import jit as jit
 from . import lazy as lazy
 from . import linalg as linalg
 from . import masked as masked
+from . import missing as missing
 from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn

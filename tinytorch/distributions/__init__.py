@@ -5,6 +5,7 @@
 >>> m.sample((3,)).shape, m.log_prob(torch.zeros(2))
 (torch.Size([3, 2]), tensor([-0.9189, -0.9189]))
 """
+from ..missing import namespace as _namespace
 from . import constraints, kl_pairs, transforms
 from .bernoulli import Bernoulli
 from .beta import Beta
@@ -60,3 +61,5 @@ __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Co
            "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical",
            "StudentT", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart", "biject_to",
            "kl_divergence", "register_kl", "transform_to", *transforms.__all__]
+
+__getattr__ = _namespace(__name__)
