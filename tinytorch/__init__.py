@@ -114,8 +114,9 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "jit",
-          "masked", "mps", "multiprocessing", "profiler", "signal", "special", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "functional",
+          "jit", "masked", "mps", "multiprocessing", "profiler", "quasirandom", "signal", "special", "testing",
+          "vision", "viz", "xpu")
 
 __getattr__ = _namespace(__name__, _LATER)
 

@@ -22,6 +22,7 @@ from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
 from . import func as func
+from . import functional as functional
 from . import jit as jit
 from . import lazy as lazy
 from . import linalg as linalg
@@ -32,12 +33,14 @@ from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import optim as optim
 from . import profiler as profiler
+from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
 from . import signal as signal
 from . import special as special
 from . import storage as storage
+from . import testing as testing
 from . import types as types
 from . import utils as utils
 from . import version as version
