@@ -120,6 +120,8 @@ def _pair(actual, expected, path, options):
         return lambda: _compare_identity(bool(actual), bool(expected), "Booleans"), ()     # torch names no item
     if all([isinstance(x, (int, float, complex, np.number)) for x in both]):
         numbers = [x.item() if isinstance(x, np.number) else x for x in both]
+        if bool in map(type, numbers):
+            raise _Different(RuntimeError, f"{actual!r} and {expected!r} cannot be compared: one is a bool")
         tolerances = _tolerances(options, path, *[_OF_NUMBERS[type(x)] for x in numbers])
         return lambda: _compare_numbers(*numbers, *tolerances, options), path
     related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
