@@ -34,7 +34,7 @@ def _trees(torch):
 
 
 def _said(module, call):
-    """The error's type and words, torch's names in place of ours; nothing but the type where torch did not foresee it."""
+    """The error's type and words, torch's names in place of ours; the type alone where torch foresaw nothing."""
     try:
         return call(module.testing)
     except Exception as error:
