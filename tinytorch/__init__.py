@@ -38,6 +38,7 @@ from .ops.elementwise.complex import _conj, _neg_view
 from .ops.nn.conv import *
 from .ops.creation.factories import *
 from .ops.creation.buffers import *
+from .ops.creation.dlpack import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
 from .ops.fft.stft import *
