@@ -7,9 +7,10 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 from opcode import opname
+from typing import Any
 
 
-def namespace(module: str, later: Sequence[str] = ()) -> Callable[[str], object]:
+def namespace(module: str, later: Sequence[str] = ()) -> Callable[[str], Any]:
     """The `__getattr__` of the module of that name, which loads its parts `later` when they are first asked for.
 
     For any other name it raises AttributeError, or ImportError in `from module import name`, whose words say where

@@ -14,8 +14,8 @@ FLOORS = [
     "arguments data random printing types",
     "autograd",
     "ops",
-    "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional "
-    "quasirandom testing",
+    "storage legacy runtime overrides _C",
+    "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
     "nn func jit distributed",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",
     "distributions vision viz",

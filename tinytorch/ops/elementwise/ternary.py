@@ -126,7 +126,10 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
     exact = None                               # by a single weight the result may be cast
     if isinstance(weight, Tensor):
         exact = FOUND if weight.array.ndim else None
-        weight = weight.to(input.dtype)
+        d = result_dtype((input, weight))      # of another dtype is only a weight without dimensions
+        if d is dt.complex32:
+            raise not_implemented("lerp_kernel_tensor", d)
+        input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]
     elif isinstance(weight, complex) and not input.is_complex():
         wide = np.float64 if input.array.dtype == np.float64 else np.float32
         weight = stored_as(weight, np.dtype(wide)).item()      # refuses an imaginary part
