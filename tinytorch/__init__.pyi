@@ -22,22 +22,26 @@ from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
 from . import func as func
+from . import functional as functional
 from . import jit as jit
 from . import lazy as lazy
 from . import linalg as linalg
 from . import masked as masked
+from . import missing as missing
 from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
+from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
 from . import signal as signal
 from . import special as special
 from . import storage as storage
+from . import testing as testing
 from . import types as types
 from . import utils as utils
 from . import version as version
@@ -660,6 +664,7 @@ def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) ->
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def frac_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def frexp(input: Tensor, *, out: Tensors | None = None) -> Any: ...
+def from_dlpack(ext_tensor: Any, *, device: Device = ..., copy: _bool | None = None) -> Tensor: ...
 def from_numpy(ndarray: Any, /) -> Tensor: ...
 def frombuffer(
     buffer: Any,
@@ -1615,6 +1620,7 @@ def tensordot(a: Tensor, b: Tensor, dims: _int | Ints | Tensor = 2, out: Tensor 
 def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor: ...
 def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor: ...
 def tile(input: Tensor, dims: Ints) -> Tensor: ...
+def to_dlpack(data: Tensor) -> Any: ...
 def topk(
     input: Tensor,
     k: _int,

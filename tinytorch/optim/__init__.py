@@ -1,4 +1,5 @@
 """torch.optim: optimisers and learning rate schedules."""
+from ..missing import namespace as _namespace
 from . import lr_scheduler
 from .adadelta import Adadelta
 from .adagrad import Adagrad
@@ -10,3 +11,5 @@ from .rmsprop import RMSprop
 from .sgd import SGD
 
 __all__ = ["Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Optimizer", "RMSprop", "SGD", "lr_scheduler"]
+
+__getattr__ = _namespace(__name__)
