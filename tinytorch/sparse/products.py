@@ -1,0 +1,215 @@
+"""Products of matrices of which one is sparse."""
+from __future__ import annotations
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..errors import C_NAMES, type_name
+from ..memory_format import sparse_coo, sparse_csc, sparse_csr
+from ..tensor import Tensor
+from . import kernels
+from .arithmetic import plain_times, plus, times, transposed
+from .array import SparseArray
+from .conversion import coalesced, detached, masked_by
+from .tensor import is_sparse, of_sparse, sparse_op
+
+
+def adjoint(x):
+    """The conjugate transpose of a matrix, dense or sparse."""
+    if is_sparse(x):
+        array = x.array if isinstance(x, Tensor) else x
+        if not dt.is_complex(array.dtype):
+            return transposed(x, (1, 0))
+        x = array.with_values(array.values.conj())
+        return transposed(x, (1, 0))
+    return x.T.conj()
+
+
+def _product(a, b):
+    """The arrays' product; sparse if both are."""
+    if not isinstance(a, SparseArray):         # (b^T a^T)^T
+        return np.ascontiguousarray(_by_rows(b.transposed((1, 0)), np.ascontiguousarray(a.T)).T)
+    return _sparse_product(a, b) if isinstance(b, SparseArray) else _by_rows(a, b)
+
+
+def _rows_of(a):
+    """(where the rows begin, columns, values) of a matrix."""
+    if a.layout is sparse_csr:
+        return *a.plan, a.values
+    rows, columns = a.indices
+    values = a.values
+    if a.layout is sparse_csc or not a.coalesced and (rows[1:] < rows[:-1]).any():
+        order = np.argsort(rows, kind="stable")
+        rows, columns, values = rows[order], columns[order], values[order]
+    return kernels.row_starts(rows, a.shape[0]), columns, values
+
+
+def _by_rows(a, dense):
+    if dense.ndim == 1:
+        return kernels.product(*_rows_of(a), dense[:, None])[:, 0]
+    return kernels.product(*_rows_of(a), dense)
+
+
+def _sparse_product(a, b):
+    """The product of two sparse matrices: every element of a row times the row of the other that it picks."""
+    starts, inner, values = _rows_of(b.as_coalesced())
+    c = a.as_coalesced()
+    rows, columns = c.indices
+    counts = np.diff(starts)[columns]
+    element = np.repeat(np.arange(c.nnz), counts)
+    at = np.arange(len(element)) - np.repeat(np.cumsum(counts) - counts, counts) + starts[columns][element]
+    terms = dt.narrowed(dt.widened(c.values[element]) * dt.widened(values[at])) if c.dtype.kind == dt.WIDENED \
+        else c.values[element] * values[at]
+    found = SparseArray(sparse_coo, np.stack([rows[element], inner[at]]), terms, (a.shape[0], b.shape[1]))
+    return found.as_coalesced().as_layout(a.layout if a.layout is b.layout else sparse_coo)
+
+
+def _matrix_product(a, b):
+    """a @ b, recorded or of arrays, whichever is sparse."""
+    return product(a, b) if is_sparse(a) or is_sparse(b) else a @ b
+
+
+@sparse_op("mm", input=lambda g, mat2: _matrix_product(g, adjoint(mat2)),
+           mat2=lambda g, input: _matrix_product(adjoint(input), g))
+def product(input, mat2):
+    return _product(input, mat2)
+
+
+def _outer(g, vec):
+    return g[:, None] * vec
+
+
+@sparse_op("mv", input=lambda g, vec: _outer(g, vec.conj()), vec=lambda g, input: vector_product(adjoint(input), g))
+def vector_product(input, vec):
+    return _product(input, vec)
+
+
+def _in_pattern(x, like):
+    """A sparse matrix with zeros where another one has no elements."""
+    ones = like.as_coalesced() if not isinstance(like, Tensor) else like.array.as_coalesced()
+    return _zeroed(x, ones)
+
+
+@sparse_op("sparse_mask", input=lambda g, like: _zeroed(g, like))
+def _zeroed(input, like):
+    c = input.as_coalesced()
+    there = like.at(c.keys())[1]
+    return c.with_values(np.where(there, c.values, np.zeros((), c.dtype)))
+
+
+@sparse_op("sparse_sparse_matmul", input=lambda g, input, other: _in_pattern(product(g, adjoint(other)), input),
+           other=lambda g, input, other: _in_pattern(product(adjoint(input), g), other))
+def _product_of_sparse(input, other):
+    return _product(input, other)
+
+
+def _addmm(input, mat1, mat2, beta, alpha):
+    result = _product(mat1, mat2)
+    if alpha != 1:
+        result = plain_times(result, alpha)
+    if beta == 0:
+        return result
+    return plus(input if beta == 1 else plain_times(input, beta), result)
+
+
+def _scaled(x, number):
+    return x if number == 1 else times(x, number)
+
+
+@sparse_op("sparse_addmm", input=lambda g, beta: _scaled(g, beta),
+           mat1=lambda g, mat1, mat2, alpha: _scaled(masked_by(_matrix_product(g, adjoint(mat2)), coalesced(detached(
+               mat1))), alpha) if is_sparse(mat1) else _scaled(_matrix_product(g, adjoint(mat2)), alpha),
+           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+def _sparse_addmm(input, mat1, mat2, beta, alpha):
+    return _addmm(input, mat1, mat2, beta, alpha)
+
+
+@sparse_op("addmm", input=lambda g, beta: _scaled(g, beta),
+           mat1=lambda g, mat2, alpha: _scaled(_matrix_product(g, adjoint(mat2)), alpha),
+           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+def _plain_addmm(input, mat1, mat2, beta, alpha):
+    return _addmm(input, mat1, mat2, beta, alpha)
+
+
+# ------------------------------------------------------------------ the functions
+def _check(a, b):
+    for name, x in (("self", a), ("mat2", b)):
+        if x.array.ndim != 2:
+            raise RuntimeError(f"mm: expected {name} to be a matrix, but got a tensor of {x.array.ndim} dimensions")
+        if is_sparse(x) and x.array.dense_dim:
+            raise NotImplementedError("tinytorch has no product of sparse matrices with dense dimensions")
+    (n, k), (m, p) = a.array.shape, b.array.shape
+    if k != m:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {m}x{p})")
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
+                           f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
+
+
+def _without_out(out):
+    if out is not None:
+        raise NotImplementedError("tinytorch has no out= of products of sparse matrices")
+
+
+@of_sparse("mm", "spmm")
+def mm(input, mat2, *, out=None):
+    _without_out(out)
+    _check(input, mat2)
+    return product(input, mat2)
+
+
+@of_sparse("mv")
+def mv(input, vec, *, out=None):
+    _without_out(out)
+    if not is_sparse(input) or is_sparse(vec):
+        raise NotImplementedError("tinytorch has products of sparse matrices and dense vectors only")
+    if input.array.ndim != 2 or vec.array.ndim != 1:
+        raise RuntimeError(f"mv: Expected a matrix and a vector, but got {input.array.ndim}-D and {vec.array.ndim}-D")
+    if input.array.shape[1] != vec.array.shape[0]:
+        raise RuntimeError(f"mv: expected self.size(-1) == vec.size(-1), but got {input.array.shape[1]} and "
+                           f"{vec.array.shape[0]}")
+    if input.array.dtype != vec.array.dtype:
+        raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(vec)}")
+    return vector_product(input, vec)
+
+
+@of_sparse("matmul", "__matmul__")
+def matmul(input, other, *, out=None):
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    if other.array.ndim == 1:
+        return mv(input, other, out=out)
+    return mm(input, other, out=out)
+
+
+@of_sparse("__rmatmul__")
+def rmatmul(input, other):
+    return matmul(other, input) if isinstance(other, Tensor) else NotImplemented
+
+
+@of_sparse("addmm")
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    return _added(_plain_addmm, input, mat1, mat2, beta, alpha, out)
+
+
+def _added(primitive, input, mat1, mat2, beta, alpha, out=None):
+    _without_out(out)
+    _check(mat1, mat2)
+    if is_sparse(input) or is_sparse(mat1) and is_sparse(mat2):
+        raise NotImplementedError("tinytorch has addmm of a dense tensor and a product with one sparse matrix only")
+    return primitive(input.expand(mat1.array.shape[0], mat2.array.shape[1]), mat1, mat2, beta, alpha)
+
+
+def sparse_mm(mat1, mat2):
+    _check(mat1, mat2)
+    if is_sparse(mat1) and is_sparse(mat2):
+        return _product_of_sparse(mat1, mat2)
+    if not is_sparse(mat1) and not is_sparse(mat2):
+        raise RuntimeError("sparse.mm: expected one of the matrices to be sparse")
+    return _sparse_addmm(None, mat1, mat2, 0, 1)
+
+
+def sparse_addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
+    if not is_sparse(mat1) and not is_sparse(mat2):
+        raise RuntimeError("sparse.addmm: expected one of the matrices to be sparse")
+    return _added(_sparse_addmm, mat, mat1, mat2, beta, alpha)
