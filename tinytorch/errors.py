@@ -59,4 +59,4 @@ def refuse_sparse(function, x):
 
 def layout_expected(function, kind, x):
     """The RuntimeError of a function for tensors of another layout than that of `x`."""
-    return RuntimeError(f"{function} expected sparse {kind}tensor layout but got {LAYOUT_NAMES[x.layout]}")
+    return RuntimeError(f"{function} expected {kind}tensor layout but got {LAYOUT_NAMES[x.layout]}")

@@ -42,7 +42,8 @@ def is_widened(g: Gradient | None) -> bool:
 
 def plus(a: Gradient, b: Gradient) -> Gradient:
     """The sum of two gradients."""
-    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a):
+    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a) or above.sparse_array in (
+            a.__class__, b.__class__):
         total = a + b
         if isinstance(total, Tensor) and total.array.strides != a.array.strides:
             total.array = operand_order(total.array, a.array, b.array)         # torch goes by the first one
@@ -69,9 +70,13 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
     leaf.grad is to have, None for that of `g`."""
     if not leaf._requires_grad:
         return                                 # taken out of the graph since
-    array = g.array if isinstance(g, Tensor) else g if g.__class__ is np.ndarray else _array(g)
-    if array.__class__ is above.sparse_array:
-        return _accumulate_sparse(leaf, g if isinstance(g, Tensor) and create_graph else array.tensor(), create_graph)
+    if g.__class__ is np.ndarray:
+        array = g
+    else:
+        array = g.array if isinstance(g, Tensor) else g if g.__class__ is above.sparse_array else np.asarray(g)
+        if array.__class__ is above.sparse_array:
+            return _accumulate_sparse(leaf, g if isinstance(g, Tensor) and create_graph else array.tensor(),
+                                      create_graph)
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
         g = array = dt.cast(array, dtype)
@@ -100,10 +105,6 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         grad.version[0] += 1
 
 
-def _array(g):
-    return g if g.__class__ is above.sparse_array else np.asarray(g)
-
-
 def _accumulate_sparse(leaf, g, create_graph):
     """Add a sparse gradient to leaf.grad: in place, whether that is sparse or dense."""
     grad = leaf._grad
@@ -112,7 +113,7 @@ def _accumulate_sparse(leaf, g, create_graph):
     elif create_graph:
         leaf._grad = grad + g
     elif grad.array.__class__ is above.sparse_array:
-        grad.array = grad.array + g.array
+        grad.array = g.array + grad.array      # which adds in the other order: see SparseArray
         grad.version[0] += 1
     else:
         g.array.added_to(grad.array)

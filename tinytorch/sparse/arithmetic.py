@@ -4,11 +4,12 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes as dt
+from ..autograd.grad_mode import mode
 from ..autograd.promotion import NUMBERS, check_broadcast
 from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from .array import SparseArray, added
-from .tensor import SparseTensor, as_tensor, is_sparse, of_sparse, sparse_op, wrap_sparse
+from .tensor import SparseTensor, as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
 
 
 def _of_values(array, function):
@@ -19,7 +20,9 @@ def _of_values(array, function):
 # ------------------------------------------------------------------ products
 def times(a, b):
     """a * b, of arrays or tensors, one of them perhaps a number."""
-    return _mul(a, b) if is_sparse(a) or is_sparse(b) else a * b
+    if is_sparse(a) or is_sparse(b):
+        return _mul(a, b)
+    return plain_times(a, b) if isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) else a * b
 
 
 def plain_times(a, number):
@@ -201,6 +204,23 @@ def _sign(x):
     return as_tensor(found) if isinstance(x, Tensor) else found
 
 
+def _of_zero(name):
+    @of_sparse(name)
+    def function(input, *, out=None):
+        _without_out(name, out)
+        if mode.grad and input._requires_grad:
+            raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
+        array = input.array.as_coalesced() if input.is_sparse else input.array
+        return wrap_sparse(_of_values(array, getattr(Tensor, name)))
+    return function
+
+
+for _name in ("asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf",
+              "isnan", "isneginf", "isposinf", "log1p", "rad2deg", "round", "sgn", "sign", "signbit", "sin", "sinh",
+              "sqrt", "square", "tan", "tanh", "trunc"):
+    _of_zero(_name)
+
+
 @of_sparse("abs", "absolute", "__abs__")
 def absolute(input, *, out=None):
     _without_out("abs", out)
@@ -265,6 +285,11 @@ def t(input):
         raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
                            f"{input.array.sparse_dim} sparse and {input.array.dense_dim} dense dimensions")
     return _t(input, tuple(range(input.array.ndim))[::-1])
+
+
+@of_primitive("_permute")
+def _permute_of_op(input, dims):
+    return permute(input, *dims)
 
 
 @of_sparse("permute")

@@ -5,13 +5,11 @@ NotImplementedError, so that a function for ndarrays which is given one says so.
 """
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 from .. import dtypes as dt
 from ..errors import refuse_sparse
-from ..memory_format import sparse_coo, sparse_csr
+from ..memory_format import sparse_coo, sparse_csc, sparse_csr
 from . import kernels
 
 
@@ -59,7 +57,11 @@ class SparseArray:
     def __array__(self, *args, **kwargs):
         refuse_sparse("__array__", self)
 
+    strides = ()               # a dense gradient of a sparse leaf has its own
+
     def __array_function__(self, function, types, args, kwargs):
+        if function is np.empty_like and args[0] is self:
+            return np.empty(self.shape, args[1] if len(args) > 1 else self.dtype)
         refuse_sparse(function.__name__, self)
 
     def __getattr__(self, name):
@@ -71,8 +73,8 @@ class SparseArray:
         refuse_sparse("__getitem__", self)
 
     def __add__(self, other):
-        if isinstance(other, SparseArray):
-            return added(self, other)
+        if isinstance(other, SparseArray):     # of two gradients torch puts the one that comes later first
+            return added(other, self)
         return self.added_to(other)
 
     __radd__ = __add__
@@ -172,7 +174,6 @@ class SparseArray:
         """The dimensions in another order; dense ones stay behind the sparse ones."""
         shape, k = [self.shape[d] for d in dims], self.sparse_dim
         if self.layout is not sparse_coo:
-            from ..memory_format import sparse_csc
             other = sparse_csc if self.layout is sparse_csr else sparse_csr
             return SparseArray(other, self.plan, self.values, shape) if list(dims) == [1, 0] else self
         values = self.values.transpose(0, *[d - k + 1 for d in dims[k:]])
@@ -198,8 +199,3 @@ def added(a, b):
     pairs = np.flatnonzero(partner >= 0)
     kernels.add_places(picked, pairs, values[partner[pairs]])
     return SparseArray(sparse_coo, indices[:, places], picked, a.shape)
-
-
-def same_places(a, b):
-    return a.layout is b.layout and all(map(operator.is_, *[
-        x.plan if isinstance(x.plan, tuple) else (x.plan,) for x in (a, b)]))

@@ -141,7 +141,7 @@ def masked_by(input, mask):
 # ------------------------------------------------------------------ methods of tensors
 def _check_coo(function, self, kind="sparse coordinate "):
     if self.layout is not sparse_coo:
-        raise RuntimeError(f"{function} expected {kind}tensor layout but got {LAYOUT_NAMES[self.layout]}")
+        raise layout_expected(function, kind, self)
 
 
 def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
@@ -275,7 +275,17 @@ def _part(name, layout, kind, i):
     return part
 
 
+def sparse_mask(self, mask):
+    if not is_sparse(mask):
+        raise layout_expected("sparse_mask", "sparse ", mask)
+    if self.array.shape != mask.array.shape:
+        raise RuntimeError("sparse_mask(): the shape of self and mask must match, but got "
+                           f"{list(self.array.shape)} and {list(mask.array.shape)}")
+    return masked_by(self, mask)
+
+
 METHODS = {
+    "sparse_mask": sparse_mask,
     "to_sparse": to_sparse, "to_sparse_coo": to_sparse_coo, "to_sparse_csr": to_sparse_csr,
     "to_sparse_csc": to_sparse_csc, "to_dense": to_dense, "coalesce": coalesce, "is_coalesced": is_coalesced,
     "indices": indices, "values": values, "_indices": plain_indices, "_values": plain_values, "_nnz": nnz,

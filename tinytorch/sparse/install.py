@@ -1,12 +1,15 @@
 """What functions of torch do when an argument is sparse, put where they look."""
 import re
 
+from .. import dtypes as dt
 from ..autograd import above
 from ..autograd.public import TABLE
+from ..memory_format import LAYOUT_NAMES
 from ..tensor import Tensor
+from . import products, reduction, structure           # noqa: F401: they enter their functions
 from .arithmetic import permute, to
 from .array import SparseArray
-from .tensor import FUNCTIONS, SparseTensor, dispatch
+from .tensor import FUNCTIONS, PRIMITIVES, SparseTensor, dispatch
 from .text import sparse_text
 
 #: Public functions that look at nothing but shape, dtype and graph, and do with a sparse tensor what they always do.
@@ -23,6 +26,26 @@ def _method(name, function):
     return method
 
 
+_CASTS = {"bool": dt.bool, "byte": dt.uint8, "char": dt.int8, "short": dt.int16, "int": dt.int32, "long": dt.int64,
+          "half": dt.float16, "bfloat16": dt.bfloat16, "float": dt.float32, "double": dt.float64,
+          "chalf": dt.complex32, "cfloat": dt.complex64, "cdouble": dt.complex128}
+
+
+def _cast(name, dtype):
+    def method(self, *, memory_format=None):
+        return self.to(dtype)
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def _type(self, dtype=None, non_blocking=False):
+    if dtype is not None:
+        return self.to(getattr(dtype, "dtype", dtype))
+    if not self.is_sparse:
+        raise RuntimeError(f"Unimplemented backend {LAYOUT_NAMES[self.layout]}CPU")
+    return f"torch.sparse.{self.dtype.tensor_type}"
+
+
 def install():
     """Gives SparseTensor the methods of all public functions, and tells autograd who computes with sparse arguments."""
     names = {name: record.name for record in TABLE.values() for name in record.methods}
@@ -33,4 +56,11 @@ def install():
     SparseTensor.to, SparseTensor.__repr__ = to, lambda self, *, tensor_contents=None: sparse_text(self)
     SparseTensor.T = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
     SparseTensor.mT = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
-    above.sparse, above.sparse_array = dispatch, SparseArray
+    for name, dtype in _CASTS.items():
+        setattr(SparseTensor, name, _cast(name, dtype))
+    SparseTensor.type_as = lambda self, other: self.to(other.dtype)
+    SparseTensor.type = _type
+    for name in ("new_ones", "new_zeros", "new_empty", "new_full", "new_tensor", "new_empty_strided", "contiguous", "storage",
+                 "untyped_storage", "view", "expand", "repeat", "resize_", "set_", "share_memory_"):
+        setattr(SparseTensor, name, _method(name, name))
+    above.sparse, above.sparse_primitive, above.sparse_array = dispatch, PRIMITIVES.get, SparseArray

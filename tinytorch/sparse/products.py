@@ -6,12 +6,12 @@ import numpy as np
 from .. import dtypes as dt
 from ..errors import C_NAMES, type_name
 from ..memory_format import sparse_coo, sparse_csc, sparse_csr
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from . import kernels
 from .arithmetic import plain_times, plus, times, transposed
 from .array import SparseArray
 from .conversion import coalesced, detached, masked_by
-from .tensor import is_sparse, of_sparse, sparse_op
+from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
 
 
 def adjoint(x):
@@ -61,12 +61,14 @@ def _sparse_product(a, b):
     terms = dt.narrowed(dt.widened(c.values[element]) * dt.widened(values[at])) if c.dtype.kind == dt.WIDENED \
         else c.values[element] * values[at]
     found = SparseArray(sparse_coo, np.stack([rows[element], inner[at]]), terms, (a.shape[0], b.shape[1]))
-    return found.as_coalesced().as_layout(a.layout if a.layout is b.layout else sparse_coo)
+    return found.as_coalesced().as_layout(sparse_coo if a.layout is sparse_coo else sparse_csr)
 
 
 def _matrix_product(a, b):
     """a @ b, recorded or of arrays, whichever is sparse."""
-    return product(a, b) if is_sparse(a) or is_sparse(b) else a @ b
+    if is_sparse(a) or is_sparse(b):
+        return product(a, b)
+    return (wrap(a) @ wrap(b)).array if isinstance(a, np.ndarray) else a @ b
 
 
 @sparse_op("mm", input=lambda g, mat2: _matrix_product(g, adjoint(mat2)),
@@ -76,7 +78,7 @@ def product(input, mat2):
 
 
 def _outer(g, vec):
-    return g[:, None] * vec
+    return (wrap(g[:, None]) * wrap(vec)).array if isinstance(g, np.ndarray) else g[:, None] * vec
 
 
 @sparse_op("mv", input=lambda g, vec: _outer(g, vec.conj()), vec=lambda g, input: vector_product(adjoint(input), g))
@@ -185,6 +187,18 @@ def matmul(input, other, *, out=None):
 @of_sparse("__rmatmul__")
 def rmatmul(input, other):
     return matmul(other, input) if isinstance(other, Tensor) else NotImplemented
+
+
+@of_primitive("_linear")
+def _linear_of_op(input, weight, bias):
+    result = product(input.reshape(-1, input.array.shape[-1]), transposed(weight, (1, 0)))
+    result = result.reshape(*input.array.shape[:-1], weight.array.shape[0])
+    return result if bias is None else result + bias
+
+
+@of_primitive("_addmm")
+def _addmm_of_op(beta, alpha, input, mat1, mat2):
+    return addmm(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 @of_sparse("addmm")

@@ -76,14 +76,12 @@ class SparseTensor(Tensor):
         return self.array.copy()
 
     def __reduce_ex__(self, protocol):
-        return _rebuilt, (self.array.layout, self.array.plan, self.array.values, self.array.shape,
-                          self.array.coalesced, self.requires_grad)
+        array = self.array                     # whether it requires gradients is lost, as in torch
+        return _rebuilt, (array.layout, array.plan, array.values, array.shape, array.coalesced)
 
 
-def _rebuilt(layout, plan, values, shape, coalesced, tracked):
-    tensor = wrap_sparse(SparseArray(layout, plan, values, shape, coalesced))
-    tensor._requires_grad = tracked
-    return tensor
+def _rebuilt(*parts):
+    return wrap_sparse(SparseArray(*parts))
 
 
 def wrap_sparse(array: SparseArray) -> SparseTensor:
@@ -106,6 +104,7 @@ def sparse_op(name: str, **rules: Callable) -> Callable:
     """Decorator: as `op` of autograd, for operations that take or give sparse arrays."""
     def decorate(forward):
         o = Op(forward, name, rules=rules)
+        o.converts = True                      # the rules take records as they are
 
         def call(*args: Any) -> Any:
             places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
@@ -158,6 +157,19 @@ def of_sparse(*names: str) -> Callable[[Callable], Callable]:
     def decorate(function):
         for name in names:
             FUNCTIONS[name] = function
+        return function
+    return decorate
+
+
+#: The name of the forward of a primitive, which public functions call without a check -> what it does if an argument
+#: is sparse.
+PRIMITIVES: dict[str, Callable] = {}
+
+
+def of_primitive(name: str) -> Callable[[Callable], Callable]:
+    """Decorator: what the primitive of this name does if an argument is sparse."""
+    def decorate(function):
+        PRIMITIVES[name] = function
         return function
     return decorate
 
