@@ -12,8 +12,8 @@ import numpy as np
 
 from . import dtypes as dt
 from .device import device
-from .memory_format import LAYOUT_NAMES, layout, sparse_coo
 from .lazy import seen
+from .memory_format import LAYOUT_NAMES, layout, sparse_coo
 from .nn.parameter import Parameter
 from .sparse.public import sparse_compressed_tensor, sparse_coo_tensor
 from .tensor import Size, Tensor, own_attributes, wrap

@@ -13,7 +13,7 @@ FLOORS = [
     "kernels",
     "arguments data random printing types",
     "autograd",
-    "ops",
+    "ops sparse",
     "storage legacy runtime compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked",
     "nn func jit distributed",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",

@@ -2,7 +2,7 @@
 
 stack, relaid, without_part    of ops/layout
 sparse, sparse_primitive       sparse/install.py: (name, arguments, keywords) of a public function of which one is
-                               sparse -> what it does; the name of a primitive -> the function for such arguments
+                               sparse -> what it does; the same for (primitive, arguments, the error if there is none)
 sparse_array                   what a sparse tensor has for an ndarray: SparseArray
 custom                         func/custom.py: a Function under torch.func's transforms
 module                         nn/modules/module.py: the class Module

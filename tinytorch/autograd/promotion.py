@@ -319,10 +319,7 @@ def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Excepti
     if not isinstance(error, TypeError):
         raise refusal(error) from None
     if isinstance(error, SparseOperandError):
-        function = above.sparse_primitive(o.forward.__name__)
-        if function is None:
-            raise error
-        return function(*args)
+        return above.sparse_primitive(o, args, error)
     records = [x.array.dtype for x in args if isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED]
     converted_already = o.computes_in == dt.DIFFERENTIABLE
     if records and dt.BFLOAT16 not in records and not (converted_already and records[0] in o.stored):

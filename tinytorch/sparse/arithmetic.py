@@ -56,10 +56,10 @@ def _of_both(a, b):
         raise RuntimeError(f"mul: expected 'self' and 'other' to have same sizes when both are sparse, but {a.shape} "
                            f"!= {b.shape}" if 0 in (a.ndim, b.ndim) else
                            "tinytorch has no product of sparse tensors of different shapes")
-    if b.coalesced is False and a.coalesced:
+    if not b.coalesced and a.coalesced:        # the places of the one that is not coalesced, whether both have them
         a, b = b, a
     values, there = b.at(a.keys())
-    if not there.all():
+    if a.coalesced and not there.all():
         indices = a.indices[:, there]
         found = SparseArray(sparse_coo, indices, a.values[there], a.shape, a.coalesced)
         a, values = found if a.layout is sparse_coo else found.as_layout(a.layout), values[there]
@@ -98,7 +98,9 @@ def div(input, other, *, rounding_mode=None, out=None):
     if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
     if not is_sparse(input) or isinstance(other, Tensor) and (is_sparse(other) or other.array.ndim):
-        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+        shape = list(other.array.shape) if isinstance(other, Tensor) else []
+        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+                           f"{shape} for divisor)")
     return _div(input, other)
 
 
@@ -149,8 +151,8 @@ def _sum(primitive, name, input, other, alpha):
         raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(input.array.shape)} != "
                            f"{list(other.array.shape)}" if is_sparse(input) else
                            f"add: expected 'self' to have same size as 'other', but self has size "
-                           f"{list(input.array.shape)} while other has size {list(other.array.shape)} (FYI: dense-sparse "
-                           "addition does not currently support broadcasting)")
+                           f"{list(input.array.shape)} while other has size {list(other.array.shape)} (FYI: dense-"
+                           "sparse addition does not currently support broadcasting)")
     return primitive(input, other, alpha)
 
 
@@ -238,7 +240,7 @@ def power(input, exponent, *, out=None):
     if not isinstance(exponent, NUMBERS) or not is_sparse(input):
         raise NotImplementedError("tinytorch has powers of sparse tensors with a number as exponent only")
     if exponent == 0:
-        raise RuntimeError("pow: expected exponent to be non-zero for sparse tensors")
+        raise RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
     return _pow(input, exponent)
 
 
@@ -271,17 +273,26 @@ def _checked_order(input, dims):
     return dims
 
 
+@of_primitive("_swapped")
 @of_sparse("transpose", "swapaxes", "swapdims")
 def transpose(input, dim0, dim1):
     a, b = check_dim(dim0, input.array.ndim), check_dim(dim1, input.array.ndim)
+    if a != b and max(a, b) >= input.array.sparse_dim:
+        raise RuntimeError("sparse transpose: transposed dimensions must be sparse Got sparse_dim: "
+                           f"{input.array.sparse_dim}, d0: {a}, d1: {b}")
     dims = list(range(input.array.ndim))
     dims[a], dims[b] = dims[b], dims[a]
     return transposed(input, _checked_order(input, dims))
 
 
+@of_primitive("_swapped", "t")
+def _t_of_op(input, dim0, dim1):
+    return t(input)
+
+
 @of_sparse("t")
 def t(input):
-    if input.array.sparse_dim > 2:
+    if input.array.sparse_dim > 2 or input.array.dense_dim:
         raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
                            f"{input.array.sparse_dim} sparse and {input.array.dense_dim} dense dimensions")
     return _t(input, tuple(range(input.array.ndim))[::-1])
@@ -307,6 +318,11 @@ def permute(input, *dims):
 @sparse_op("clone", input=lambda g: g)
 def _clone(input):
     return input.copy()
+
+
+@of_primitive("_clone")
+def _clone_of_op(input, order):
+    return _clone(input)
 
 
 @of_sparse("clone")
@@ -335,7 +351,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     """`self` in another dtype, or itself. The device is looked at as for dense tensors."""
     plain = wrap(np.empty((0,), self.array.dtype)).to(*args, dtype=dtype, device=device)
     if plain.array.dtype == self.array.dtype:
-        return _clone(self) if copy or True in args else self
+        return _clone(self) if copy or any([x is True for x in args[1:]]) else self
     return _cast(self, plain.array.dtype, self.array.dtype)
 
 

@@ -5,6 +5,8 @@ NotImplementedError, so that a function for ndarrays which is given one says so.
 """
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .. import dtypes as dt
@@ -41,27 +43,31 @@ class SparseArray:
 
     @property
     def size(self):
-        return int(np.prod(self.shape, dtype=object)) if self.shape else 1
+        return math.prod(self.shape)
 
     @property
     def itemsize(self):
         return self.values.dtype.itemsize
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
-        if ufunc is np.add and method == "__call__" and len(inputs) == 2:
-            dense = [x for x in inputs if not isinstance(x, SparseArray)]
-            if len(dense) == 1 and isinstance(dense[0], np.ndarray) and dense[0].shape == self.shape:
-                return self.added_to(dense[0] if out is None else out[0], out is None)
+        dense = inputs[0]
+        if ufunc in (np.add, np.subtract) and method == "__call__" and isinstance(dense, np.ndarray) and (
+                dense.shape == self.shape and (out is None or out[0] is dense)):
+            x = self if ufunc is np.add else self.with_values(-self.values)
+            return x.added_to(dense, out is None)
         refuse_sparse(ufunc.__name__, self)
 
     def __array__(self, *args, **kwargs):
         refuse_sparse("__array__", self)
 
-    strides = ()               # a dense gradient of a sparse leaf has its own
+    # What autograd asks: a dense gradient of a sparse leaf has its own strides, and no memory is shared.
+    strides, base = (), None
 
     def __array_function__(self, function, types, args, kwargs):
         if function is np.empty_like and args[0] is self:
             return np.empty(self.shape, args[1] if len(args) > 1 else self.dtype)
+        if function is np.may_share_memory:
+            return False
         refuse_sparse(function.__name__, self)
 
     def __getattr__(self, name):
@@ -75,7 +81,7 @@ class SparseArray:
     def __add__(self, other):
         if isinstance(other, SparseArray):     # of two gradients torch puts the one that comes later first
             return added(other, self)
-        return self.added_to(other)
+        return self.added_to(other, True)
 
     __radd__ = __add__
 
@@ -124,7 +130,7 @@ class SparseArray:
         if self.nnz < 2:
             return SparseArray(sparse_coo, self.plan, self.values, self.shape, True)
         keys = self.keys()
-        order = np.argsort(keys, kind="stable")
+        order = kernels.sorting(keys, math.prod(self.shape[:self.sparse_dim]))
         keys = keys[order]
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
         values = kernels.sums_of_segments(self.values[order], starts)
@@ -150,8 +156,10 @@ class SparseArray:
 
     def added_to(self, array, copy=False):
         """`array` with the elements added, in place unless `copy`; ndarrays that are not C-contiguous are copied."""
-        whole = array.astype(np.promote_types(array.dtype, self.dtype)) if copy and self.dtype.kind != dt.WIDENED \
-            else array.copy() if copy else array
+        whole = array
+        if copy:
+            whole = dt.cast(array, dt.promote_types(dt.of(array), dt.of(self.values)).numpy)
+            whole = whole.copy() if whole is array else whole
         target = np.ascontiguousarray(whole)
         kernels.add_places(target.reshape((-1,) + self.shape[self.sparse_dim:]), self.keys(), self.values)
         if target is not whole:
@@ -199,3 +207,14 @@ def added(a, b):
     pairs = np.flatnonzero(partner >= 0)
     kernels.add_places(picked, pairs, values[partner[pairs]])
     return SparseArray(sparse_coo, indices[:, places], picked, a.shape)
+
+
+def _refuse_operators():
+    for name in ("neg", "pos", "abs", "invert", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and",
+                 "or", "xor", "lshift", "rshift", "rsub", "rmul", "rmatmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rand",
+                 "ror", "rxor", "rlshift", "rrshift", "lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(SparseArray, f"__{name}__", lambda self, *other, name=name: refuse_sparse(name, self))
+
+
+_refuse_operators()
+SparseArray.__hash__ = object.__hash__

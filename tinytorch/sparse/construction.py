@@ -5,6 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.tensor_methods import check_can_require_grad
+from ..errors import kind_of
 from ..memory_format import LAYOUT_NAMES, sparse_bsc, sparse_bsr, sparse_coo as COO, sparse_csc, sparse_csr
 from ..ops.creation.factories import tensor as new_tensor
 from ..ops.creation.options import check_options
@@ -24,8 +25,6 @@ def _values(values, dtype):
 def _indices(indices, whole=False):
     """Indices as an array, of int64 unless they are int32 and may stay so."""
     array = indices.array if isinstance(indices, Tensor) else new_tensor(indices).array
-    if isinstance(indices, Tensor) and array.dtype.kind not in dt.INTEGER and whole:
-        raise RuntimeError("indices must be an int64 tensor")
     return array if array.dtype == np.int32 and not whole else array.astype(np.int64, copy=False)
 
 
@@ -35,7 +34,7 @@ def _shape(size):
 
 def _leaf(tensor, requires_grad):
     """The tensor as torch hands it over: with `requires_grad` a leaf."""
-    if not requires_grad:
+    if not requires_grad or tensor._requires_grad:
         return tensor
     check_can_require_grad(tensor)
     tensor = wrap_sparse(tensor.array)
@@ -43,16 +42,23 @@ def _leaf(tensor, requires_grad):
     return tensor
 
 
-def coo(*args, size=None, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None,
-               is_coalesced=None):
+def coo(*args, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None,
+        is_coalesced=None, **parts):
     """`torch.sparse_coo_tensor`, of (indices, values, size) or of a size alone."""
     check_options("sparse_coo_tensor", None, device, requires_grad, pin_memory)
-    if len(args) < 2:
-        shape = _shape(args[0] if args else size)
+    names = ("size",) if len(args) == 1 and not parts else ("indices", "values", "size")
+    given = {**dict(zip(names, args)), **parts}
+    if len(args) > 3 or len(given) != len(args) + len(parts) or given.keys() not in _FORMS:
+        raise TypeError("sparse_coo_tensor() received an invalid combination of arguments - got "
+                        f"({', '.join([kind_of(x) for x in args] + [f'{k}={kind_of(x)}' for k, x in parts.items()])})")
+    size = given.get("size")
+    if size is not None and not isinstance(size, (tuple, list)):
+        raise TypeError("sparse_coo_tensor(): argument 'size' must be tuple of ints, not " + kind_of(size))
+    if "indices" not in given:
+        shape = _shape(size)
         numpy_dtype = (dtype or dt.get_default_dtype()).numpy
         return _leaf(wrap_sparse(empty_array(COO, shape, numpy_dtype, len(shape))), requires_grad)
-    indices, values, *rest = args
-    size = rest[0] if rest else size
+    indices, values = given["indices"], given["values"]
     values, places = _values(values, dtype), _indices(indices, True)
     if places.ndim == 1:
         places = places[:, None]
@@ -64,8 +70,11 @@ def coo(*args, size=None, dtype=None, device=None, pin_memory=False, requires_gr
         values = values.reshape(1)
     shape = _inferred(places, elements) if size is None else _shape(size)
     check_coo(places, elements, shape)
-    tensor = coo_of_values(values, places, shape, bool(is_coalesced))
+    tensor = coo_of_values(values, places, shape, bool(is_coalesced) or len(elements) < 2)
     return _leaf(tensor, requires_grad)
+
+
+_FORMS = ({"size"}, {"indices", "values"}, {"indices", "values", "size"})
 
 
 def _inferred(places, elements):
@@ -101,11 +110,13 @@ def check_coo(places, elements, shape):
 
 
 def compressed(starts, inner, values, size=None, *, dtype=None, layout=None, device=None, pin_memory=False,
-               requires_grad=False, check_invariants=None, function="sparse_compressed_tensor"):
+               requires_grad=False, check_invariants=None, function="sparse_compressed_tensor", expected=None):
     """`torch.sparse_compressed_tensor` of layout sparse_csr or sparse_csc."""
     check_options(function, None, device, requires_grad, pin_memory)
     if layout in (sparse_bsr, sparse_bsc):
         raise NotImplementedError(f"tinytorch has no sparse tensors of blocks: layout {layout}")
+    if expected not in (None, layout):
+        raise RuntimeError(f"{function}: layout must be {LAYOUT_NAMES[expected]} but got {LAYOUT_NAMES[layout]}")
     if layout not in (sparse_csr, sparse_csc):
         raise RuntimeError(f"{function} expected sparse compressed tensor layout but got "
                            f"{'none' if layout is None else LAYOUT_NAMES[layout]}")

@@ -8,7 +8,7 @@ from ..errors import layout_expected
 from ..memory_format import LAYOUT_NAMES, layout as Layout, sparse_coo, sparse_csc, sparse_csr, strided
 from ..tensor import Tensor, wrap
 from .array import SparseArray
-from .tensor import as_tensor, is_sparse, of_sparse, sparse_op
+from .tensor import as_tensor, is_sparse, sparse_op
 
 
 # ------------------------------------------------------------------ from parts
@@ -151,8 +151,8 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
         raise NotImplementedError(f"tinytorch has no sparse tensors of blocks: layout {layout}")
     if is_sparse(self):
         if sparse_dim is not None and sparse_dim != self.array.sparse_dim:
-            raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim()"
-                               " is not supported")
+            raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument "
+                               "!=self.sparse_dim() is not supported")
         target = sparse_coo if layout is None else layout
         return self if target is self.layout else to_layout(self, target)
     ndim = self.array.ndim
@@ -279,8 +279,8 @@ def sparse_mask(self, mask):
     if not is_sparse(mask):
         raise layout_expected("sparse_mask", "sparse ", mask)
     if self.array.shape != mask.array.shape:
-        raise RuntimeError("sparse_mask(): the shape of self and mask must match, but got "
-                           f"{list(self.array.shape)} and {list(mask.array.shape)}")
+        raise RuntimeError("sparse_mask(): operands have incompatible sizes; self has size "
+                           f"{list(self.array.shape)} but mask has size {list(mask.array.shape)}")
     return masked_by(self, mask)
 
 

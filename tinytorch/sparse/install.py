@@ -6,15 +6,14 @@ from ..autograd import above
 from ..autograd.public import TABLE
 from ..memory_format import LAYOUT_NAMES
 from ..tensor import Tensor
-from . import products, reduction, structure           # noqa: F401: they enter their functions
+from . import products, reduction, structure  # noqa: F401
 from .arithmetic import permute, to
 from .array import SparseArray
-from .tensor import FUNCTIONS, PRIMITIVES, SparseTensor, dispatch
+from .tensor import FUNCTIONS, SparseTensor, dispatch, is_sparse, run_primitive
 from .text import sparse_text
 
 #: Public functions that look at nothing but shape, dtype and graph, and do with a sparse tensor what they always do.
-_THE_SAME = {"is_floating_point", "is_complex", "numel", "is_inference", "is_signed", "result_type", "is_conj", "is_neg",
-             "resolve_conj", "resolve_neg", "can_cast"}
+_THE_SAME = {"is_floating_point", "is_complex", "numel", "is_inference", "is_signed"}
 _OPERATOR = re.compile("__i?r?(add|sub|mul|matmul|truediv|floordiv|mod|pow|and|or|xor|lshift|rshift|div)__|"
                        "__(neg|abs|invert|eq|ne|lt|le|gt|ge|pos|getitem|setitem|contains)__")
 
@@ -38,6 +37,13 @@ def _cast(name, dtype):
     return method
 
 
+def _type_as(self, other):
+    if not is_sparse(other):
+        raise RuntimeError("to(options) doesn't support converting to a different layout, but got self.layout being "
+                           f"{LAYOUT_NAMES[self.layout]} and options.layout set as Strided")
+    return self.to(other.dtype)
+
+
 def _type(self, dtype=None, non_blocking=False):
     if dtype is not None:
         return self.to(getattr(dtype, "dtype", dtype))
@@ -56,11 +62,15 @@ def install():
     SparseTensor.to, SparseTensor.__repr__ = to, lambda self, *, tensor_contents=None: sparse_text(self)
     SparseTensor.T = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
     SparseTensor.mT = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
+    for name in _THE_SAME:
+        if name in vars(Tensor):
+            FUNCTIONS[name] = vars(Tensor)[name]
     for name, dtype in _CASTS.items():
         setattr(SparseTensor, name, _cast(name, dtype))
-    SparseTensor.type_as = lambda self, other: self.to(other.dtype)
+    SparseTensor.type_as = _type_as
+    SparseTensor.data = property(FUNCTIONS["detach"], vars(Tensor)["data"].fset)
     SparseTensor.type = _type
-    for name in ("new_ones", "new_zeros", "new_empty", "new_full", "new_tensor", "new_empty_strided", "contiguous", "storage",
-                 "untyped_storage", "view", "expand", "repeat", "resize_", "set_", "share_memory_"):
+    for name in ("new_ones", "new_zeros", "new_empty", "new_full", "new_tensor", "new_empty_strided", "contiguous",
+                 "storage", "untyped_storage", "view", "expand", "repeat", "resize_", "set_", "share_memory_"):
         setattr(SparseTensor, name, _method(name, name))
-    above.sparse, above.sparse_primitive, above.sparse_array = dispatch, PRIMITIVES.get, SparseArray
+    above.sparse, above.sparse_primitive, above.sparse_array = dispatch, run_primitive, SparseArray

@@ -14,6 +14,17 @@ def flat_places(indices, shape):
     return keys
 
 
+def sorting(numbers, n):
+    """The stable order of `numbers` from 0 to n - 1. NumPy sorts those of 16 bits by their digits, in a tenth of the
+    time that others take."""
+    order = None
+    for shift in range(0, max(int(n - 1).bit_length(), 1), 16):
+        digits = (numbers >> shift & 0xffff).astype(np.uint16)
+        turn = np.argsort(digits if order is None else digits[order], kind="stable")
+        order = turn if order is None else order[turn]
+    return order
+
+
 def row_starts(rows, n):
     """Where each of `n` rows begins, given the sorted rows of the elements: n + 1 numbers."""
     starts = np.zeros(n + 1, np.int64)
@@ -68,9 +79,16 @@ def merged(a, b):
     return np.array(places, np.int64), np.array(partner, np.int64)
 
 
+#: Products of elements and rows, numbers in all, up to which one pass over them is quickest.
+FEW = 1 << 13
+#: Elements of a row from which on a BLAS product of vector and matrix is quicker than adding row by row.
+LONG = 32
+#: Numbers of the rows that are added to together: what stays in the cache.
+BLOCK = 1 << 16
+
+
 def product(starts, inner, values, dense):
-    """The matrix given by rows (`starts`, the column `inner` of each element, `values`) times `dense` (K, M). The
-    products of a row are added one after the other."""
+    """The matrix given by rows (`starts`, the column `inner` of each element, `values`) times `dense` (K, M)."""
     n, width = len(starts) - 1, dense.shape[1]
     result = np.zeros((n, width), dense.dtype)
     if not len(values) or not width:
@@ -78,25 +96,47 @@ def product(starts, inner, values, dense):
     if inner.min() < 0 or inner.max() >= len(dense):
         raise IndexError("an index of a sparse tensor is out of range")
     counts = np.diff(starts)
-    if dense.dtype.char == "e" or dense.dtype.kind == dt.WIDENED:
-        return _by_turns(result, starts, counts, inner, values, dense)
-    rows = np.flatnonzero(counts)
-    products = dense.take(inner, axis=0)
-    products *= values[:, None]
-    if width == 1:
-        result[rows] = np.add.reduceat(products[:, 0], starts[rows])[:, None]
-    else:
-        result[rows] = np.add.reduceat(products, starts[rows], axis=0)
+    half = dense.dtype.char == "e" or dense.dtype.kind == dt.WIDENED
+    if not half and (width == 1 or len(values) * width <= FEW):
+        rows = np.flatnonzero(counts)
+        terms = dense.take(inner, axis=0) * values[:, None]
+        terms, at = (terms[:, 0], (rows, 0)) if width == 1 else (terms, rows)
+        result[at] = np.add.reduceat(terms, starts[rows], axis=0, dtype=dense.dtype)
+        return result
+    order = np.argsort(-counts, kind="stable")
+    long = np.count_nonzero(counts >= LONG) if dense.dtype.kind in dt.NATIVE + dt.COMPLEX and not half else 0
+    _long_rows(result, order[:long], starts, counts, inner, values, dense)
+    block = max(16, BLOCK // width)
+    for i in range(long, np.count_nonzero(counts), block):
+        rows = order[i:i + block]
+        result[rows] = _short_rows(rows, starts, counts, inner, values, dense)
     return result
 
 
-def _by_turns(result, starts, counts, inner, values, dense):
-    """`product`, the first elements of all rows first: each product and each sum is rounded."""
-    order = np.argsort(-counts, kind="stable")
-    for k in range(counts.max()):
-        rows = order[:np.count_nonzero(counts > k)]
-        at = starts[rows] + k
-        terms = dt.narrowed(dt.widened(values[at])[:, None] * dt.widened(dense[inner[at]])) \
-            if dense.dtype.kind == dt.WIDENED else values[at][:, None] * dense[inner[at]]
-        result[rows] = _sum(result[rows], terms)
+def _long_rows(result, order, starts, counts, inner, values, dense):
+    """Rows of many elements: those of equal number by BLAS, a vector of values times the rows that they pick."""
+    lengths, first = np.unique(-counts[order], return_index=True)
+    for length, begin, end in zip(-lengths, first, np.append(first[1:], len(order))):
+        step = max(1, 2 * BLOCK // (length * dense.shape[1]))
+        for i in range(begin, end, step):
+            rows = order[i:min(i + step, end)]
+            at = starts[rows][:, None] + np.arange(length)
+            result[rows] = np.matmul(values[at][:, None], dense.take(inner[at], axis=0))[:, 0]
+
+
+def _short_rows(rows, starts, counts, inner, values, dense):
+    """Rows of about as many elements each, most first: the first elements of all of them, then the second ones. In half
+    precision each product and each sum is rounded."""
+    counts, first = counts[rows], starts[rows]
+    result = np.zeros((len(rows), dense.shape[1]), dense.dtype)
+    for k in range(counts[0]):
+        m = len(rows) if k < counts[-1] else np.count_nonzero(counts > k)
+        at = first[:m] + k
+        terms = dense.take(inner[at], axis=0)
+        if dense.dtype.kind == dt.WIDENED:
+            terms = dt.narrowed(dt.widened(terms) * dt.widened(values[at])[:, None])
+            result[:m] = _sum(result[:m], terms)
+        else:
+            terms *= values[at][:, None]
+            result[:m] += terms
     return result

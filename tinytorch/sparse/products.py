@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes as dt
-from ..errors import C_NAMES, type_name
+from ..errors import not_implemented, type_name
 from ..memory_format import sparse_coo, sparse_csc, sparse_csr
 from ..tensor import Tensor, wrap
 from . import kernels
@@ -39,7 +39,7 @@ def _rows_of(a):
     rows, columns = a.indices
     values = a.values
     if a.layout is sparse_csc or not a.coalesced and (rows[1:] < rows[:-1]).any():
-        order = np.argsort(rows, kind="stable")
+        order = kernels.sorting(rows, a.shape[0])
         rows, columns, values = rows[order], columns[order], values[order]
     return kernels.row_starts(rows, a.shape[0]), columns, values
 
@@ -142,10 +142,12 @@ def _check(a, b):
             raise NotImplementedError("tinytorch has no product of sparse matrices with dense dimensions")
     (n, k), (m, p) = a.array.shape, b.array.shape
     if k != m:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {m}x{p})")
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {k}, got {m}" if a.is_sparse else
+                           f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {m}x{p})")
     if a.array.dtype != b.array.dtype:
-        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
-                           f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
+        raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
+    if a.array.dtype.kind in dt.BOOL:
+        raise not_implemented("addmm_sparse_dense", a)
 
 
 def _without_out(out):
@@ -166,7 +168,8 @@ def mv(input, vec, *, out=None):
     if not is_sparse(input) or is_sparse(vec):
         raise NotImplementedError("tinytorch has products of sparse matrices and dense vectors only")
     if input.array.ndim != 2 or vec.array.ndim != 1:
-        raise RuntimeError(f"mv: Expected a matrix and a vector, but got {input.array.ndim}-D and {vec.array.ndim}-D")
+        raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input.array.ndim}Tensor "
+                           f"Dim: {vec.array.ndim}")
     if input.array.shape[1] != vec.array.shape[0]:
         raise RuntimeError(f"mv: expected self.size(-1) == vec.size(-1), but got {input.array.shape[1]} and "
                            f"{vec.array.shape[0]}")
@@ -179,6 +182,8 @@ def mv(input, vec, *, out=None):
 def matmul(input, other, *, out=None):
     if not isinstance(other, Tensor):
         return NotImplemented
+    if input.array.ndim == 1 and other.array.ndim == 2:
+        return product(input.unsqueeze(0), other).reshape(-1) if not is_sparse(input) else mv(other.t(), input)
     if other.array.ndim == 1:
         return mv(input, other, out=out)
     return mm(input, other, out=out)
@@ -215,15 +220,15 @@ def _added(primitive, input, mat1, mat2, beta, alpha, out=None):
 
 
 def sparse_mm(mat1, mat2):
+    if not is_sparse(mat1) and not is_sparse(mat2):
+        return mat1 @ mat2
     _check(mat1, mat2)
     if is_sparse(mat1) and is_sparse(mat2):
         return _product_of_sparse(mat1, mat2)
-    if not is_sparse(mat1) and not is_sparse(mat2):
-        raise RuntimeError("sparse.mm: expected one of the matrices to be sparse")
     return _sparse_addmm(None, mat1, mat2, 0, 1)
 
 
 def sparse_addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
     if not is_sparse(mat1) and not is_sparse(mat2):
-        raise RuntimeError("sparse.addmm: expected one of the matrices to be sparse")
+        return mat.addmm(mat1, mat2, beta=beta, alpha=alpha)
     return _added(_sparse_addmm, mat, mat1, mat2, beta, alpha)

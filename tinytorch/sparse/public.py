@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.public import enter, Public, public
+from ..autograd.public import public
 from ..memory_format import sparse_csc, sparse_csr
 from ..ops.linalg.products import mm as dense_mm
 from ..tensor import Tensor
@@ -53,7 +53,8 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
             [4., 0.]])
     """
     kwargs["layout"] = kwargs.get("layout") or sparse_csr
-    return construction.compressed(crow_indices, col_indices, values, size, function="sparse_csr_tensor", **kwargs)
+    kwargs.update(function="sparse_csr_tensor", expected=sparse_csr)
+    return construction.compressed(crow_indices, col_indices, values, size, **kwargs)
 
 
 @public(python=True)
@@ -66,7 +67,8 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
             [3., 0.]])
     """
     kwargs["layout"] = kwargs.get("layout") or sparse_csc
-    return construction.compressed(ccol_indices, row_indices, values, size, function="sparse_csc_tensor", **kwargs)
+    kwargs.update(function="sparse_csc_tensor", expected=sparse_csc)
+    return construction.compressed(ccol_indices, row_indices, values, size, **kwargs)
 
 
 @public(python=True)

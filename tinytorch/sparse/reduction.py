@@ -6,12 +6,13 @@ import math
 import numpy as np
 
 from .. import dtypes as dt
+from ..errors import layout_expected
 from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from . import kernels
 from .array import SparseArray
 from .conversion import coalesced, in_places, values_at, values_of
-from .tensor import is_sparse, of_sparse, sparse_op
+from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
 
 
 # ------------------------------------------------------------------ sums
@@ -86,6 +87,11 @@ def _in_sum_dtype(input, dtype):
     return input.to(dt.int64) if input.array.dtype.kind in dt.INTEGRAL else input
 
 
+@of_primitive("_sum")
+def _sum_of_op(input, dim, keepdim, dtype=None):
+    return total(input, None if len(dim) == input.array.ndim else dim, keepdim)
+
+
 @of_sparse("sum")
 def total(input, dim=None, keepdim=False, *, dtype=None, out=None):
     if out is not None:
@@ -99,16 +105,14 @@ def total(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
 
 def sparse_sum(input, dim=None, dtype=None):
-    if not is_sparse(input):
-        raise RuntimeError("torch.sparse.sum expects a sparse tensor")
+    if input.layout is not sparse_coo:
+        raise layout_expected("coalesce", "sparse coordinate ", input)
     if dtype is not None:
         input = input.to(dtype)
     if dim is None:
         return _values(input).sum()
     if not isinstance(dim, int) and not dim:
-        raise RuntimeError("sparse.sum: expected dim to be non-empty")
-    if input.layout is not sparse_coo:
-        raise NotImplementedError("tinytorch has torch.sparse.sum along dimensions of sparse_coo tensors only")
+        return coalesced(input)
     dims = _dims(input, dim)
     if len(set(dims)) != len(dims):
         raise RuntimeError(f"dim {dims[-1]} appears multiple times in the list of dims")

@@ -9,8 +9,8 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..memory_format import sparse_coo
 from ..tensor import Tensor, check_dim, wrap
-from .array import SparseArray
 from .arithmetic import empty_array
+from .array import SparseArray
 from .tensor import is_sparse, of_primitive, of_sparse, wrap_sparse
 
 
@@ -59,10 +59,13 @@ def getitem(self, index):
     if len(items) > self.array.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self.array.ndim}")
     result, dim = self, 0
-    for x in items:
+    for at, x in enumerate(items):
         if isinstance(x, slice) and x == slice(None):
             dim += 1
         elif isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+            n = self.array.shape[at]
+            if not -n <= x < n:
+                raise IndexError(f"index {x} is out of bounds for dimension {dim} with size {n}")
             result = select(result, dim, x) if is_sparse(result) else result.select(dim, x)
         else:
             raise NotImplementedError("Could not run 'aten::as_strided' with arguments from the 'SparseCPU' backend: "
@@ -84,7 +87,6 @@ def index_select(input, dim, index, *, out=None):
     if dim >= array.sparse_dim:
         values = array.values.take(picked, dim - array.sparse_dim + 1)
         return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.coalesced))
-    array = array.as_coalesced()
     order = np.argsort(array.plan[dim], kind="stable")
     own = array.plan[dim][order]
     first, last = np.searchsorted(own, picked, "left"), np.searchsorted(own, picked, "right")
@@ -93,7 +95,7 @@ def index_select(input, dim, index, *, out=None):
     at = order[np.arange(len(new)) - np.repeat(np.cumsum(counts) - counts, counts) + first[new]]
     plan = array.plan[:, at]
     plan[dim] = new
-    return wrap_sparse(SparseArray(sparse_coo, plan, array.values[at], shape))
+    return wrap_sparse(SparseArray(sparse_coo, plan, array.values[at], shape, array.coalesced and not dim))
 
 
 # ------------------------------------------------------------------ put together
@@ -143,8 +145,7 @@ def unsqueeze(input, dim):
     if dim > array.sparse_dim:
         values = np.expand_dims(array.values, dim - array.sparse_dim + 1)
         return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.coalesced))
-    plan = np.insert(array.plan, dim, 0, 0)
-    return wrap_sparse(SparseArray(sparse_coo, plan, array.values, shape, array.coalesced))
+    return wrap_sparse(SparseArray(sparse_coo, np.insert(array.plan, dim, 0, 0), array.values, shape))
 
 
 @of_primitive("_stack")

@@ -163,15 +163,25 @@ def of_sparse(*names: str) -> Callable[[Callable], Callable]:
 
 #: The name of the forward of a primitive, which public functions call without a check -> what it does if an argument
 #: is sparse.
-PRIMITIVES: dict[str, Callable] = {}
+_PRIMITIVES: dict[tuple[str, str], Callable] = {}
 
 
-def of_primitive(name: str) -> Callable[[Callable], Callable]:
-    """Decorator: what the primitive of this name does if an argument is sparse."""
+def of_primitive(forward: str, name: str = "") -> Callable[[Callable], Callable]:
+    """Decorator: what the primitive with this forward (and, of several, with this name) does if an argument is
+    sparse."""
     def decorate(function):
-        PRIMITIVES[name] = function
+        _PRIMITIVES[forward, name] = function
         return function
     return decorate
+
+
+def run_primitive(o: Op, args: tuple, error: Exception) -> Any:
+    """The primitive of arguments of which one is sparse. Raises `error` if there is none."""
+    forward = o.forward.__name__
+    function = _PRIMITIVES.get((forward, o.name)) or _PRIMITIVES.get((forward, ""))
+    if function is None:
+        raise error
+    return function(*args)
 
 
 def dispatch(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
