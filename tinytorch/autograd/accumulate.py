@@ -109,7 +109,7 @@ def _accumulate_sparse(leaf, g, create_graph):
     """Add a sparse gradient to leaf.grad: in place, whether that is sparse or dense."""
     grad = leaf._grad
     if grad is None:
-        leaf._grad = g
+        leaf._grad = g if create_graph else g.array.taken_over().tensor()
     elif create_graph:
         leaf._grad = grad + g
     elif grad.array.__class__ is above.sparse_array:

@@ -9,7 +9,7 @@ from ..autograd.promotion import NUMBERS, check_broadcast
 from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from .array import SparseArray, added
-from .tensor import SparseTensor, as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
+from .tensor import as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
 
 
 def _of_values(array, function):
@@ -68,13 +68,15 @@ def _of_both(a, b):
 
 def conjugate(x):
     """The conjugate of what a product was made of."""
-    if isinstance(x, (SparseArray, SparseTensor)):
-        array = x.array if isinstance(x, Tensor) else x
-        if not dt.is_complex(array.dtype):
-            return x
-        found = array.with_values(array.values.conj())
-        return as_tensor(found) if isinstance(x, Tensor) else found
-    return x.conj() if isinstance(x, (np.ndarray, Tensor)) else x.conjugate()
+    if not isinstance(x, (np.ndarray, SparseArray, Tensor)):
+        return x.conjugate()                   # a number
+    array = x.array if isinstance(x, Tensor) else x
+    if not dt.is_complex(array.dtype):
+        return x
+    if not isinstance(array, SparseArray):
+        return x.conj()
+    found = array.with_values(array.values.conj())
+    return as_tensor(found) if isinstance(x, Tensor) else found
 
 
 @of_sparse("mul", "multiply", "__mul__", "__rmul__")
@@ -102,6 +104,16 @@ def div(input, other, *, rounding_mode=None, out=None):
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
                            f"{shape} for divisor)")
     return _div(input, other)
+
+
+@of_sparse("__rtruediv__")
+def rdiv(self, other):
+    if not isinstance(other, (Tensor, *NUMBERS)):
+        return NotImplemented
+    if isinstance(other, Tensor):
+        return div(other, self)
+    raise NotImplementedError("Could not run 'aten::reciprocal' with arguments from the 'SparseCPU' backend: tinytorch "
+                              "has no reciprocal of sparse tensors")
 
 
 @sparse_op("neg", input=lambda g: -g if not is_sparse(g) else times(g, -1))
@@ -311,6 +323,8 @@ def permute(input, *dims):
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
                            f"the desired ordering of dimensions i.e. input.dim() = {input.array.ndim} is not equal to "
                            f"len(dims) = {len(dims)}")
+    if len(set(dims)) != len(dims):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     return _permuted(input, _checked_order(input, dims))
 
 

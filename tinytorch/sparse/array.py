@@ -111,6 +111,10 @@ class SparseArray:
         """Others in the same places."""
         return SparseArray(self.layout, self.plan, values, self.shape, self.coalesced)
 
+    def taken_over(self):
+        """The same as the gradient of a leaf, of which torch does not keep that it is coalesced."""
+        return SparseArray(self.layout, self.plan, self.values, self.shape, self.nnz < 2)
+
     def copy(self):
         plan = self.plan.copy() if self.layout is sparse_coo else tuple([x.copy() for x in self.plan])
         return SparseArray(self.layout, plan, self.values.copy(), self.shape, self.coalesced)
@@ -211,8 +215,8 @@ def added(a, b):
 
 def _refuse_operators():
     for name in ("neg", "pos", "abs", "invert", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and",
-                 "or", "xor", "lshift", "rshift", "rsub", "rmul", "rmatmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rand",
-                 "ror", "rxor", "rlshift", "rrshift", "lt", "le", "gt", "ge", "eq", "ne"):
+                 "or", "xor", "lshift", "rshift", "rsub", "rmul", "rmatmul", "rtruediv", "rfloordiv", "rmod", "rpow",
+                 "rand", "ror", "rxor", "rlshift", "rrshift", "lt", "le", "gt", "ge", "eq", "ne"):
         setattr(SparseArray, f"__{name}__", lambda self, *other, name=name: refuse_sparse(name, self))
 
 

@@ -22,7 +22,7 @@ def compressed_of_values(values, layout, plan, shape):
     return SparseArray(layout, plan, values, shape)
 
 
-@sparse_op("values_at", input=lambda g, places, input: in_places(g, places))
+@sparse_op("values_at", input=lambda g, places, input: _like(in_places(g, places), input))
 def values_at(input, places):
     """The elements of `input`, dense or sparse, in the places of a sparse array."""
     if isinstance(input, SparseArray):
@@ -39,6 +39,10 @@ def in_places(values, places):
 @sparse_op("values", input=lambda g, input: in_places(g, input))
 def values_of(input):
     return input.values
+
+
+def _like(x, input):
+    return x if is_sparse(input) else dense_of(x, None)
 
 
 # ------------------------------------------------------------------ to dense
@@ -203,7 +207,8 @@ def to_dense(self, dtype=None, *, masked_grad=None):
     if not is_sparse(self):
         return self if dtype is None else self.to(dtype)
     if dtype is not None:
-        raise RuntimeError("dtype argument is not supported by sparse_to_dense")
+        kind = "sparse" if self.is_sparse else "sparse_csr"
+        raise RuntimeError(f"dtype argument is not supported by {kind}_to_dense")
     return dense_of(self, masked_grad)
 
 

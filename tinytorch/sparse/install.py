@@ -3,6 +3,7 @@ import re
 
 from .. import dtypes as dt
 from ..autograd import above
+from ..autograd.promotion import NUMBERS
 from ..autograd.public import TABLE
 from ..memory_format import LAYOUT_NAMES
 from ..tensor import Tensor
@@ -19,7 +20,11 @@ _OPERATOR = re.compile("__i?r?(add|sub|mul|matmul|truediv|floordiv|mod|pow|and|o
 
 
 def _method(name, function):
+    is_operator = name[:2] == "__" and name != "__getitem__"
+
     def method(self, *args, **kwargs):
+        if is_operator and args and not isinstance(args[0], (Tensor, *NUMBERS)):
+            return NotImplemented              # == None is False
         return dispatch(function, (self, *args), kwargs)
     method.__name__ = method.__qualname__ = name
     return method
@@ -55,7 +60,7 @@ def _type(self, dtype=None, non_blocking=False):
 def install():
     """Gives SparseTensor the methods of all public functions, and tells autograd who computes with sparse arguments."""
     names = {name: record.name for record in TABLE.values() for name in record.methods}
-    names.update({name: name for name in vars(Tensor) if _OPERATOR.fullmatch(name)})
+    names.update({name: name for name in vars(Tensor) if _OPERATOR.fullmatch(name) or name in FUNCTIONS})
     for name, function in names.items():
         if name not in _THE_SAME and (name not in vars(SparseTensor)):
             setattr(SparseTensor, name, _method(name, name if name in FUNCTIONS else function))

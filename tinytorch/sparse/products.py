@@ -8,7 +8,7 @@ from ..errors import not_implemented, type_name
 from ..memory_format import sparse_coo, sparse_csc, sparse_csr
 from ..tensor import Tensor, wrap
 from . import kernels
-from .arithmetic import plain_times, plus, times, transposed
+from .arithmetic import conjugate, plain_times, plus, times, transposed
 from .array import SparseArray
 from .conversion import coalesced, detached, masked_by
 from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
@@ -16,19 +16,14 @@ from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
 
 def adjoint(x):
     """The conjugate transpose of a matrix, dense or sparse."""
-    if is_sparse(x):
-        array = x.array if isinstance(x, Tensor) else x
-        if not dt.is_complex(array.dtype):
-            return transposed(x, (1, 0))
-        x = array.with_values(array.values.conj())
-        return transposed(x, (1, 0))
-    return x.T.conj()
+    x = conjugate(x)
+    return transposed(x, (1, 0)) if is_sparse(x) else x.T
 
 
 def _product(a, b):
     """The arrays' product; sparse if both are."""
     if not isinstance(a, SparseArray):         # (b^T a^T)^T
-        return np.ascontiguousarray(_by_rows(b.transposed((1, 0)), np.ascontiguousarray(a.T)).T)
+        return _by_rows(b.transposed((1, 0)), np.ascontiguousarray(a.T)).T
     return _sparse_product(a, b) if isinstance(b, SparseArray) else _by_rows(a, b)
 
 
@@ -81,7 +76,7 @@ def _outer(g, vec):
     return (wrap(g[:, None]) * wrap(vec)).array if isinstance(g, np.ndarray) else g[:, None] * vec
 
 
-@sparse_op("mv", input=lambda g, vec: _outer(g, vec.conj()), vec=lambda g, input: vector_product(adjoint(input), g))
+@sparse_op("mv", input=lambda g, vec: _outer(g, conjugate(vec)), vec=lambda g, input: vector_product(adjoint(input), g))
 def vector_product(input, vec):
     return _product(input, vec)
 
@@ -142,7 +137,9 @@ def _check(a, b):
             raise NotImplementedError("tinytorch has no product of sparse matrices with dense dimensions")
     (n, k), (m, p) = a.array.shape, b.array.shape
     if k != m:
-        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {k}, got {m}" if a.is_sparse else
+        want, got = (k, m) if a.is_sparse else (m, k)      # by a dense matrix on the left: all of it transposed
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {want}, got {got}"
+                           if a.is_sparse or b.is_sparse else
                            f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {m}x{p})")
     if a.array.dtype != b.array.dtype:
         raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
@@ -171,8 +168,7 @@ def mv(input, vec, *, out=None):
         raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input.array.ndim}Tensor "
                            f"Dim: {vec.array.ndim}")
     if input.array.shape[1] != vec.array.shape[0]:
-        raise RuntimeError(f"mv: expected self.size(-1) == vec.size(-1), but got {input.array.shape[1]} and "
-                           f"{vec.array.shape[0]}")
+        raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
     if input.array.dtype != vec.array.dtype:
         raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(vec)}")
     return vector_product(input, vec)
@@ -196,9 +192,10 @@ def rmatmul(input, other):
 
 @of_primitive("_linear")
 def _linear_of_op(input, weight, bias):
-    result = product(input.reshape(-1, input.array.shape[-1]), transposed(weight, (1, 0)))
-    result = result.reshape(*input.array.shape[:-1], weight.array.shape[0])
-    return result if bias is None else result + bias
+    if bias is not None:
+        raise _not_by_dense()
+    result = mm(input.reshape(-1, input.array.shape[-1]), transposed(weight, (1, 0)))
+    return result.reshape(*input.array.shape[:-1], weight.array.shape[0])
 
 
 @of_primitive("_addmm")
@@ -211,10 +208,17 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     return _added(_plain_addmm, input, mat1, mat2, beta, alpha, out)
 
 
+def _not_by_dense():
+    return RuntimeError("addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided "
+                        "layout, got 'mat1' with layout Strided and 'mat2' with layout Sparse")
+
+
 def _added(primitive, input, mat1, mat2, beta, alpha, out=None):
     _without_out(out)
     _check(mat1, mat2)
-    if is_sparse(input) or is_sparse(mat1) and is_sparse(mat2):
+    if not is_sparse(mat1):
+        raise _not_by_dense()
+    if is_sparse(input) or is_sparse(mat2):
         raise NotImplementedError("tinytorch has addmm of a dense tensor and a product with one sparse matrix only")
     return primitive(input.expand(mat1.array.shape[0], mat2.array.shape[1]), mat1, mat2, beta, alpha)
 
@@ -223,6 +227,8 @@ def sparse_mm(mat1, mat2):
     if not is_sparse(mat1) and not is_sparse(mat2):
         return mat1 @ mat2
     _check(mat1, mat2)
+    if not is_sparse(mat1):
+        return _sparse_addmm(None, mat2.t(), mat1.t(), 0, 1).transpose(0, 1)
     if is_sparse(mat1) and is_sparse(mat2):
         return _product_of_sparse(mat1, mat2)
     return _sparse_addmm(None, mat1, mat2, 0, 1)

@@ -35,17 +35,19 @@ def _selected(array, dim, index):
     index += n if index < 0 else 0
     shape = array.shape[:dim] + array.shape[dim + 1:]
     if dim >= k:
-        return SparseArray(sparse_coo, array.plan, array.values.take(index, dim - k + 1), shape, array.coalesced)
+        return SparseArray(sparse_coo, array.plan, array.values.take(index, dim - k + 1), shape, array.nnz < 2)
     there = array.plan[dim] == index
     values = array.values[there]
     if k == 1:
         return wrap(values).sum(0).to(dt.of(values)).array
-    return SparseArray(sparse_coo, np.delete(array.plan[:, there], dim, 0), values, shape, array.coalesced)
+    return SparseArray(sparse_coo, np.delete(array.plan[:, there], dim, 0), values, shape, len(values) < 2)
 
 
 @of_sparse("select")
 def select(input, dim, index):
     array = _selected(_coo("select", input), check_dim(dim, input.array.ndim), operator.index(index))
+    if not input.is_sparse and isinstance(array, SparseArray):
+        array.coalesced = True                 # a row of a matrix of rows
     return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
 
 
@@ -106,8 +108,14 @@ def _cat_of_op(dim, lengths, *tensors):
 
 @of_sparse("cat", "concat", "concatenate")
 def cat(tensors, dim=0, *, axis=None, out=None):
-    if out is not None or not all(map(is_sparse, tensors)):
-        raise RuntimeError("Concatenating sparse tensors, but a dense tensor was found")
+    if out is not None:
+        raise NotImplementedError("tinytorch has no out= of cat of sparse tensors")
+    if not is_sparse(tensors[0]):
+        raise NotImplementedError("Could not run 'aten::_values' with arguments from the 'CPU' backend: the first tensor "
+                                  "of cat is dense, another one sparse")
+    for i, x in enumerate(tensors):
+        if not is_sparse(x):
+            raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {i}.")
     arrays = [_coo("cat", x) for x in tensors]
     first = arrays[0]
     dim, k = check_dim(dim if axis is None else axis, first.ndim), first.sparse_dim

@@ -45,6 +45,9 @@ def _embedding_of_rows(weight, indices, padding, by_frequency):
     return kernels.lookup(weight, indices)
 
 
+_embedding_of_rows.op.converts = True          # the gradient of records is of records too
+
+
 def _padding_row(padding_idx, weight):
     if padding_idx is None:
         return -1
