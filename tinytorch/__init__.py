@@ -106,7 +106,8 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import func, linalg, nn, optim, return_types, serialization, sparse, utils, version
+from . import (_C, func, linalg, nn, optim, overrides, return_types, serialization, sparse, utils,
+               version)
 from .func import vmap
 
 half, float, double = float16, float32, float64

@@ -290,9 +290,25 @@ hash(s) == hash(s)
 torch.nn.functional.dropout(c, 0.5)
 """.strip().split("\n")
 
-PRINTED = ("s", "sg", "c", "r", "rg", "h", "-sg", "torch.sparse_coo_tensor(i, vg, (2, 3))", "c.to_sparse_csc()", "c.double()",
-           "torch.sparse_coo_tensor((2, 3))", "torch.arange(1, 2001).to_sparse()", "torch.eye(70).to_sparse()", "c.int()",
-           "c.to(torch.complex64)", "torch.zeros(2, 2).to_sparse_csr()", "torch.ones(12, dtype=torch.bool).to_sparse()")
+PRINTED = """
+s
+sg
+c
+r
+rg
+h
+-sg
+torch.sparse_coo_tensor(i, vg, (2, 3))
+c.to_sparse_csc()
+c.double()
+c.int()
+c.to(torch.complex64)
+torch.sparse_coo_tensor((2, 3))
+torch.arange(1, 2001).to_sparse()
+torch.eye(70).to_sparse()
+torch.zeros(2, 2).to_sparse_csr()
+torch.ones(12, dtype=torch.bool).to_sparse()
+""".strip().split("\n")
 
 
 @pytest.mark.parametrize("program", MADE)
@@ -315,7 +331,8 @@ def test_text(program):
 def _saved(m):
     found = names(m)
     return {name: eval(program, found) for name, program in {
-        "uncoalesced": "s", "coalesced": "c", "csr": "r", "csc": "r.to_sparse_csc()", "dense": "h", "leaf": "sg"}.items()}
+        "uncoalesced": "s", "coalesced": "c", "csr": "r", "csc": "r.to_sparse_csc()", "dense": "h",
+        "leaf": "sg"}.items()}
 
 
 @pytest.mark.parametrize("weights_only", [True, False])

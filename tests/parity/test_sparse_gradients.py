@@ -207,11 +207,23 @@ def test_leaves_accumulate(program):
 
 
 # ------------------------------------------------------------------ optimisers
-OPTIMIZERS = ["SGD(p, 0.1)", "SGD(p, 0.1, momentum=0.9)", "SGD(p, 0.1, momentum=0.9, nesterov=True)",
-              "SGD(p, 0.1, momentum=0.9, dampening=0.5, maximize=True)", "SGD(p, 0.1, weight_decay=0.9)", "Adagrad(p, 0.1)",
-              "Adagrad(p, 0.1, weight_decay=0.1)", "Adagrad(p, 0.1, lr_decay=0.1, maximize=True)", "SparseAdam(p, 0.1)",
-              "SparseAdam(p, 0.1, betas=(0.8, 0.9), maximize=True)", "Adam(p, 0.1)", "AdamW(p, 0.1)", "RMSprop(p, 0.1)",
-              "Adadelta(p)", "Adamax(p)"]
+OPTIMIZERS = """
+SGD(p, 0.1)
+SGD(p, 0.1, momentum=0.9)
+SGD(p, 0.1, momentum=0.9, nesterov=True)
+SGD(p, 0.1, momentum=0.9, dampening=0.5, maximize=True)
+SGD(p, 0.1, weight_decay=0.9)
+Adagrad(p, 0.1)
+Adagrad(p, 0.1, weight_decay=0.1)
+Adagrad(p, 0.1, lr_decay=0.1, maximize=True)
+SparseAdam(p, 0.1)
+SparseAdam(p, 0.1, betas=(0.8, 0.9), maximize=True)
+Adam(p, 0.1)
+AdamW(p, 0.1)
+RMSprop(p, 0.1)
+Adadelta(p)
+Adamax(p)
+""".strip().split("\n")
 
 
 def _trained(m, optimizer):
@@ -258,7 +270,8 @@ def _gcn(m, layout):
     a = a.to_sparse_csr() if layout == "csr" else a
     x = m.tensor(rng.normal(size=(n, 8)), dtype=m.float32)
     labels = m.tensor(rng.integers(0, 3, n))
-    weights = [m.tensor(rng.normal(size=size) * 0.3, dtype=m.float32, requires_grad=True) for size in ((8, 16), (16, 3))]
+    weights = [m.tensor(rng.normal(size=size) * 0.3, dtype=m.float32, requires_grad=True)
+               for size in ((8, 16), (16, 3))]
     optimizer = m.optim.Adam(weights, lr=0.01, weight_decay=5e-4)
     losses = []
     for _ in range(30):

@@ -111,8 +111,8 @@ def cat(tensors, dim=0, *, axis=None, out=None):
     if out is not None:
         raise NotImplementedError("tinytorch has no out= of cat of sparse tensors")
     if not is_sparse(tensors[0]):
-        raise NotImplementedError("Could not run 'aten::_values' with arguments from the 'CPU' backend: the first tensor "
-                                  "of cat is dense, another one sparse")
+        raise NotImplementedError("Could not run 'aten::_values' with arguments from the 'CPU' backend: the first "
+                                  "tensor of cat is dense, another one sparse")
     for i, x in enumerate(tensors):
         if not is_sparse(x):
             raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {i}.")
@@ -166,7 +166,7 @@ def stack(tensors, dim=0, *, out=None):
     return cat([unsqueeze(x, dim) for x in tensors], dim if dim >= 0 else dim + tensors[0].array.ndim + 1, out=out)
 
 
-@of_sparse("new_zeros")
+@of_sparse("new_zeros", "new_empty")
 def new_zeros(self, *size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     numpy_dtype = self.array.dtype if dtype is None else dtype.numpy

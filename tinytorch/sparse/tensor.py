@@ -9,6 +9,7 @@ import numpy as np
 from ..autograd.grad_mode import mode, usual
 from ..autograd.node import ANS, Op, new_node
 from ..autograd.outputs import NOTHING
+from ..autograd.torch_function import disabled
 from ..autograd.views import refresh
 from ..errors import refuse_sparse
 from ..memory_format import sparse_coo, sparse_csr
@@ -21,6 +22,8 @@ class SparseTensor(Tensor):
 
     Functions that are not made for it raise NotImplementedError.
     """
+
+    __torch_function__ = disabled              # it is no class of the user's
 
     @property
     def layout(self):
