@@ -112,6 +112,10 @@ def _read(annotation):
 
 
 # ------------------------------------------------------------------ the table
+class _SparseKeyword(Exception):
+    """An argument by keyword is sparse, of a function of dense tensors."""
+
+
 class Public:
     """What is known of one public function.
 
@@ -196,6 +200,8 @@ class Public:
                 kwargs[name] = kwargs.pop(given)
         for name, value in kwargs.items():
             if name in kinds and value.__class__ not in kinds[name][0]:
+                if self.takes_sparse((value,)):
+                    raise _SparseKeyword
                 self._check(value, name)
                 kwargs[name] = self._number(value, name)
                 if value.__class__ is type:    # dtype=float
@@ -352,9 +358,9 @@ def _checked(record, function, as_method=False):
                     args = record.check(args, as_method)
                     break
             if kwargs:
-                if record.takes_sparse(kwargs.values()):
-                    return above.sparse(record.name, args, kwargs)
                 args, kwargs = record.keywords(args, kwargs)
+        except _SparseKeyword:
+            return above.sparse(record.name, args, kwargs)
         except TypeError:
             if met(call, args, kwargs):
                 return overridable(call)(*args, **kwargs)

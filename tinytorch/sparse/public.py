@@ -1,4 +1,4 @@
-"""Functions of torch that make sparse tensors, and the methods of all tensors that are about them."""
+"""Functions of torch that make sparse tensors."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,7 +7,7 @@ from ..autograd.public import public
 from ..memory_format import sparse_csc, sparse_csr
 from ..ops.linalg.products import mm as dense_mm
 from ..tensor import Tensor
-from . import construction, conversion, products
+from . import construction, methods, products  # noqa: F401
 from .tensor import is_sparse
 
 __all__ = ["sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm"]
@@ -81,12 +81,3 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
             [1.]])
     """
     return products.mm(input, mat2) if is_sparse(input) or is_sparse(mat2) else dense_mm(input, mat2)
-
-
-def _enter_methods():
-    for name, function in conversion.METHODS.items():
-        function.__name__ = function.__qualname__ = name
-        setattr(Tensor, name, function)
-
-
-_enter_methods()
