@@ -23,7 +23,7 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
 from .legacy import *
 from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
-                            strided)
+                            sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided)
 from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .ops.nn.activation import *
 from .ops.elementwise.arithmetic import *
@@ -100,6 +100,7 @@ from .ops.creation import casts as _casts
 from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill
 from .printing import *
+from .sparse.public import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
 from .serialization import load, save
@@ -107,7 +108,8 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import _C, func, linalg, nn, optim, overrides, return_types, serialization, utils, version
+from . import (_C, func, linalg, nn, optim, overrides, return_types, serialization, sparse, utils,
+               version)
 from .func import vmap
 
 half, float, double = float16, float32, float64

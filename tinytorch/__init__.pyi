@@ -39,6 +39,7 @@ from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
 from . import signal as signal
+from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
@@ -113,6 +114,11 @@ newaxis: Any
 pi: _float
 preserve_format: Any
 short: _dtype
+sparse_bsc: Any
+sparse_bsr: Any
+sparse_coo: Any
+sparse_csc: Any
+sparse_csr: Any
 strided: Any
 uint16: _dtype
 uint32: _dtype
@@ -1513,6 +1519,16 @@ def sort(
     stable: _bool | None = False,
     out: Tensors | None = None,
 ) -> return_types.sort: ...
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Any = None,
+    **kwargs: Any,
+) -> Tensor: ...
+def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor: ...
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor: ...
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor: ...
 def split(tensor: Tensor, split_size_or_sections: _int | Ints, dim: _int = 0) -> Tensors: ...
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensors | None = None) -> Tensors: ...
 def split_with_sizes(input: Tensor, split_sizes: Ints, dim: _int = 0) -> Tensors: ...
@@ -1523,6 +1539,7 @@ def split_with_sizes_copy(
     *,
     out: Tensors | None = None,
 ) -> Tensors: ...
+def spmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def sqrt_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
