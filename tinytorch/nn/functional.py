@@ -25,6 +25,8 @@ from ..ops.nn.elu import celu_, elu_, selu_
 from ..ops.nn.embedding import embedding, one_hot
 from ..ops.nn.embedding_bag import embedding_bag
 from ..ops.nn.fold import fold, unfold
+from ..ops.nn.fractional_pool import (fractional_max_pool2d, fractional_max_pool2d_with_indices, fractional_max_pool3d,
+                                      fractional_max_pool3d_with_indices)
 from ..ops.nn.gelu import gelu
 from ..ops.nn.grid_sample import affine_grid, grid_sample
 from ..ops.nn.group_norm import group_norm, local_response_norm
