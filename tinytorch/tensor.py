@@ -295,7 +295,7 @@ class Tensor(_Slots):
         # Views that are copied together share memory again: `memo` keeps the copy of what they are views of.
         owner = self.array if self.view_info is None else self.view_info.base.array
         if True in bits_of(owner) + bits_of(self.array):
-            return self.array.copy(order="K")
+            return self.array.copy(order="C" if 0 in self.array.strides else "K")
         start = address_of(owner)
         key = "memory", start, owner.nbytes
         if key not in memo:

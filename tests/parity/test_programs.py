@@ -134,6 +134,15 @@ v = T.zeros(()); v[None] = T.tensor(1.); w = T.zeros(2)[0]; w[..., None] = T.ten
 a = T.zeros((1, 2), dtype=T.int64).expand(3, 2); a[0:] = T.zeros((1, 2), dtype=T.int64)
 a = T.zeros((1, 2)).expand(3, 2); a[0:] = a; s = a._version
 x = T.ones(3).cdouble().requires_grad_(); y = T.ldexp(x, T.tensor([-1, 3, 70])); g = T.autograd.grad(loss(y), [x])
+a = T.zeros(3).half().requires_grad_(); v = a * 0; v[()] = 1e30; w = a * 0; w[1:] = 1e30; s = repr(v)
+c = T.lerp(T.ones(2), T.zeros(2), 1j)
+c = T.lerp(T.ones(2), T.zeros(2), T.tensor(1j)); d = T.lerp(T.ones(()), T.zeros(()), T.tensor(.5).double())
+c = T.ones(2).lerp_(T.zeros(2), T.tensor(1j))
+c = T.lcm(T.tensor([-9, 100], dtype=T.int8), T.tensor([-100, 99], dtype=T.int8)); d = T.lcm(c, c)
+v = T.zeros(1, 4, 4, 4); v[0:, T.tensor([[0], [0]]), 0, 0] = T.ones(4, 1, 4)
+x = T.zeros(1).half().requires_grad_(); g = T.autograd.grad(loss(T.cumsum(x, 0)), x); c = g[0][1::7]
+a = T.zeros(3).cdouble().expand(2, 3).conj().imag; b = copy.deepcopy(a)
+c = T.lerp(T.ones(2), T.zeros(2), .5 + 0j); d = T.lerp(T.ones(2).double(), T.zeros(2).double(), 1j)
 c = T.polygamma(1, T.tensor([float('inf'), float('nan'), 1e30, 0., -0.]))
 x = T.ones(2, 3).bfloat16().requires_grad_(); c = T.cdist(T.zeros(0, 3), x); g = T.autograd.grad(c.sum(), x)
 x = T.ones(0, 3).bfloat16().requires_grad_(); c = T.cdist(x, T.ones(2, 3)); g = T.autograd.grad(c.sum(), x)

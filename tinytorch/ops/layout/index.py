@@ -343,7 +343,7 @@ def setitem(self, index, value):
             target.copy_(_spread(value, target.array.shape))
         else:
             check_written(target.array)
-            target.fill_(value)
+            target.fill_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype)))
         return
     if self.version.__class__ is not list:
         check_inference(self)
