@@ -44,6 +44,7 @@ from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
 from .ops.inplace import *
+from .ops.foreach import *
 from .ops.layout.join import *
 from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *

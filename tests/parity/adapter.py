@@ -71,6 +71,8 @@ def convert(x, memo=None):
         return tinytorch.Generator().manual_seed(x.initial_seed())
     if isinstance(x, slice):
         return slice(convert(x.start, memo), convert(x.stop, memo), convert(x.step, memo))
+    if type(x).__name__ == "LinearCrossEntropyOptions":
+        raise Untranslatable("pieces of the batch")
     return _callable(x, memo) if callable(x) else x
 
 
