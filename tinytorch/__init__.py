@@ -61,6 +61,7 @@ from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
 from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
+from .ops.nn.native_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
 from .ops.nn.pad import *
