@@ -43,6 +43,7 @@ from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
+from .ops.layout.unsafe_index import *
 from .ops.inplace import *
 from .ops.foreach import *
 from .ops.layout.join import *
@@ -93,6 +94,8 @@ from .ops.elementwise.special import *
 from .ops.reduction.statistics import *
 from .ops.reduction.correlation import *
 from .ops.reduction.histograms import *
+from .ops.reduction.hashes import *
+from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
