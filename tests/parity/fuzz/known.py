@@ -132,18 +132,46 @@ KNOWN = [
      "permuted inputs torch's kernels take an order each of their own"),
     ((r"(?s)nn\.MultiMarginLoss\(.*(zeros\(\(0, |reshape\(\(0,\))", "^y"), "value", r"at \(\) of \(\)", "torch's "
      "mean over no examples is whatever lay in memory"),
-    ((r"T\.special\.i0e\(", "^g = "), "value", "", "the slope of i0e of 1e30 is a difference of two equal numbers, which "
-     "a steep function behind it makes large"),
+    ((r"T\.special\.i0e\(", "^g = "), "value", "", "the slope of i0e of 1e30 is a difference of two equal numbers, "
+     "which a steep function behind it makes large"),
     (r"T\.polar\(.*out=", "error", "^NotImplementedError: .*polar_cpu.* for RuntimeError: .*argument 'out'",
      "another of two refusals comes first"),
     ((r"(?s)Norm\w*\([^\n]*eps=0\..*float16", "^g = "), "value", r"result: np\.float(16|32)\((-?\d\.?\d?)\S* for "
      r"np\.float(16|32)\(\2", "divided by the deviation of equal numbers that rounding left"),
-    ((r"\.unfold\(", "index_reduce_"), "value", "", "which of several writes to one place comes last"),
+    ((r"\.unfold\(", r"(index_\w+|scatter\w*|put)_\("), "value", "", "of a tensor whose elements overlap every place "
+     "is written anew here, and the last write counts"),
+    (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
+     "refusals comes first"),
     (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "
      "hangs on their order"),
     ((r"T\.dist\(", "^g"), "value", r"nan.* for np\.\w+\(", "as before"),
     ((r"\nw = [^\n]*/ 0\)", r"^y = F\.conv"), "value", r"np\.float32\(nan\) for np\.float32\(",
      "zeros of padding times infinite numbers, which oneDNN leaves out"),
+    ((r"dtype=T\.uint8\)(?s:.*)T\.lerp\(", "^g+ = "), "value", "", "torch subtracts an unsigned weight from 1, below "
+     "which it wraps around"),
+    (r"_\(", "error", "^NotImplementedError: .* for RuntimeError: .*more than one element of the written-to",
+     "another of two refusals comes first"),
+    (r"_\(", "error", "^RuntimeError: .*doesn't match the broadcast shape.* for NotImplementedError: .*ComplexHalf",
+     "another of two refusals comes first"),
+    ((r"dtype=T\.(u?int\d+|bool)", r"\.fill_\("), "history", "", "torch records what is written to integers too"),
+    ((r"\.data = ", "^g = "), "error", "^KeyError: .* for RuntimeError: .*invalid gradient", "views replayed in a "
+     "shape and dtype that they have lost"),
+    ((r"(?s)complex\(.*T\.cum(prod|sum)\(a, \d, dtype=T\.float", "^g+ = "), "value", "", "torch's derivative takes "
+     "the input as it was before it was made real"),
+    ((r"T\.pairwise_distance\(a, b, 0\.", "^gg = "), "value", "", "powers of the small number that is added to zero: "
+     "which digits of it are left hangs on the order of sums"),
+    ((r"(?s)float16.*T\.cumprod\(", "^gg = "), "value", r"result: np\.float(16|32)\((-?\d)\S* for np\.float(16|32)\(\2",
+     "in half precision divisions by the elements are rounded one after the other"),
+    (r"^g+ = ", "error", "^no error for RuntimeError: .*INDICES element is out of DATA bounds", "torch looks for "
+     "rows of a tensor without elements"),
+    (r"T\.linalg\.solve_triangular\(", "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
+     "which parts of complex numbers divided by zero are nan hangs on the way of dividing"),
+    (r"T\.matmul\(", "error", "^RuntimeError: .*same dtype.* for no error$", "without elements torch looks at no "
+     "dtypes"),
+    ((r"nn\.LayerNorm\(", "^g"), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1", "divided "
+     "by the deviation of numbers that are almost equal"),
+    ((r"(?s)(inf|nan).*T\.addc(div|mul)\(", "^g+ = "), "value", r"\(-?(inf|nan)", "as before, in the derivatives of "
+     "quotients and products"),
     (r"index_reduce_?\(.*'mean'|T\.prod\(", "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
     ((r"T\.logcumsumexp\(", "^g"), "value", "np.complex.* for .*nan", "as before, of exponentials"),

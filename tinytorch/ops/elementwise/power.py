@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import binary, op, operator
 from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, converted, result_dtype, stored_as
-from ...autograd.public import method, public, reflected
+from ...autograd.public import method, overridden, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
@@ -175,7 +175,10 @@ def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None
     >>> torch.pow(2, torch.tensor([1, 2]))
     tensor([2, 4])
     """
-    return _pow(input, exponent, out=out)
+    try:
+        return _pow(input, exponent, out=out)
+    except TypeError:
+        return overridden(pow, input, exponent)
 
 
 def _double(input, exponent):

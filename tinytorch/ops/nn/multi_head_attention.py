@@ -51,7 +51,7 @@ def as_added(mask, name, dtype, other=None, other_name=""):
     _require(mask.dtype is dt.bool or mask.is_floating_point(), f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype != other.dtype:
         warnings.warn(f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
-                      stacklevel=3)
+                      stacklevel=4)
     return mask if mask.is_floating_point() else zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))
 
 
