@@ -45,7 +45,9 @@ from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
+from .ops.layout.unsafe_index import *
 from .ops.inplace import *
+from .ops.foreach import *
 from .ops.layout.join import *
 from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *
@@ -62,6 +64,7 @@ from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
 from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
+from .ops.nn.native_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
 from .ops.nn.pad import *
@@ -93,6 +96,8 @@ from .ops.elementwise.special import *
 from .ops.reduction.statistics import *
 from .ops.reduction.correlation import *
 from .ops.reduction.histograms import *
+from .ops.reduction.hashes import *
+from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
