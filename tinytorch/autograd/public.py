@@ -164,8 +164,9 @@ class Public:
     def takes_sparse(self, args: Iterable[Any]) -> bool:
         """Whether an argument, or a tensor in one that is a tuple or list, is sparse and the function is one of dense
         tensors."""
-        return not self.any_layout and any([x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else
-                                            x.__class__ in (tuple, list) and self.takes_sparse(x) for x in args])
+        return not self.any_layout and any([
+            x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else x.__class__ in (tuple, list) and any(
+                [isinstance(y, Tensor) and y.array.__class__ is above.sparse_array for y in x]) for x in args])
 
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
         """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
@@ -187,6 +188,10 @@ class Public:
                 raise not_a_tensor(self.name, name, position, value)
             where = "" if position is None else f" (position {position})"
             given = f"not {kind_of(value)}"
+            if word == "tuple of Tensors" and isinstance(value, (tuple, list)):
+                i = next(i for i, item in enumerate(value) if not isinstance(item, Tensor))
+                raise TypeError(f"expected Tensor as element {i} in argument {(position or 1) - 1}, but got "
+                                f"{type(value[i]).__name__}")
             if word == "tuple of ints" and isinstance(value, (tuple, list)) and value:
                 given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
