@@ -93,7 +93,7 @@ def arguments(function):
     return args if ducks else None
 
 
-@pytest.mark.filterwarnings("ignore:Default grid_sample", "ignore:`nn.functional.upsample")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_first_call_of_every_function_is_seen():
     overridable.install()
     plain = [function for function in TABLE if function in overridable._MADE and function.__name__ not in WITHOUT]
