@@ -22,6 +22,7 @@ from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
 from . import func as func
+from . import functional as functional
 from . import jit as jit
 from . import lazy as lazy
 from . import linalg as linalg

@@ -11,6 +11,7 @@ import pytest
 import tinytorch as torch
 from tinytorch.autograd import overridable
 from tinytorch.autograd.public import TABLE
+from tinytorch.utils._python_dispatch import TorchDispatchMode
 
 
 class Duck:
@@ -169,6 +170,8 @@ def test_wrapping_by_dispatch_is_refused():
             return func(*args)
     with pytest.raises(NotImplementedError, match="__torch_dispatch__"):
         torch.Tensor._make_wrapper_subclass(Wrapper, (2,))
+    with pytest.raises(NotImplementedError, match="TorchFunctionMode"), TorchDispatchMode():
+        pass
 
 
 def test_second_derivatives_are_taken_of_tensors_as_they_are():

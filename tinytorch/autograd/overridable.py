@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import not_a_tensor
 from ..tensor import Size, Tensor, blank
 from .torch_function import (
     DisableTorchFunction,
@@ -425,6 +426,15 @@ def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] |
         frame = frame.f_back
     caller = frame.f_back.f_globals["__name__"]
     return not _is_below(caller, "ops", "autograd", "nn.functional", "special", "linalg", "fft")
+
+
+def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
+    """What an operand that is no tensor makes of a public op if it overrides it; TypeError for the one at `position`
+    if none does."""
+    function = next((f for f in PUBLIC if getattr(f, "op", None) is o), None)
+    if function is not None and met(function, operands):
+        return overridable(function)(*operands)
+    raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
 
 
 def plain(function: Callable) -> Callable:
