@@ -1,4 +1,5 @@
-"""torch.functional: the functions of `torch` that are written in Python there."""
+"""torch.functional: the functions that torch writes in Python. They are in `torch` too, and in ops/."""
+from .missing import namespace as _namespace
 from .ops.fft.stft import istft, stft
 from .ops.layout.broadcast import broadcast_shapes, broadcast_tensors
 from .ops.layout.join import atleast_1d, atleast_2d, atleast_3d, block_diag, cartesian_prod, meshgrid
@@ -15,3 +16,5 @@ from .ops.reduction.sorting import unique, unique_consecutive
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
            "cartesian_prod", "cdist", "chain_matmul", "einsum", "istft", "lu", "meshgrid", "norm", "pca_lowrank",
            "split", "stft", "svd_lowrank", "tensordot", "unique", "unique_consecutive", "unravel_index"]
+
+__getattr__ = _namespace(__name__)

@@ -23,8 +23,10 @@ from ._rebuild import (
     UNTYPED,
     Storage,
     StorageType,
+    _get_layout,
     _rebuild_from_type_v2,
     _rebuild_parameter,
+    _rebuild_sparse_tensor,
     _rebuild_tensor_v2,
     _rebuild_tensor_v3,
     guard,
@@ -33,8 +35,9 @@ from .autograd.overridable import Overridable
 from .autograd.torch_function import DisableTorchFunction
 from .device import check_device, device
 from .lazy import address_of, bits_of, root_of
+from .memory_format import layout, strided
 from .nn.parameter import Parameter
-from .tensor import Tensor, own_attributes, wrap
+from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
 
@@ -93,6 +96,8 @@ def _pickler(base):
                 return obj.name
             if isinstance(obj, StorageType):
                 return obj.name
+            if isinstance(obj, layout):
+                return _get_layout, (str(obj),)
             return NotImplemented
 
         def save_global(self, obj, name=None):
@@ -135,6 +140,10 @@ def _reduce_tensor(tensor):
         data = wrap(tensor.array)
         return _rebuild_parameter, (data, tensor.requires_grad, OrderedDict())
     array = tensor.array
+    if tensor.layout is not strided:
+        parts = (array.plan,) if tensor.is_sparse else array.plan
+        data = (*map(wrap, parts), wrap(array.values), Size(array.shape)) + (array.coalesced,) * tensor.is_sparse
+        return _rebuild_sparse_tensor, (tensor.layout, data)
     memory = _memory_of(array)
     if memory is None:
         array = array.copy()

@@ -224,7 +224,9 @@ class Tensor(_Slots):
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
+        if copy is False and dtype is not None and array.dtype != dtype:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return array if dtype is None and not copy else array.astype(dtype or array.dtype, copy=bool(copy))
 
     def __len__(self) -> int:
         if not self.array.ndim:
