@@ -329,7 +329,7 @@ def _guarded(function):
     def call(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except (AttributeError, TypeError):
+        except (AttributeError, RuntimeError, TypeError, ValueError):
             if met(call, args, kwargs):
                 return overridable(call)(*args, **kwargs)
             raise
