@@ -25,6 +25,7 @@ import numpy as np
 from ..errors import not_a_tensor
 from ..tensor import Size, Tensor, blank
 from .torch_function import (
+    PLAIN,
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     arguments,
@@ -53,6 +54,12 @@ class Overridable:
         self.__name__, self.label, self.in_python = name, f"{space}.{name}", in_python
 
     def __call__(self, *args, **kwargs):
+        for x in args:
+            if type(x) not in PLAIN:
+                break
+        else:
+            if not (kwargs or state.modes):
+                return self.__wrapped__(*args)
         found = seen(args, kwargs)
         if found is None:
             return self.__wrapped__(*args, **kwargs)
@@ -132,6 +139,8 @@ class _Operator(_Method):
         self.name = name
 
     def __call__(self, *args):
+        if type(args[0]) is Tensor and type(args[-1]) in PLAIN and not state.modes:
+            return self.__wrapped__(*args)
         found = seen(args[:1] if self.name == "__eq__" else args, {})      # which looks at its tensor alone
         if found is None or not (self.in_python or self.name == "__eq__" or overrides(args[-1])
                                  or isinstance(args[-1], (Tensor, *NUMBERS))):
