@@ -6,13 +6,13 @@
 
 The annotations say what the arguments may be, in the words of torch's schemas: a call with anything else is torch's
 TypeError before the function runs. NumPy's names of arguments (`axis`, `keepdims`, `x`) are taken for torch's. From the
-same table, TABLE, come the Tensor methods and their in-place forms, the stubs and the page of functions. Arguments of
-classes that are not known at once go through `Public.check`: there, for composites too, `__torch_function__` of
-foreign objects can step in, and in `_checked` what watches or captures whole functions.
+same table, TABLE, come the Tensor methods and their in-place forms, the stubs and the page of functions. Arguments
+that do not fit may override the function (`overridable.py`): that is looked at before their TypeError is raised.
 
-Two kinds of functions are entered in the table and not wrapped. `hot` ones are called so often that a wrapper would be
-felt, and check by hand (`refuse`); operations made by `unary` and `binary` (op.py) are hot. `python` ones are written
-in Python in torch, where nothing is checked at the door either.
+Two kinds of functions are entered in the table and not checked at the door. `hot` ones are called so often that a
+wrapper would be felt, and check by hand (`refuse`, `overridden`); operations made by `unary` and `binary` (op.py) are
+hot. `python` ones are written in Python in torch, where nothing is checked at the door either: their errors are looked
+at (`_guarded`), by hand if they are hot too.
 """
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ def _guarded(function):
     def call(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except (AttributeError, TypeError):
+        except (AttributeError, RuntimeError, TypeError, ValueError):
             if met(call, args, kwargs):
                 return overridable(call)(*args, **kwargs)
             raise
