@@ -22,22 +22,27 @@ from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
 from . import func as func
+from . import functional as functional
 from . import jit as jit
 from . import lazy as lazy
 from . import linalg as linalg
 from . import masked as masked
+from . import missing as missing
 from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
+from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
 from . import signal as signal
+from . import sparse as sparse
 from . import special as special
 from . import storage as storage
+from . import testing as testing
 from . import types as types
 from . import utils as utils
 from . import version as version
@@ -109,6 +114,11 @@ newaxis: Any
 pi: _float
 preserve_format: Any
 short: _dtype
+sparse_bsc: Any
+sparse_bsr: Any
+sparse_coo: Any
+sparse_csc: Any
+sparse_csr: Any
 strided: Any
 uint16: _dtype
 uint32: _dtype
@@ -660,6 +670,7 @@ def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) ->
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def frac_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def frexp(input: Tensor, *, out: Tensors | None = None) -> Any: ...
+def from_dlpack(ext_tensor: Any, *, device: Device = ..., copy: _bool | None = None) -> Tensor: ...
 def from_numpy(ndarray: Any, /) -> Tensor: ...
 def frombuffer(
     buffer: Any,
@@ -1572,6 +1583,16 @@ def sort(
     stable: _bool | None = False,
     out: Tensors | None = None,
 ) -> return_types.sort: ...
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Any = None,
+    **kwargs: Any,
+) -> Tensor: ...
+def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor: ...
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor: ...
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor: ...
 def split(tensor: Tensor, split_size_or_sections: _int | Ints, dim: _int = 0) -> Tensors: ...
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensors | None = None) -> Tensors: ...
 def split_with_sizes(input: Tensor, split_sizes: Ints, dim: _int = 0) -> Tensors: ...
@@ -1582,6 +1603,7 @@ def split_with_sizes_copy(
     *,
     out: Tensors | None = None,
 ) -> Tensors: ...
+def spmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def sqrt_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -1679,6 +1701,7 @@ def tensordot(a: Tensor, b: Tensor, dims: _int | Ints | Tensor = 2, out: Tensor 
 def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor: ...
 def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor: ...
 def tile(input: Tensor, dims: Ints) -> Tensor: ...
+def to_dlpack(data: Tensor) -> Any: ...
 def topk(
     input: Tensor,
     k: _int,
