@@ -3,11 +3,16 @@
 array.py       SparseArray, which stands in the place of an ndarray
 tensor.py      SparseTensor, and how operations on it are recorded
 construction.py, conversion.py, arithmetic.py, products.py, reduction.py      the operations
+legacy.py      torch.sparse.FloatTensor and its like
 functions.py   what torch.sparse has; torch's functions and the methods of tensors are in ops/creation
 install.py     how functions of torch find them: by `dispatch`, at the door or when a routine for ndarrays refuses
 """
 from .functions import *
-from .functions import __all__
+from .functions import __all__ as _functions
+from .legacy import *
+from .legacy import __all__ as _types
 from . import install as _install
+
+__all__ = [*_functions, *_types]
 
 _install.install()

@@ -97,6 +97,12 @@ def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
     return _compressed(self, sparse_csc, "to_csc", dense_dim)
 
 
+@method("to_sparse_bsr", "to_sparse_bsc")
+def _to_blocks(self: Tensor, blocksize: tuple[int, int], dense_dim: int | None = None) -> Tensor:
+    """Not supported: matrices of blocks."""
+    raise NotImplementedError("tinytorch has no sparse tensors of blocks")
+
+
 @method()
 def to_dense(self: Tensor, dtype: dtype_class | None = None, *, masked_grad: bool | None = None) -> Tensor:
     """All elements of a sparse tensor; a dense one as it is (in `dtype`, if given).
