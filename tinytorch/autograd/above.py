@@ -7,4 +7,8 @@ sparse_array                   what a sparse tensor has for an ndarray: SparseAr
 custom                         func/custom.py: a Function under torch.func's transforms
 module                         nn/modules/module.py: the class Module
 """
-stack = relaid = without_part = sparse = sparse_primitive = sparse_array = custom = module = None
+stack = relaid = without_part = sparse = sparse_primitive = custom = module = None
+
+
+class sparse_array:
+    """Of which there are none before that package is loaded."""
