@@ -6,17 +6,23 @@ the first time. Before that an operation does not know of it, and takes no longe
 """
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..autograd import above
+from ..autograd.grad_mode import mode
 from ..autograd.node import Op
 from ..autograd.op import CALLS
+from ..autograd.public import TABLE, Public
 from ..lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
+from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .batched import Batched, NotBatchable, level_of
+from .vmap_levels import enter, is_batched, leave
 
 #: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
 FORWARD: dict[Callable, Callable] = {}
@@ -147,7 +153,111 @@ def backward_of(run: Callable, forward: Callable) -> Callable:
     return compute
 
 
+# ------------------------------------------------------------------ in front of the public functions
+def by_samples(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """function(*args, **kwargs) of tensors, for each sample of the innermost vmap that they are batches of."""
+    leaves, spec = tree_flatten((args, kwargs))
+    number = level_of(*[x.array for x in leaves if isinstance(x, Tensor)])
+    level = next((level for level in mode.vmap_levels if level.number == number), None)
+    if level is None:
+        raise NotBatchable("no batch of a vmap at work")
+    batched = [isinstance(x, Tensor) and is_batched(x, level) for x in leaves]
+    before, mode.vmap_levels = mode.vmap_levels, tuple([x for x in mode.vmap_levels if x is not level])
+    try:
+        leaves = [leave([x], [0], level)[0] if differs else x for x, differs in zip(leaves, batched)]
+        results = []
+        for i in range(max(level.size, 1)):
+            args, kwargs = tree_unflatten([_sample_of(x, i) if differs else x for x, differs in zip(leaves, batched)],
+                                          spec)
+            results.append(function(*args, **kwargs))
+        columns, specs = zip(*map(tree_flatten, results))
+        return tree_unflatten([_stacked(column, level) for column in zip(*columns)], specs[0])
+    finally:
+        mode.vmap_levels = before
+
+
+def _sample_of(x, i):
+    return x.select(0, i) if x.array.shape[0] else wrap(np.zeros(x.array.shape[1:], x.array.dtype))
+
+
+def _stacked(values, level):
+    if not isinstance(values[0], Tensor):
+        return values[0]
+    for i, y in enumerate(values):
+        if y.shape != values[0].shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(values[0].shape)} at entry "
+                               f"0 and {list(y.shape)} at entry {i}")
+    together = above.stack(values)
+    return enter(together if level.size else together[:0], level, 0)
+
+
+def public_of(record: Public, function: Callable) -> Callable:
+    """A public function that takes batches too."""
+    refusal, slow = REFUSED.get(function), SLOW.get(function)
+
+    @functools.wraps(function)
+    def compute(*args, **kwargs):
+        if not mode.vmap_levels:
+            return function(*args, **kwargs)
+        if refusal is not None or slow is not None:
+            batches = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor) and level_of(x.array)]
+            if batches and refusal is not None:
+                refusal(*args, **kwargs)
+            if batches and slow is not None:
+                _warn(slow if isinstance(slow, str) else slow(*args, **kwargs))
+        try:
+            return function(*args, **kwargs)
+        except NotBatchable:
+            pass
+        return by_samples(compute, args, kwargs)
+    compute.__wrapped__ = getattr(function, "__wrapped__", function)
+    return compute
+
+
+def in_place_of(method: Callable) -> Callable:
+    """A method that writes to its tensor. RuntimeError where samples are to be written to what is no batch."""
+    @functools.wraps(method)
+    def write(self, *args, **kwargs):
+        try:
+            return method(self, *args, **kwargs)
+        except NotBatchable:
+            if not mode.vmap_levels:
+                raise
+        raise RuntimeError(
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
+            "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` "
+            "not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. "
+            "If said operator is being called inside the PyTorch framework, please file a bug report instead.")
+    return write
+
+
+#: A public function, as defined -> function(*args, **kwargs) that raises what torch does for batches.
+REFUSED: dict[Callable, Callable] = {}
+#: The same -> the name of the operation that torch has no batching rule for, or a function of the arguments to that.
+SLOW: dict[Callable, Any] = {}
+#: Names of operations that torch has no batching rule for.
+SLOW_OPS: set[str] = set()
+
+
+def _warn(name):
+    """torch's warning for what it has no batching rule for."""
+    if name is not None:
+        warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
+                      f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.",
+                      UserWarning, stacklevel=4)
+
+
+# ------------------------------------------------------------------ installing
 _installed = []
+
+
+def _exchange(call, variable, function):
+    """Put `function` in the place of a function that `call` found where it was defined."""
+    call.__closure__[call.__code__.co_freevars.index(variable)].cell_contents = function
+
+
+def _held(call, variable):
+    return call.__closure__[call.__code__.co_freevars.index(variable)].cell_contents
 
 
 def install() -> None:
@@ -157,26 +267,26 @@ def install() -> None:
     _installed.append(True)
     forwards = {}
     for op in list(Op.registry):
-        if op.function is not None:
-            continue
-        if op.forward not in forwards:
-            forwards[op.forward] = forward_of(op.forward)
-        op.run = backward_of(op.run, op.forward)
-        op._widened = None
+        if op.function is None:
+            if op.forward not in forwards:
+                forwards[op.forward] = forward_of(op.forward)
+            op.run = backward_of(op.run, op.forward)
+            op._widened = None
     for op in list(Op.registry):
         op.forward = forwards.get(op.forward, op.forward)
     for call in list(CALLS):
-        cell = call.__closure__[call.__code__.co_freevars.index("forward")]
-        if cell.cell_contents in forwards:
-            cell.cell_contents = forwards[cell.cell_contents]
+        _exchange(call, "forward", forwards.get(_held(call, "forward"), _held(call, "forward")))
         call.widened = None
+    for call, record in TABLE.items():
+        methods = [(name, getattr(Tensor, name)) for name in record.methods]
+        if record.checks == "door":
+            record.function = compute = public_of(record, record.function)
+            for checked in {id(f): f for f in (call, *[m for _, m in methods])}.values():
+                if getattr(checked, "__code__", None) is call.__code__:
+                    _exchange(checked, "function", compute)
+        for name, method in methods:
+            if name.endswith("_") and not name.endswith("__") or name.startswith("__i") or name == "__setitem__":
+                setattr(Tensor, name, in_place_of(method))
 
 
-def performance_drop(name: str) -> None:
-    """torch's warning for a function that it has no batching rule for."""
-    warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
-                  f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.",
-                  UserWarning, stacklevel=5)
-
-
-__all__ = ["Samples", "backward_rule", "forward_rule", "install", "one_by_one", "performance_drop"]
+__all__ = ["REFUSED", "SLOW", "SLOW_OPS", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]
