@@ -28,6 +28,14 @@ class NotBatchable(TypeError):
     """Raised where the samples of a batch would have to be looked at one by one."""
 
 
+class Unreadable(NotBatchable, RuntimeError):
+    """The same, in the words of torch's RuntimeError, which it is where nobody goes through the samples."""
+
+
+class Refusal(Exception):
+    """Raised by a rule for what torch refuses to do with batches, in its words."""
+
+
 def level_of(*values: Any) -> int:
     """The largest level of the Batched among values, lists and tuples of such; 0 if there is none."""
     level = 0
@@ -137,17 +145,17 @@ class Batched(NDArrayOperatorsMixin, StandIn):
         return self.agreed().__index__()
 
     def item(self, *index):
-        raise RuntimeError("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
-                           ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
-                           "error is occurring somewhere inside PyTorch internals, please file a bug report.")
+        raise Unreadable("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+                         ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
+                         "error is occurring somewhere inside PyTorch internals, please file a bug report.")
 
     def truth(self):
-        raise RuntimeError("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
-                           "We don't support that yet, please file an issue at "
-                           "https://github.com/pytorch/pytorch/issues .")
+        raise Unreadable("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
+                         "We don't support that yet, please file an issue at "
+                         "https://github.com/pytorch/pytorch/issues .")
 
     def check_storage(self):
-        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+        raise Unreadable("Cannot access data pointer of Tensor that doesn't have storage")
 
     def tolist(self):
         self.check_storage()

@@ -10,6 +10,7 @@ from ..ops.layout.join import cat
 from ..random import Stream, default_generator, exchange_stream
 from ..tensor import Tensor
 from ..utils._pytree import broadcast_leaves, tree_flatten, tree_map, tree_unflatten
+from .batched import NotBatchable, Refusal, Unreadable
 from .dispatch import install
 from .vmap_levels import VmapLevel, enter, is_batched, leave
 
@@ -50,7 +51,20 @@ def _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size):
     level = VmapLevel(size, randomness)
     with level, draws(randomness):
         samples = [x if dim is None else enter(x, level, dim) for x, dim in zip(leaves, dims)]
-        return _outputs(func, func(*tree_unflatten(samples, spec), **kwargs), out_dims, level)
+        try:
+            output = func(*tree_unflatten(samples, spec), **kwargs)
+        except (Unreadable, Refusal) as error:
+            raise RuntimeError(str(error)) from None
+        except NotBatchable:
+            raise RuntimeError(_UNBATCHED) from None
+        return _outputs(func, output, out_dims, level)
+
+
+_UNBATCHED = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
+    "called inside the PyTorch framework, please file a bug report instead.")
 
 
 def _in_chunks(func, leaves, dims, spec, kwargs, out_dims, randomness, size, chunk_size):

@@ -21,7 +21,7 @@ from ..autograd.public import TABLE, Public
 from ..lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
-from .batched import Batched, NotBatchable, level_of
+from .batched import Batched, NotBatchable, Refusal, level_of
 from .vmap_levels import enter, is_batched, leave
 
 #: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
@@ -131,6 +131,8 @@ def forward_of(forward: Callable) -> Callable:
             return forward(*args)
         try:
             return forward(*args) if rule is None else rule(level, *args)
+        except Refusal as error:
+            raise RuntimeError(str(error)) from None
         except Exception:                      # whatever stood in the way of a batch; a mistake is found again
             pass
         return one_by_one(compute, level, args)
@@ -193,58 +195,34 @@ def _stacked(values, level):
 
 def public_of(record: Public, function: Callable) -> Callable:
     """A public function that takes batches too."""
-    refusal, slow = REFUSED.get(function), SLOW.get(function)
+    instead, is_slow = INSTEAD.get(record.name), record.name in SLOW
+    writes = record.name.endswith("_") or record.name == "__setitem__"
 
     @functools.wraps(function)
     def compute(*args, **kwargs):
         if not mode.vmap_levels:
             return function(*args, **kwargs)
-        if refusal is not None or slow is not None:
-            batches = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor) and level_of(x.array)]
-            if batches and refusal is not None:
-                refusal(*args, **kwargs)
-            if batches and slow is not None:
-                _warn(slow if isinstance(slow, str) else slow(*args, **kwargs))
         try:
+            if instead is not None and any([isinstance(x, Tensor) and level_of(x.array)
+                                            for x in tree_leaves((args, kwargs))]):
+                return instead(function, *args, **kwargs)
             return function(*args, **kwargs)
         except NotBatchable:
-            pass
+            if writes:
+                raise
+        if is_slow:
+            warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
+                          f"aten::{record.name}. Please file us an issue on GitHub so that we can prioritize its "
+                          "implementation.", UserWarning, stacklevel=3)
         return by_samples(compute, args, kwargs)
     compute.__wrapped__ = getattr(function, "__wrapped__", function)
     return compute
 
 
-def in_place_of(method: Callable) -> Callable:
-    """A method that writes to its tensor. RuntimeError where samples are to be written to what is no batch."""
-    @functools.wraps(method)
-    def write(self, *args, **kwargs):
-        try:
-            return method(self, *args, **kwargs)
-        except NotBatchable:
-            if not mode.vmap_levels:
-                raise
-        raise RuntimeError(
-            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
-            "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` "
-            "not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. "
-            "If said operator is being called inside the PyTorch framework, please file a bug report instead.")
-    return write
-
-
-#: A public function, as defined -> function(*args, **kwargs) that raises what torch does for batches.
-REFUSED: dict[Callable, Callable] = {}
-#: The same -> the name of the operation that torch has no batching rule for, or a function of the arguments to that.
-SLOW: dict[Callable, Any] = {}
-#: Names of operations that torch has no batching rule for.
-SLOW_OPS: set[str] = set()
-
-
-def _warn(name):
-    """torch's warning for what it has no batching rule for."""
-    if name is not None:
-        warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
-                      f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.",
-                      UserWarning, stacklevel=4)
+#: The name of a public function -> what is run instead of it for batches, with it and the arguments.
+INSTEAD: dict[str, Callable] = {}
+#: Names of public functions that torch, too, goes sample by sample through, with a warning.
+SLOW: set[str] = set()
 
 
 # ------------------------------------------------------------------ installing
@@ -278,15 +256,10 @@ def install() -> None:
         _exchange(call, "forward", forwards.get(_held(call, "forward"), _held(call, "forward")))
         call.widened = None
     for call, record in TABLE.items():
-        methods = [(name, getattr(Tensor, name)) for name in record.methods]
         if record.checks == "door":
             record.function = compute = public_of(record, record.function)
-            for checked in {id(f): f for f in (call, *[m for _, m in methods])}.values():
-                if getattr(checked, "__code__", None) is call.__code__:
-                    _exchange(checked, "function", compute)
-        for name, method in methods:
-            if name.endswith("_") and not name.endswith("__") or name.startswith("__i") or name == "__setitem__":
-                setattr(Tensor, name, in_place_of(method))
+            for checked in record.checked:
+                _exchange(checked, "function", compute)
 
 
-__all__ = ["REFUSED", "SLOW", "SLOW_OPS", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]
+__all__ = ["INSTEAD", "SLOW", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]

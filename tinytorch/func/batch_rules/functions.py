@@ -460,7 +460,9 @@ def _norm(level, function, x, ord=None, axis=None, keepdims=False):
 
 @rule(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)
 def _fourier(level, function, x, n=None, axis=-1, norm=None, out=None):
-    return batch(function(need(x, level).physical, n, axis_of(axis, x.ndim), norm), level)
+    result = function(need(x, level).physical, n, axis_of(axis, x.ndim), norm,
+                      None if out is None else need(out, level).physical)
+    return batch(result, level) if out is None else out
 
 
 @rule(np.fft.fftshift, np.fft.ifftshift)

@@ -1,0 +1,127 @@
+"""What PyTorch does not do under vmap, and says: its refusals, and its warnings where it goes sample by sample."""
+import numpy as np
+
+from ...ops.layout import strided
+from ...ops.nn import relu
+from ...tensor import Tensor
+from ..batched import FUNCTIONS, Batched, Refusal, level_of
+from ..dispatch import INSTEAD, SLOW, forward_rule
+
+_NO_FALLBACK = "Batching rule not implemented for aten::{}. We could not generate a fallback."
+_DYNAMIC = ("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{}. "
+            "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
+
+
+def is_batch(x):
+    """Whether a tensor differs from sample to sample, in any vmap."""
+    return isinstance(x, Tensor) and level_of(x.array) > 0
+
+
+def before(name):
+    """Decorator: what is looked at before the public function of this name, which torch's messages use, is run."""
+    def decorate(check):
+        def compute(function, *args, **kwargs):
+            check(*args, **kwargs)
+            return function(*args, **kwargs)
+        INSTEAD[name] = compute
+        return check
+    return decorate
+
+
+def _refuse(name, text):
+    @before(name)
+    def check(*args, **kwargs):
+        raise RuntimeError(text)
+
+
+for _name in ("equal", "column_stack", "histogramdd"):
+    _refuse(_name, _NO_FALLBACK.format(_name))
+_refuse("allclose", "vmap over torch.allclose isn't supported yet. Please file an issue at "
+        "https://github.com/pytorch/pytorch/issues if you need this feature.")
+
+
+@before("nonzero")
+def _nonzero(input, *, out=None, as_tuple=False):
+    raise RuntimeError(_NO_FALLBACK.format("nonzero_numpy") if as_tuple else _DYNAMIC.format("nonzero"))
+
+
+@before("masked_select")
+def _masked_select(input, mask, **options):
+    if is_batch(mask):
+        raise RuntimeError("vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support "
+                           "this because for each batch this would return a differently shaped Tensor. Please file an "
+                           "issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
+
+
+@before("narrow")
+def _narrow(input, dim, start, length):
+    if isinstance(start, Tensor):
+        raise RuntimeError("Batching rule not implemented for aten::narrow.Tensor; the fallback path doesn't work on "
+                           "out= or view ops.")
+
+
+@before("tensor_split")
+def _tensor_split(input, indices_or_sections=None, dim=0, **options):
+    if isinstance(indices_or_sections, Tensor):
+        raise RuntimeError(_NO_FALLBACK.format("tensor_split.tensor_indices_or_sections"))
+
+
+@before("one_hot")
+def _one_hot(input, num_classes=-1):
+    if num_classes == -1:
+        raise RuntimeError("When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes "
+                           "argument.")
+
+
+def _dynamic(level, function, *args, **options):
+    raise Refusal(_DYNAMIC.format("unique_dim" if options.get("axis") is not None else "_unique2"))
+
+
+FUNCTIONS[np.unique] = _dynamic
+_MASK = ("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
+         "with a boolean mask.")
+
+
+@before("index_put")
+def _index_put(input, indices, values, accumulate=False):
+    if any([is_batch(index) and index.array.dtype == bool for index in indices]):
+        raise RuntimeError(_MASK)
+
+
+@forward_rule(strided._as_strided_scatter)
+def _as_strided_scatter(level, *args):
+    raise Refusal("Error: aten::as_strided_scatter requires special handling, and does not yet have a batching rule. "
+                  "Feel free to file a github issue!")
+
+
+@forward_rule(relu._rrelu)
+def _rrelu(level, input, slopes):
+    if isinstance(slopes, np.ndarray):
+        raise Refusal("vmap: we do not yet support aten::rrelu. Please file an issue")
+    return relu._rrelu.op.forward.__wrapped__(input, slopes)
+
+
+# ------------------------------------------------------------------ new tensors are batches beside a batch
+def _as_its_batch(function, input, *args, **kwargs):
+    result = function(input, *args, **kwargs)
+    if is_batch(input) and not is_batch(result):
+        result.array = _spread_like(result.array, input.array)
+    return result
+
+
+def _spread_like(array, like):
+    if type(like) is not Batched:
+        return array
+    inner = _spread_like(array, like.physical)
+    return Batched(np.array(np.broadcast_to(inner, (like.physical.shape[0], *array.shape))), like.level) if type(
+        inner) is np.ndarray else Batched(inner, like.level)
+
+
+for _name in ("new_zeros", "new_ones", "new_full", "new_empty"):
+    INSTEAD[_name] = _as_its_batch
+
+
+# ------------------------------------------------------------------ warnings
+SLOW.update("""isin isclose lu_solve masked_scatter put take histogram histc bincount renorm nonzero_static argwhere
+    repeat_interleave diagflat linalg_ldl_solve linalg_lu linalg_tensorsolve stft istft quantile nanquantile index_reduce
+    ormqr pdist bilinear special_airy_ai special_log_ndtr""".split())
