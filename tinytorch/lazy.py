@@ -41,6 +41,9 @@ class StandIn:
     def truth(self):
         return bool(self.item())
 
+    def check_static(self, name):
+        """RuntimeError if the result of the operation of this name may have as many shapes as there are samples."""
+
     def check_storage(self):
         """RuntimeError if there is none to be had."""
 

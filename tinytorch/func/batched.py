@@ -154,6 +154,11 @@ class Batched(NDArrayOperatorsMixin, StandIn):
                          "We don't support that yet, please file an issue at "
                          "https://github.com/pytorch/pytorch/issues .")
 
+    def check_static(self, name):
+        raise RuntimeError("vmap: We do not support batching operators that can output dynamic shape. Attempted to "
+                           f"vmap over aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues "
+                           "if you need this feature.")
+
     def check_storage(self):
         raise Unreadable("Cannot access data pointer of Tensor that doesn't have storage")
 

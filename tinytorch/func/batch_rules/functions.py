@@ -187,8 +187,13 @@ def _put_along(level, function, x, indices, values, axis):
 
 @rule(np.trace, np.diagonal)
 def _diagonal(level, function, x, offset=0, axis1=0, axis2=1, **options):
-    return batch(function(need(x, level).physical, offset, axis_of(axis1, x.ndim), axis_of(axis2, x.ndim), **options),
-                 level)
+    if x.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    physical = need(x, level).physical
+    result = function(physical, offset, axis_of(axis1, x.ndim), axis_of(axis2, x.ndim), **options)
+    if function is np.diagonal and type(physical) is np.ndarray and physical.flags.writeable:
+        result.flags.writeable = True
+    return batch(result, level)
 
 
 @rule(np.tril, np.triu)

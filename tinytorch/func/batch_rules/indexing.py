@@ -1,7 +1,10 @@
 """Indexing of batches: x[index] and x[index] = value, where any of them may be a batch."""
 import numpy as np
 
-from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim, physical_of
+from ...lazy import address_of, root_of
+from ...ops.layout import strided
+from ..batched import Batched, NotBatchable, Refusal, aligned, level_of, max_ndim, physical_of
+from ..dispatch import forward_rule
 
 _EVERY = slice(None)
 
@@ -107,6 +110,27 @@ def pick(x, items):
     together = advanced[-1] - advanced[0] == len(advanced) - 1
     found = x[tuple([aligned(item, level, count) if isinstance(item, np.ndarray) else item for item in given])]
     return Batched(np.moveaxis(found, advanced[0] if together else 0, 0), level)
+
+
+@forward_rule(strided._as_strided)
+def _as_strided(level, input, size, stride, offset, whole):
+    """In each sample what lies as far from its beginning as `offset` says it does in the first."""
+    physical = input.physical
+    if type(physical) is not np.ndarray:
+        raise NotBatchable("a batch of batches")
+    item, rows = physical.itemsize, np.shape(physical)[0]
+    behind = offset - (address_of(physical) - address_of(root_of(physical))) // item
+    end = behind + 1 + sum([(n - 1) * s for n, s in zip(size, stride)]) if 0 not in size else behind
+    room = 1 + sum([(n - 1) * (s // item) for n, s in zip(input.shape, input.strides)]) if input.size else 0
+    if behind < 0 or end > room:
+        raise Refusal(f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of "
+                      f"`tensor`. `result` can access some memory in range [{offset}, {end - behind + offset}], but "
+                      f"`tensor` can only access some memory in range [{offset - behind}, {offset - behind + room}]. "
+                      "This is not supported inside of vmap, please try to rewrite the `as_strided` call as a sequence "
+                      "of PyTorch view operations")
+    steps = (physical.strides[0], *[s * item for s in stride])
+    flat = np.lib.stride_tricks.as_strided(physical, (rows, max(room, 1)), (physical.strides[0], item))[:, behind:]
+    return Batched(np.lib.stride_tricks.as_strided(flat, (rows, *size), steps), level)
 
 
 Batched.__getitem__, Batched.__setitem__ = getitem, setitem

@@ -1,10 +1,12 @@
-"""Random numbers under vmap: for each sample others ("different"), drawn at once as PyTorch draws them, or the same."""
+"""New tensors under vmap: random ones, for each sample others ("different"), drawn at once as PyTorch draws them, or
+the same; those that are made like a batch."""
 import sys
 
 import numpy as np
 
 from ...autograd import above
 from ...autograd.grad_mode import mode
+from ...kernels.random import samplers
 from ...ops.random import factories, gamma
 from ...tensor import wrap
 from ..batched import Batched, level_of
@@ -16,8 +18,9 @@ _SAME = ("Vmap does not currently support same randomness with a batched tensor 
          "functorch")
 
 
-def room(array):
-    """Uninitialised memory in the shape of a sample: for each of those that are to differ."""
+def room(array, like=None):
+    """Uninitialised memory in the shape of a sample: for each of those that are to differ, in the memory order of
+    `like`."""
     shape, sizes, numbers = array.shape, [], []
     for level in mode.vmap_levels:
         if level.randomness == "different":
@@ -25,7 +28,10 @@ def room(array):
             numbers.append(level.number)
     if not numbers:
         return array if not level_of(array) else np.empty(shape, array.dtype)
-    result = np.empty((*sizes, *shape), array.dtype)
+    if type(like) is Batched and numbers == [like.level] and like.shape == shape:
+        result = samplers.empty_like(like.physical, array.dtype)
+    else:
+        result = np.empty((*sizes, *shape), array.dtype)
     for number in numbers:
         result = Batched(result, number)
     return result
@@ -97,6 +103,21 @@ def _categories(level, weights, *options):
     physical = weights.physical
     found = factories._categories(physical.reshape(-1, physical.shape[-1]), *options)
     return batch(found.reshape(*physical.shape[:-1], -1), level)
+
+
+# ------------------------------------------------------------------ new tensors are batches beside a batch
+def beside(input, result):
+    """`result`, new memory, for each sample of `input`."""
+    result.array = _spread_like(result.array, input.array)
+    return result
+
+
+def _spread_like(array, like):
+    if type(like) is not Batched:
+        return array
+    inner = _spread_like(array, like.physical)
+    return Batched(np.array(np.broadcast_to(inner, (like.physical.shape[0], *array.shape))), like.level) if type(
+        inner) is np.ndarray else Batched(inner, like.level)
 
 
 above.vmap = sys.modules[__name__]

@@ -1,10 +1,7 @@
 """What PyTorch does not do under vmap, and says: its refusals, and its warnings where it goes sample by sample."""
-import numpy as np
-
 from ...ops.layout import strided
-from ...ops.nn import relu
 from ...tensor import Tensor
-from ..batched import FUNCTIONS, Batched, Refusal, level_of
+from ..batched import NotBatchable, Refusal, level_of
 from ..dispatch import INSTEAD, SLOW, forward_rule
 
 _NO_FALLBACK = "Batching rule not implemented for aten::{}. We could not generate a fallback."
@@ -73,11 +70,6 @@ def _one_hot(input, num_classes=-1):
                            "argument.")
 
 
-def _dynamic(level, function, *args, **options):
-    raise Refusal(_DYNAMIC.format("unique_dim" if options.get("axis") is not None else "_unique2"))
-
-
-FUNCTIONS[np.unique] = _dynamic
 _MASK = ("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
          "with a boolean mask.")
 
@@ -94,34 +86,12 @@ def _as_strided_scatter(level, *args):
                   "Feel free to file a github issue!")
 
 
-@forward_rule(relu._rrelu)
-def _rrelu(level, input, slopes):
-    if isinstance(slopes, np.ndarray):
-        raise Refusal("vmap: we do not yet support aten::rrelu. Please file an issue")
-    return relu._rrelu.op.forward.__wrapped__(input, slopes)
-
-
-# ------------------------------------------------------------------ new tensors are batches beside a batch
-def _as_its_batch(function, input, *args, **kwargs):
-    result = function(input, *args, **kwargs)
-    if is_batch(input) and not is_batch(result):
-        result.array = _spread_like(result.array, input.array)
-    return result
-
-
-def _spread_like(array, like):
-    if type(like) is not Batched:
-        return array
-    inner = _spread_like(array, like.physical)
-    return Batched(np.array(np.broadcast_to(inner, (like.physical.shape[0], *array.shape))), like.level) if type(
-        inner) is np.ndarray else Batched(inner, like.level)
-
-
-for _name in ("new_zeros", "new_ones", "new_full", "new_empty"):
-    INSTEAD[_name] = _as_its_batch
-
-
 # ------------------------------------------------------------------ warnings
+def _sample_by_sample(function, *args, **kwargs):
+    raise NotBatchable("of any number of places")
+
+
+INSTEAD["argwhere"] = INSTEAD["nonzero_static"] = _sample_by_sample
 SLOW.update("""isin isclose lu_solve masked_scatter put take histogram histc bincount renorm nonzero_static argwhere
     repeat_interleave diagflat linalg_ldl_solve linalg_lu linalg_tensorsolve stft istft quantile nanquantile index_reduce
     ormqr pdist bilinear special_airy_ai special_log_ndtr""".split())

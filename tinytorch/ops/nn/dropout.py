@@ -49,7 +49,7 @@ def _noise(array, p, feature):
         kept = np.empty(array.shape[:2] + (1,) * (array.ndim - 2), bool)
     else:
         kept = samplers.empty_like(array, bool)
-    kept = room(kept)
+    kept = room(kept, array)
     with stream_of(None) as stream:
         samplers.bernoulli(kept, 1 - p, stream)
     if array.dtype.kind in dt.INTEGRAL:

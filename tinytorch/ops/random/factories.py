@@ -140,7 +140,8 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_m
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
     d = as_dtype(dtype, "rand_like") or dt.of(input.array)
     if layout == "torch.preserve_format":
-        array = room(empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype)))
+        array = room(empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype)),
+                     input.array)
     elif layout == "torch.contiguous_format":
         array = room(empty(input.array.shape, d.numpy))
     else:

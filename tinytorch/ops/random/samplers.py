@@ -32,9 +32,10 @@ def refuse(kernel, array):
     raise not_implemented(kernel, array)
 
 
-def room(array):
-    """What random numbers are to be written to: `array`, or under vmap as many such as samples are to differ."""
-    return above.vmap.room(array) if mode.vmap_levels else array
+def room(array, like=None):
+    """What random numbers are to be written to: `array`, or under vmap as many such as samples are to differ, in the
+    memory order of `like`."""
+    return above.vmap.room(array, like) if mode.vmap_levels else array
 
 
 def varied(x):
