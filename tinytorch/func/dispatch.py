@@ -26,6 +26,8 @@ from .vmap_levels import enter, is_batched, leave
 
 #: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
 FORWARD: dict[Callable, Callable] = {}
+#: The same -> function(forward function that takes batches) -> rule.
+FAMILIES: dict[Callable, Callable] = {}
 #: The same -> rule(level, run, g, saved, edges): the gradients.
 BACKWARD: dict[Callable, Callable] = {}
 
@@ -136,6 +138,8 @@ def forward_of(forward: Callable) -> Callable:
         except Exception:                      # whatever stood in the way of a batch; a mistake is found again
             pass
         return one_by_one(compute, level, args)
+    if rule is None and forward in FAMILIES:
+        rule = FAMILIES[forward](compute)
     return compute
 
 

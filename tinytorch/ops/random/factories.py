@@ -239,7 +239,7 @@ def _permutation(array, n, stream):
 @samplers.fills
 def _fill_permutation(array, n, stream):
     """Of each row, if there are several."""
-    for row in array.reshape(-1, n):
+    for row in array.reshape(-1, n) if n else ():
         row[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
     return array
 

@@ -1,0 +1,121 @@
+"""Operations whose forward function computes on all samples if it is told where their dimensions are."""
+import numpy as np
+
+from ...autograd.node import Op
+from ...autograd.op import CALLS, _binary, _unary
+from ...ops.linalg import added, products
+from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
+from ..dispatch import FAMILIES, forward_rule
+from .functions import axes_of, batch, size_of, spread
+
+
+def _results(results, level):
+    """What a forward function gave for all samples, auxiliary values among it."""
+    if isinstance(results, np.ndarray):
+        return Batched(results, level)
+    if results.__class__ in (tuple, list):
+        return results.__class__([_results(x, level) for x in results])
+    return results if results is None or not isinstance(results, np.generic) else Batched(np.asarray(results), level)
+
+
+# ------------------------------------------------------------------ element by element
+def _each_element(compute):
+    def rule(level, *args):
+        ndim = max_ndim(*args)
+        return Batched(np.asarray(compute(*[aligned(x, level, ndim) for x in args])), level)
+    return rule
+
+
+for _call in list(CALLS):
+    if _call.make[0] is _unary or _call.make[0] is _binary and not (
+            _call.op.is_product or _call.op.name in ("mv", "dot", "vdot")):
+        FAMILIES[_call.op.forward] = _each_element
+
+
+# ------------------------------------------------------------------ along dimensions
+def _along(at):
+    """The family of what is done along the dimensions in argument number `at`."""
+    def family(compute):
+        def rule(level, *args):
+            arrays = [x for x in args if isinstance(x, np.ndarray)]
+            ndim = max_ndim(*[x for x in arrays if type(x) is Batched])
+            if not ndim or any([x.ndim != ndim and level_of(x) for x in arrays]):
+                raise NotBatchable("arrays of different dimensions")
+            size, given = size_of(level, arrays), list(args)
+            for i, x in enumerate(given):
+                if isinstance(x, np.ndarray) and x.ndim == ndim:
+                    given[i] = spread(x, level, size)
+            given[at] = axes_of(given[at], ndim)
+            return _results(compute(*given), level)
+        return rule
+    return family
+
+
+_ALONG = set("""_softmax _log_softmax _softmax_backward _log_softmax_backward vector_norm_over _sum _mean _prod _cumsum
+    _cumprod _logcumsumexp _amax _amin _aminmax _var _std _var_mean _std_mean _logsumexp _nansum _gather _scatter
+    _scatter_add _scatter_combined _index_select _index_add _index_copy _index_fill _fft_c2c _fft_r2c _fft_c2r _roll
+    _cross""".split())
+for _op in list(Op.registry):
+    if _op.forward.__name__ in _ALONG:
+        for _name in ("dim", "dims"):
+            if _name in _op.params:
+                FAMILIES[_op.forward] = _along(_op.params.index(_name))
+
+
+# ------------------------------------------------------------------ matrices, which are in the last two dimensions
+def _of_matrices(at):
+    """The family of what is done to stacks of matrices, those in the arguments `at`."""
+    def family(compute):
+        def rule(level, *args):
+            given = list(args)
+            arrays = [given[i] for i in at if isinstance(given[i], np.ndarray)]
+            size, ndim = size_of(level, arrays), max_ndim(*arrays)
+            if any([x.ndim != ndim for x in arrays]) or ndim < 2:
+                raise NotBatchable("stacks of different dimensions")
+            for i in at:
+                if isinstance(given[i], np.ndarray):
+                    given[i] = spread(given[i], level, size)
+            return _results(compute(*given), level)
+        return rule
+    return family
+
+
+_MATRICES = {"linalg.decompositions": ("_slogdet", "_det", "_inv", "_cholesky"), "linalg.functions": ("_matrix_exp",),
+             "linalg.triangular": ("_solve_triangular",), "linalg.distance": ("_cdist",)}
+for _op in list(Op.registry):
+    _room = _op.forward.__module__.partition(".ops.")[2]
+    if _op.forward.__name__ in _MATRICES.get(_room, ()):
+        FAMILIES[_op.forward] = _of_matrices([i for i, name in enumerate(_op.params) if name in (
+            "input", "A", "B", "x1", "x2")])
+
+
+# ------------------------------------------------------------------ products
+def _check_exact(*arrays):
+    if any([x.dtype.char in "e?" for x in arrays]):
+        raise NotBatchable("products with rules of their own")
+
+
+@forward_rule(products._mm, products._mv, products._inner)
+def _product(level, a, b):
+    _check_exact(a, b)
+    return np.matmul(a, b)
+
+
+@forward_rule(products._linear)
+def _linear(level, input, weight, bias):
+    _check_exact(input, weight)
+    result = np.matmul(input, weight.T)
+    if bias is None:
+        return result
+    if type(bias) is not Batched and result.dtype == bias.dtype:
+        result += bias
+        return result
+    return result + bias
+
+
+@forward_rule(added._addmm, added._baddbmm, added._addmv)
+def _plus_product(level, beta, alpha, input, a, b):
+    _check_exact(a, b)
+    if 0 in a.shape or 0 in b.shape:
+        raise NotBatchable("of nothing")
+    return added._plus(input, np.matmul(a, b), beta, alpha)
