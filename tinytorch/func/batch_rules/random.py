@@ -1,10 +1,7 @@
 """New tensors under vmap: random ones, for each sample others ("different"), drawn at once as PyTorch draws them, or
 the same; those that are made like a batch."""
-import sys
-
 import numpy as np
 
-from ...autograd import above
 from ...autograd.grad_mode import mode
 from ...kernels.random import samplers
 from ...ops.random import factories, gamma
@@ -118,6 +115,3 @@ def _spread_like(array, like):
     inner = _spread_like(array, like.physical)
     return Batched(np.array(np.broadcast_to(inner, (like.physical.shape[0], *array.shape))), like.level) if type(
         inner) is np.ndarray else Batched(inner, like.level)
-
-
-above.vmap = sys.modules[__name__]
