@@ -214,8 +214,9 @@ class _Check:
     def _pulled(self, y, weights):
         """The gradients of all inputs, for each of the weights: for all at once, unless functions or hooks of the
         user's see them."""
-        if len(weights) > 1 and not any([isinstance(node, Node) and (node.hooks is not None or node.op.function)
-                                         or isinstance(node, Tensor) and node._hooks for node in reached_by([y], None)]):
+        watched = any([node.hooks is not None or node.op.function is not None if isinstance(node, Node) else node._hooks
+                       for node in reached_by([y], None)])
+        if len(weights) > 1 and not watched:
             found = rows_of_grad((y,), self.wanted, (wrap(weights),), True, False, True)
             return [[None if g is None else wrap(g.array[k]) for g in found] for k in range(len(weights))]
         return [grad(y, self.wanted, wrap(w), retain_graph=True, allow_unused=True) for w in weights]

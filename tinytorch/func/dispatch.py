@@ -22,7 +22,7 @@ from ..lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .batched import Batched, NotBatchable, Refusal, level_of
-from .vmap_levels import enter, is_batched, leave
+from .vmap_levels import enter, is_batched, taken_out
 
 #: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
 FORWARD: dict[Callable, Callable] = {}
@@ -167,10 +167,10 @@ def by_samples(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     level = next((level for level in mode.vmap_levels if level.number == number), None)
     if level is None:
         raise NotBatchable("no batch of a vmap at work")
-    batched = [isinstance(x, Tensor) and is_batched(x, level) for x in leaves]
+    batched = [isinstance(x, Tensor) and (is_batched(x, level) or x.requires_grad) for x in leaves]
     before, mode.vmap_levels = mode.vmap_levels, tuple([x for x in mode.vmap_levels if x is not level])
     try:
-        leaves = [leave([x], [0], level)[0] if differs else x for x, differs in zip(leaves, batched)]
+        leaves = [taken_out(x, level) if differs else x for x, differs in zip(leaves, batched)]
         results = []
         for i in range(max(level.size, 1)):
             args, kwargs = tree_unflatten([_sample_of(x, i) if differs else x for x, differs in zip(leaves, batched)],
@@ -194,7 +194,7 @@ def _stacked(values, level):
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(values[0].shape)} at entry "
                                f"0 and {list(y.shape)} at entry {i}")
     together = above.stack(values)
-    return enter(together if level.size else together[:0], level, 0)
+    return enter(together if level.size else together[:0], level, 0, True)
 
 
 def public_of(record: Public, function: Callable) -> Callable:
@@ -259,7 +259,7 @@ def install() -> None:
     for call in list(CALLS):
         _exchange(call, "forward", forwards.get(_held(call, "forward"), _held(call, "forward")))
         call.widened = None
-    for call, record in TABLE.items():
+    for record in TABLE.values():
         if record.checks == "door":
             record.function = compute = public_of(record, record.function)
             for checked in record.checked:

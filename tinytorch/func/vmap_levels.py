@@ -89,15 +89,34 @@ def _out_again(g, level, dim):
 
 #: A batch as it comes in; saved: (None, level, dim, ...).
 ENTER = Op(_entering, name="alias", rules={"x": _out_again})
+#: The same of what was computed of batches that had been taken out for a while.
+ENTER_AGAIN = ENTER.renamed("alias")
 
 
-def enter(x: Tensor, level: VmapLevel, dim: int) -> Tensor:
+def _in_again(g, level):
+    return enter(g, level, 0, True) if isinstance(g, Tensor) else entered(g, level.number, 0)
+
+
+#: A batch, or what is the same for all samples, taken out for a while; saved: (None, level, ...).
+TAKE_OUT = Op(lambda x, level: x, name="alias", rules={"x": _in_again})
+
+
+def taken_out(x: Tensor, level: VmapLevel) -> Tensor:
+    """All samples of a tensor along the first dimension, for what goes through them and comes in again."""
+    result = wrap(_physical(x.array, level, 0))
+    if mode.grad and is_tracked(x):
+        result.node = new_node(TAKE_OUT, (x.node or x,), (None, level, None, None), (), result.array.shape)
+        result._requires_grad = True
+    return result
+
+
+def enter(x: Tensor, level: VmapLevel, dim: int, again: bool = False) -> Tensor:
     """The tensor that shows one sample of `x`, in the same memory."""
     tensor = blank(Tensor)
     tensor.array, tensor.version = entered(x.array, level.number, dim), x.version
     tensor.view_info, tensor.node, tensor._requires_grad = None, None, False
     if is_tracked(x) and mode.grad:
-        tensor.node = new_node(ENTER, (x.node or x,), (None, level, dim, None, None), (), tensor.array.shape)
+        tensor.node = new_node(ENTER_AGAIN if again else ENTER, (x.node or x,), (None, level, dim, None, None), (), tensor.array.shape)
         tensor._requires_grad = True
     return tensor
 

@@ -6,7 +6,7 @@ from ...autograd.op import CALLS, _binary, _unary
 from ...ops.linalg import added, products
 from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
 from ..dispatch import FAMILIES, forward_rule
-from .functions import axes_of, batch, size_of, spread
+from .functions import axes_of, size_of, spread
 
 
 def _results(results, level):

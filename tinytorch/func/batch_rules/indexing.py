@@ -123,8 +123,8 @@ def _as_strided(level, input, size, stride, offset, whole):
     end = behind + 1 + sum([(n - 1) * s for n, s in zip(size, stride)]) if 0 not in size else behind
     room = 1 + sum([(n - 1) * (s // item) for n, s in zip(input.shape, input.strides)]) if input.size else 0
     if behind < 0 or end > room:
-        raise Refusal(f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of "
-                      f"`tensor`. `result` can access some memory in range [{offset}, {end - behind + offset}], but "
+        raise Refusal(f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside "
+                      f"of `tensor`. `result` can access some memory in range [{offset}, {end - behind + offset}], but "
                       f"`tensor` can only access some memory in range [{offset - behind}, {offset - behind + room}]. "
                       "This is not supported inside of vmap, please try to rewrite the `as_strided` call as a sequence "
                       "of PyTorch view operations")

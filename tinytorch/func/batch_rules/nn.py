@@ -4,7 +4,18 @@ import numpy as np
 from ... import dtypes as dt
 from ...kernels import softmax as losses
 from ...kernels.conv import columns
-from ...ops.nn import adaptive_pool, conv, cross_entropy, embedding, fold, grid_sample, interpolate, norm, pixel_shuffle, pool
+from ...ops.nn import (
+    adaptive_pool,
+    conv,
+    cross_entropy,
+    embedding,
+    fold,
+    grid_sample,
+    interpolate,
+    norm,
+    pixel_shuffle,
+    pool,
+)
 from ..batched import Batched, NotBatchable, Refusal, level_of, physical_of
 from ..dispatch import FAMILIES, backward_rule, forward_rule
 from .functions import batch, size_of, spread

@@ -1,12 +1,13 @@
 """What PyTorch does not do under vmap, and says: its refusals, and its warnings where it goes sample by sample."""
+from ...autograd.grad_mode import mode
 from ...ops.layout import strided
 from ...tensor import Tensor
 from ..batched import NotBatchable, Refusal, level_of
 from ..dispatch import INSTEAD, SLOW, forward_rule
 
 _NO_FALLBACK = "Batching rule not implemented for aten::{}. We could not generate a fallback."
-_DYNAMIC = ("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{}. "
-            "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
+_DYNAMIC = ("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            "aten::{}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
 
 
 def is_batch(x):
@@ -28,7 +29,9 @@ def before(name):
 def _refuse(name, text):
     @before(name)
     def check(*args, **kwargs):
-        raise RuntimeError(text)
+        # Within a transform torch takes apart what consists of other operations.
+        if name != "column_stack" or mode.vmap_levels[-1].grad_levels == mode.grad_levels:
+            raise RuntimeError(text)
 
 
 for _name in ("equal", "column_stack", "histogramdd"):
@@ -93,5 +96,5 @@ def _sample_by_sample(function, *args, **kwargs):
 
 INSTEAD["argwhere"] = INSTEAD["nonzero_static"] = _sample_by_sample
 SLOW.update("""isin isclose lu_solve masked_scatter put take histogram histc bincount renorm nonzero_static argwhere
-    repeat_interleave diagflat linalg_ldl_solve linalg_lu linalg_tensorsolve stft istft quantile nanquantile index_reduce
-    ormqr pdist bilinear special_airy_ai special_log_ndtr""".split())
+    repeat_interleave diagflat linalg_ldl_solve linalg_lu linalg_tensorsolve stft istft quantile nanquantile
+    index_reduce ormqr pdist bilinear special_airy_ai special_log_ndtr""".split())

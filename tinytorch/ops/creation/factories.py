@@ -441,8 +441,8 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 @method()
 def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.zeros(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype, layout,
-                                 device, requires_grad, pin_memory))
+    return _beside(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype,
+                                 layout, device, requires_grad, pin_memory))
 
 
 @method()
@@ -455,8 +455,8 @@ def new_ones(self, *args, size=None, dtype=None, layout=None, device=None, requi
 @method()
 def new_empty(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.empty(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_empty", np.empty, args, size, None, self.dtype if dtype is None else dtype, layout,
-                                 device, requires_grad, pin_memory))
+    return _beside(self, _filled("new_empty", np.empty, args, size, None, self.dtype if dtype is None else dtype,
+                                 layout, device, requires_grad, pin_memory))
 
 
 @method()
