@@ -44,6 +44,9 @@ class StandIn:
     def check_static(self, name):
         """RuntimeError if the result of the operation of this name may have as many shapes as there are samples."""
 
+    def check_mask(self):
+        """RuntimeError if this is a mask that picks as many elements as there are samples."""
+
     def check_storage(self):
         """RuntimeError if there is none to be had."""
 

@@ -173,7 +173,7 @@ CASES = {
     "jacobian forward": lambda t: t.autograd.functional.jacobian(
         lambda x, y: (x * y.sum(), y.exp()), (M(t, 2), M(t, 3)), vectorize=True, strategy="forward-mode"),
     "hessian at once": lambda t: t.autograd.functional.hessian(
-        lambda x: (x ** 3).sum(), M(t, 3), vectorize=True, outer_jacobian_strategy="forward-mode"),
+        lambda x: (x ** 3).sum(), M(t, 3), vectorize=True, outer_jacobian_strategy="forward-mode").detach(),
     "chunks": in_chunks,
     "chunks of equal draws": lambda t: in_chunks(t, "same", lambda x: x + t.rand(3)),
     "chunks of draws": lambda t: in_chunks(t, "different", lambda x: x + t.rand(3)),

@@ -159,6 +159,11 @@ class Batched(NDArrayOperatorsMixin, StandIn):
                            f"vmap over aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues "
                            "if you need this feature.")
 
+    def check_mask(self):
+        if self.dtype == bool:
+            raise RuntimeError("vmap: We do not support batching operators that can support dynamic shape. Attempting "
+                               "to batch over indexing with a boolean mask.")
+
     def check_storage(self):
         raise Unreadable("Cannot access data pointer of Tensor that doesn't have storage")
 

@@ -247,18 +247,19 @@ def install() -> None:
     if _installed:
         return
     _installed.append(True)
-    forwards = {}
-    for op in list(Op.registry):
-        if op.function is None:
-            if op.forward not in forwards:
-                forwards[op.forward] = forward_of(op.forward)
-            op.run = backward_of(op.run, op.forward)
-            op._widened = None
-    for op in list(Op.registry):
-        op.forward = forwards.get(op.forward, op.forward)
-    for call in list(CALLS):
+    Op.through = staticmethod(forward_of)
+    calls, forwards = list(CALLS), {}
+    ops = [op for op in {**Op.registry, **{call.op: None for call in calls}} if op.function is None]
+    for op in ops:
+        if op.forward not in forwards:
+            forwards[op.forward] = forward_of(op.forward)
+        op.run = backward_of(op.run, op.forward)
+        op._widened = None
+    for op in ops:
+        op.forward = forwards[op.forward]
+    for call in calls:
         _exchange(call, "forward", forwards.get(_held(call, "forward"), _held(call, "forward")))
-        call.widened = None
+        call.widened, call.stored = None, {}
     for record in TABLE.values():
         if record.checks == "door":
             record.function = compute = public_of(record, record.function)

@@ -116,7 +116,8 @@ def enter(x: Tensor, level: VmapLevel, dim: int, again: bool = False) -> Tensor:
     tensor.array, tensor.version = entered(x.array, level.number, dim), x.version
     tensor.view_info, tensor.node, tensor._requires_grad = None, None, False
     if is_tracked(x) and mode.grad:
-        tensor.node = new_node(ENTER_AGAIN if again else ENTER, (x.node or x,), (None, level, dim, None, None), (), tensor.array.shape)
+        tensor.node = new_node(ENTER_AGAIN if again else ENTER, (x.node or x,), (None, level, dim, None, None), (),
+                               tensor.array.shape)
         tensor._requires_grad = True
     return tensor
 
@@ -137,7 +138,7 @@ def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> l
         return results
     inner = [(handle(tensors[i]), dims[i]) for i in tracked]
     names = {t.node.op.backward_name if t.node is not None else "AliasBackward0" for t, _ in inner}
-    edges = [target.edges[0] if target.__class__ is Node and target.op is ENTER else target for target in targets]
+    edges = [target.edges[0] if _came_in(target, level) else target for target in targets]
     node = new_node(_leaving(names.pop() if len(names) == 1 else "VmapBackward0"), edges,
                     (None, None, (level, inner, targets)), UNWATCHED,
                     tuple([results[i].array.shape for i in tracked]))
@@ -147,6 +148,11 @@ def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> l
         results[i].node = new_node(SELECT, (node,), (k, None, None), (), results[i].array.shape)
         results[i]._requires_grad = True
     return results
+
+
+def _came_in(node, level):
+    """Whether a node is that of a tensor that came in as a batch of this level."""
+    return isinstance(node, Node) and node.op is ENTER and node.saved[1] is level
 
 
 def _crossings(roots, level):
@@ -161,7 +167,7 @@ def _crossings(roots, level):
             own = node.__dict__.get("level")
             if (own is None or own.alive) and stripped(node.array, level.number) is None:
                 found[node] = None
-        elif node.op is ENTER and node.saved[1] is level or node.sequence_nr > level.start:
+        elif _came_in(node, level) or node.sequence_nr > level.start:
             found[node] = None
         else:
             stack.extend(node.edges)
@@ -186,9 +192,8 @@ def _backward(g, wanted, aux):
         for target, w in zip(targets, wanted):
             d = next(found) if w else None
             if d is not None:
-                dim = target.saved[2] if target.__class__ is Node and target.op is ENTER else None
-                if dim is not None:
-                    d, = leave([d], [dim], level)
+                if _came_in(target, level):
+                    d, = leave([d], [target.saved[2]], level)
                 elif is_batched(d, level):
                     d = leave([d], [0], level)[0].sum(0)
             results.append(d if d is None or taped else d.array)

@@ -1,6 +1,7 @@
 """What PyTorch does not do under vmap, and says: its refusals, and its warnings where it goes sample by sample."""
 from ...autograd.grad_mode import mode
 from ...ops.layout import strided
+from ...ops.nn import rnn
 from ...tensor import Tensor
 from ..batched import NotBatchable, Refusal, level_of
 from ..dispatch import INSTEAD, SLOW, forward_rule
@@ -26,11 +27,16 @@ def before(name):
     return decorate
 
 
+def _whole():
+    """Whether no transform has begun within the innermost vmap: there torch takes apart what consists of other
+    operations."""
+    return mode.vmap_levels[-1].grad_levels == mode.grad_levels
+
+
 def _refuse(name, text):
     @before(name)
     def check(*args, **kwargs):
-        # Within a transform torch takes apart what consists of other operations.
-        if name != "column_stack" or mode.vmap_levels[-1].grad_levels == mode.grad_levels:
+        if name != "column_stack" or _whole():
             raise RuntimeError(text)
 
 
@@ -87,6 +93,18 @@ def _index_put(input, indices, values, accumulate=False):
 def _as_strided_scatter(level, *args):
     raise Refusal("Error: aten::as_strided_scatter requires special handling, and does not yet have a batching rule. "
                   "Feel free to file a github issue!")
+
+
+def _recurrent(call, name):
+    @forward_rule(call)
+    def rule(level, kind, *args):
+        if _whole():
+            raise Refusal(_NO_FALLBACK.format((name or f"rnn_{kind}") + ".input"))
+        raise NotBatchable("steps one after the other")
+
+
+for _call, _name in ((rnn._rnn, None), (rnn._lstm, "lstm"), (rnn._gru, "gru")):
+    _recurrent(_call, _name)
 
 
 # ------------------------------------------------------------------ warnings
