@@ -105,7 +105,7 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import func, linalg, nn, optim, return_types, serialization, utils, version
+from . import _C, func, linalg, nn, optim, overrides, return_types, serialization, utils, version
 from .func import vmap
 
 half, float, double = float16, float32, float64

@@ -30,6 +30,7 @@ from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import optim as optim
+from . import overrides as overrides
 from . import profiler as profiler
 from . import random as random
 from . import return_types as return_types

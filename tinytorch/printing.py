@@ -61,7 +61,8 @@ def tensor_text(tensor: Tensor, contents: str | None = None) -> str:
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
     if contents is None:
         contents = array_text(tensor.array, len(prefix))
-    return _with_suffixes(prefix + contents, _suffixes(tensor), len(prefix))
+    text = _with_suffixes(prefix + contents, _suffixes(tensor), len(prefix))
+    return f"Parameter({text})" if getattr(tensor, "_is_param", False) else text
 
 
 def _suffixes(tensor):

@@ -80,12 +80,9 @@ class Tensor(_Slots):
     layout = strided
     name = None
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *data, device=None):
         self = object.__new__(cls)
         self.node, self._requires_grad, self.version, self.view_info = None, False, [0], None
-        return self
-
-    def __init__(self, *data, device=None):
         numpy_dtype = dt.get_default_dtype().numpy
         if not data:
             self.array = np.empty(0, numpy_dtype)
@@ -93,6 +90,10 @@ class Tensor(_Slots):
             self.array = data[0].array
         else:
             self.array = self._contents(data, numpy_dtype)       # of data.py, which stands on this file
+        return self
+
+    def __init__(self, *args, **kwargs):
+        """All is done in __new__."""
 
     # -------------------------------------------------------------- what it is
     @property
@@ -283,10 +284,13 @@ class Tensor(_Slots):
                                "deepcopy protocol at the moment.  If you were attempting to deepcopy a module, "
                                "this may be because of a torch.nn.utils.weight_norm usage, see "
                                "https://github.com/pytorch/pytorch/pull/103001")
-        copy = type(self).__new__(type(self))
-        memo[id(self)] = copy
-        copy.array = self._copied_array(memo)
-        copy._requires_grad = self._requires_grad
+        if type(self) is not Tensor and type(self.new_empty([])) is not type(self):
+            raise RuntimeError("The default implementation of __deepcopy__() for non-wrapper subclasses only works for "
+                               "subclass types that implement new_empty() and for which that function returns another "
+                               "instance of the same subclass. You should either properly implement new_empty() for "
+                               "your subclass or override __deepcopy__() if it is intended behavior for new_empty() to "
+                               "return an instance of a different type.")
+        copy = memo[id(self)] = _rebuild(type(self), self._copied_array(memo), self._requires_grad)
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo)
         if self.__dict__:
@@ -297,7 +301,7 @@ class Tensor(_Slots):
         # Views that are copied together share memory again: `memo` keeps the copy of what they are views of.
         owner = self.array if self.view_info is None else self.view_info.base.array
         if True in bits_of(owner) + bits_of(self.array):
-            return self.array.copy(order="K")
+            return self.array.copy(order="C" if 0 in self.array.strides else "K")
         start = address_of(owner)
         key = "memory", start, owner.nbytes
         if key not in memo:
@@ -354,7 +358,8 @@ def own_attributes(tensor: Tensor) -> dict:
 
 
 def _rebuild(cls, array, tracked):
-    self = cls.__new__(cls)
+    self = object.__new__(cls)
+    self.node, self.version, self.view_info = None, [0], None
     self.array, self._requires_grad = array, tracked
     return self
 

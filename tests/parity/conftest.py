@@ -11,7 +11,13 @@ try:
 except ImportError:
     collect_ignore_glob = ["test_*.py", "adapter.py"]
 else:
+    from torch.testing._internal import common_utils
+
     torch.set_num_threads(1)
+    # Each seeding notes down for GPUs that may yet be used, and each making of samples looks for a unittest: both walk
+    # the whole stack, which took half of the time of the tables.
+    torch.cuda.manual_seed_all = torch.xpu.manual_seed_all = torch.mtia.manual_seed_all = lambda seed: None
+    common_utils.extract_test_fn = lambda: None
 
 
 def pytest_configure(config):

@@ -12,6 +12,7 @@ from ..errors import not_a_tensor
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad, usual
 from .node import ANS
+from .overridable import met, overridable
 from .places import note_place
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .saved import PACKED
@@ -65,7 +66,12 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
                 check_overlap(self, x)
         write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
-        result = compute(self, *args, **kwargs)
+        try:
+            result = compute(self, *args, **kwargs)
+        except TypeError:
+            if met(None, args, kwargs):
+                return overridable(method)(self, *args, **kwargs)
+            raise
         if result.node is not None and result.node.op.over is not None:
             _by_output(result)
         return assign(self, result, write)
@@ -82,7 +88,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             raise
 
     def as_operator(self, other):
-        return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+        return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) or met(None, (other,)) else NotImplemented
     name = function.__name__
     method.as_operator = as_operator
     method.__name__ = method.__qualname__ = name + "_"

@@ -42,6 +42,7 @@ from ..types import Number
 from .grad_mode import mode, usual
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
+from .overridable import met, overridable
 from .promotion import (
     CONVERTED,
     FLOATS,
@@ -247,7 +248,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                                 f"'{type(input).__name__}' object")
             if isinstance(other, Tensor):
                 if not number_first or not isinstance(input, NUMBERS):
-                    raise not_an_operand(o, input, 1)
+                    return not_an_operand(o, 1, input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return of_numbers(o, call, input, other, out) if numbers == "any" else on_arrays(o, input, other)
         a = input.array
@@ -271,15 +272,15 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 mask += 2
         else:
             if tensors_only:
-                raise not_an_operand(o, other, 2)
+                return not_an_operand(o, 2, input, other)
             char = a.dtype.char
             if other.__class__ is float and char in FLOATS or other.__class__ is int and (
                     char in whole or char in _SIGNED and -129 < other < 128):
                 b = other
             elif not isinstance(other, NUMBERS):
                 if otherwise is not None:
-                    return otherwise(input, other)
-                raise not_an_operand(o, other, 2)
+                    return overridable(call)(input, other) if met(call, (other,)) else otherwise(input, other)
+                return not_an_operand(o, 2, input, other)
             else:
                 if mixed is not None:
                     mixed(input, other)

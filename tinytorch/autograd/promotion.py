@@ -19,11 +19,10 @@ from ..tensor import Tensor, wrap
 from ..types import Number
 from .grad_mode import mode, usual
 from .node import Op
+from .overridable import NUMBERS, PUBLIC, met, overridable
 from .places import note_place
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
-#: What may stand beside a tensor in arithmetic.
-NUMBERS = (bool, int, float, complex, np.generic)
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
 FLOATS = "fd"
 
@@ -34,7 +33,7 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     if any(isinstance(x, ndarray) for x in operands) or any(isinstance(x, np.generic) for x in operands) and (
             _called_from_here(3, o.name)):
         return o.forward(*operands)
-    raise not_an_operand(o, operands[0], 1)
+    return not_an_operand(o, 1, *operands)
 
 
 def _called_from_here(level, name):
@@ -120,9 +119,13 @@ def _is_wide_scalar(other, d):
     return not isinstance(other, Tensor) or other.array.size == 1 and dt.of(other.array) is not d
 
 
-def not_an_operand(o: Op, value: Any, position: int) -> TypeError:
-    """The TypeError for an operand of an op that is no tensor."""
-    return not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, value)
+def not_an_operand(o: Op, position: int, *operands: Any) -> Any:
+    """What an operand that is no tensor makes of a public op if it overrides it; TypeError for the one at `position`
+    if none does."""
+    function = next((f for f in PUBLIC if getattr(f, "op", None) is o), None)
+    if function is not None and met(function, operands):
+        return overridable(function)(*operands)
+    raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
 
 
 def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:

@@ -27,9 +27,10 @@ from ..errors import kind_of, not_a_tensor, not_implemented
 from ..memory_format import check_layout, layout, memory_format
 from ..tensor import Tensor, method
 from .in_place import in_place
+from .overridable import PUBLIC, met, overridable, plain, without_defaults
 from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
 
-__all__ = ["KINDS", "TABLE", "Public", "enter", "method", "public", "reflected", "refuse"]
+__all__ = ["KINDS", "TABLE", "Public", "enter", "method", "overridden", "public", "reflected", "refuse"]
 
 #: Every public function, as it is called -> Public.
 TABLE = {}
@@ -243,7 +244,9 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
     def decorate(function):
         record = Public(function, name, **said)
         if hot or python:
-            record.checks, call, for_tensor = "own" if hot else "Python", function, function
+            record.checks, call, for_tensor = "Python" if python else "own", function, function
+            if not hot:
+                call = _guarded(function)
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
@@ -258,6 +261,7 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the
     Tensor methods that are asked for."""
     TABLE[call] = record
+    PUBLIC.add(call)
     for_tensor = for_tensor or call
     names = method.split() if isinstance(method, str) else [call.__name__] * method
     _set(record, for_tensor, names + aliases.split() * bool(names))
@@ -278,7 +282,9 @@ def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
 
     def call(self, other):
-        return function(other, self) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+        if isinstance(other, (Tensor, *NUMBERS)):
+            return function(other, self)
+        return overridable(call)(self, other) if met(call, (other,)) else NotImplemented
     return call
 
 
@@ -288,7 +294,40 @@ def refuse(function: Callable, *args: Any) -> None:
     record = TABLE[function]
     for value, classes in zip(args, record.classes or record.read()):
         if value.__class__ not in classes:
-            return record.check(args)
+            record.check(args)
+
+
+def overridden(function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call that failed of a hot function: what an argument that overrides it makes of it.
+
+    If there is none, torch's TypeError as in `refuse`, or else the error that is being handled.
+    """
+    function = plain(function)
+    if met(function, args, kwargs):
+        args, kwargs = without_defaults(function, args, kwargs)
+        return overridable(function)(*args, **kwargs)
+    if TABLE[function].checks != "Python":
+        refuse(function, *args)
+    raise                                      # noqa: PLE0704  what came up in the function
+
+
+def _guarded(function):
+    """A function in Python that fails of arguments that override it: then they step in."""
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, TypeError):
+            if met(call, args, kwargs):
+                return overridable(call)(*args, **kwargs)
+            raise
+    return _named_as(function, call)
+
+
+def _named_as(function, call):
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__, call.__module__ = function.__doc__, function.__module__
+    call.__wrapped__ = function                # whose source, signature and hints inspect shows
+    return call
 
 
 def _checked(record, function, as_method=False):
@@ -298,18 +337,21 @@ def _checked(record, function, as_method=False):
 
     def call(*args, **kwargs):
         known = record.classes
-        for value, classes in zip(args, record.read() if known is None else known):    # f(*sizes): known, and empty
-            if value.__class__ not in classes:
-                args = record.check(args, as_method)
-                break
+        try:
+            for value, classes in zip(args, record.read() if known is None else known):    # f(*sizes): known, and empty
+                if value.__class__ not in classes:
+                    args = record.check(args, as_method)
+                    break
+            if kwargs:
+                args, kwargs = record.keywords(args, kwargs)
+        except TypeError:
+            if met(call, args, kwargs):
+                return overridable(call)(*args, **kwargs)
+            raise
         if kwargs:
-            args, kwargs = record.keywords(args, kwargs)
             if writes and "out" in kwargs or kwargs.get("dtype") is dt.bfloat16:
                 return record.compute(args, kwargs)
         if looks and args and args[0].array.dtype.kind not in plain:
             return record.compute(args, kwargs)
         return function(*args, **kwargs)
-    call.__name__ = call.__qualname__ = function.__name__
-    call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = function                # whose source, signature and hints inspect shows
-    return call
+    return _named_as(function, call)

@@ -19,7 +19,8 @@ from .engine import run_backward
 from .grad_mode import mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
-from .public import public, refuse
+from .public import overridden, public
+from .torch_function import disabled
 from .views import refresh
 
 TensorsOrEdges = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
@@ -63,7 +64,7 @@ def check_can_require_grad(tensor: Tensor) -> None:
 
 def check_not_inference(tensor: Tensor) -> None:
     """RuntimeError for an inference tensor outside inference mode, which cannot require gradients."""
-    if tensor.is_inference() and not mode.inference:
+    if tensor.version.__class__ is not list and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
 
 
@@ -197,8 +198,7 @@ def detach(input: Tensor) -> Tensor:
     try:
         tensor = wrap(input.array)
     except AttributeError:
-        refuse(detach, input)
-        raise
+        return overridden(detach, input)
     tensor.version = input.version
     return tensor
 
@@ -484,6 +484,8 @@ Tensor._accumulator = None         # weak reference to that, if it has been aske
 
 class Variable(Tensor):
     """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
+
+    __torch_function__ = disabled
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: None = None) -> Tensor:
         tensor = data.detach() if isinstance(data, Tensor) and data.node is None else data

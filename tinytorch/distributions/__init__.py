@@ -5,6 +5,7 @@
 >>> m.sample((3,)).shape, m.log_prob(torch.zeros(2))
 (torch.Size([3, 2]), tensor([-0.9189, -0.9189]))
 """
+from ..autograd.overridable import enter as _enter
 from . import constraints, kl_pairs, transforms
 from .bernoulli import Bernoulli
 from .beta import Beta
@@ -60,3 +61,5 @@ __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Co
            "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical",
            "StudentT", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart", "biject_to",
            "kl_divergence", "register_kl", "transform_to", *transforms.__all__]
+
+_enter(__name__)

@@ -135,7 +135,7 @@ def trigamma(x):
     angle = (pi * x.astype(pi.dtype)).astype(np.float64)
     y = x.astype(np.float64)
     reflect = y < 0.5
-    result = hurwitz_zeta(2.0, np.where(reflect, 1.0 - y, y))
+    result = np.where(y == np.inf, 0.0, hurwitz_zeta(2.0, np.where(reflect, 1.0 - y, y)))
     return np.where(reflect, math.pi ** 2 / np.sin(angle) ** 2 - result, result).astype(x.dtype)
 
 

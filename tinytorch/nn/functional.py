@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from .. import dtypes as dt
-from ..autograd.public import public
+from ..autograd.public import overridden, public
 from ..ops.linalg.products import linear
 from ..ops.nn import activation as _activation, elu as _elu, relu as _relu
 from ..ops.nn.activation import (glu, hardshrink, hardtanh_, logsigmoid, softplus, softshrink, softsign, tanhshrink,
@@ -47,7 +47,7 @@ from ..tensor import Tensor
 
 
 # ------------------------------------------------------------------ activations
-@public(python=True)
+@public(hot=True, python=True)
 def tanh(input: Tensor) -> Tensor:
     """`torch.tanh`.
 
@@ -58,7 +58,7 @@ def tanh(input: Tensor) -> Tensor:
     return input.tanh()
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def sigmoid(input: Tensor) -> Tensor:
     """`torch.sigmoid`.
 
@@ -70,7 +70,7 @@ def sigmoid(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ activations that may be computed in place
-@public(python=True)
+@public(hot=True, python=True)
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
@@ -78,10 +78,13 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    return relu_(input) if inplace else _torch_relu(input)
+    try:
+        return relu_(input) if inplace else _torch_relu(input)
+    except (AttributeError, TypeError):
+        return overridden(relu, input, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(input, 0), 6).
 
@@ -89,10 +92,13 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.relu6(torch.tensor([-1., 7.]))
     tensor([0., 6.])
     """
-    return hardtanh_(input, 0, 6) if inplace else _activation.hardtanh(input, 0, 6)
+    try:
+        return hardtanh_(input, 0, 6) if inplace else _activation.hardtanh(input, 0, 6)
+    except (AttributeError, TypeError):
+        return overridden(relu6, input, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """`input` where positive, else input * negative_slope. NotImplementedError for integers.
 
@@ -100,10 +106,13 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.5)
     tensor([-0.5000,  2.0000])
     """
-    return leaky_relu_(input, negative_slope) if inplace else _relu.leaky_relu(input, negative_slope)
+    try:
+        return leaky_relu_(input, negative_slope) if inplace else _relu.leaky_relu(input, negative_slope)
+    except (AttributeError, TypeError):
+        return overridden(leaky_relu, input, negative_slope, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           inplace: bool = False) -> Tensor:
     """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else is the middle.
@@ -112,10 +121,13 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     >>> torch.nn.functional.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
     tensor([-8.,  2.])
     """
-    return rrelu_(input, lower, upper, training) if inplace else _relu.rrelu(input, lower, upper, training)
+    try:
+        return rrelu_(input, lower, upper, training) if inplace else _relu.rrelu(input, lower, upper, training)
+    except (AttributeError, TypeError):
+        return overridden(rrelu, input, lower, upper, training, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside.
 
@@ -127,10 +139,13 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return hardtanh_(input, min_val, max_val) if inplace else _activation.hardtanh(input, min_val, max_val)
+    try:
+        return hardtanh_(input, min_val, max_val) if inplace else _activation.hardtanh(input, min_val, max_val)
+    except (AttributeError, TypeError):
+        return overridden(hardtanh, input, min_val, max_val, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`input` where it is above `threshold`, else `value`.
 
@@ -138,10 +153,16 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> torch.nn.functional.threshold(torch.tensor([0.5, 2.]), 1, 20)
     tensor([20.,  2.])
     """
-    return threshold_(input, threshold, value) if inplace else _activation.threshold(input, threshold, value)
+    try:
+        return threshold_(input, threshold, value) if inplace else _activation.threshold(input, threshold, value)
+    except (AttributeError, TypeError):
+        return overridden(_threshold, input, threshold, value, inplace)
 
 
-@public(python=True)
+_threshold = threshold         # which an argument of it hides
+
+
+@public(hot=True, python=True)
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(input + 3, 0), 6) / 6.
 
@@ -149,10 +170,13 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.hardsigmoid(torch.tensor([-4., 0.]))
     tensor([0.0000, 0.5000])
     """
-    return _activation.hardsigmoid_(input) if inplace else _activation.hardsigmoid(input)
+    try:
+        return _activation.hardsigmoid_(input) if inplace else _activation.hardsigmoid(input)
+    except (AttributeError, TypeError):
+        return overridden(hardsigmoid, input, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input).
 
@@ -160,10 +184,13 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
     tensor([-0.,  3.])
     """
-    return _activation.hardswish_(input) if inplace else _activation.hardswish(input)
+    try:
+        return _activation.hardswish_(input) if inplace else _activation.hardswish(input)
+    except (AttributeError, TypeError):
+        return overridden(hardswish, input, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """input * sigmoid(input), also called swish.
 
@@ -171,10 +198,13 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.silu(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7311])
     """
-    return _activation.silu_(input) if inplace else _activation.silu(input)
+    try:
+        return _activation.silu_(input) if inplace else _activation.silu(input)
+    except (AttributeError, TypeError):
+        return overridden(silu, input, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input)).
 
@@ -182,10 +212,13 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.mish(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8651])
     """
-    return _activation.mish_(input) if inplace else _activation.mish(input)
+    try:
+        return _activation.mish_(input) if inplace else _activation.mish(input)
+    except (AttributeError, TypeError):
+        return overridden(mish, input, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where positive, else alpha * (exp(input) - 1).
 
@@ -193,10 +226,13 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.elu(torch.tensor([-1., 1.]))
     tensor([-0.6321,  1.0000])
     """
-    return elu_(input, alpha) if inplace else _elu.elu(input, alpha)
+    try:
+        return elu_(input, alpha) if inplace else _elu.elu(input, alpha)
+    except (AttributeError, TypeError):
+        return overridden(elu, input, alpha, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """elu with the constants for which activations keep mean 0 and variance 1.
 
@@ -206,10 +242,13 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.selu(torch.tensor([-1., 1.]))
     tensor([-1.1113,  1.0507])
     """
-    return selu_(input) if inplace else _elu.selu(input)
+    try:
+        return selu_(input) if inplace else _elu.selu(input)
+    except (AttributeError, TypeError):
+        return overridden(selu, input, inplace)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where positive, else alpha * (exp(input / alpha) - 1). RuntimeError if alpha is 0.
 
@@ -217,7 +256,10 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.celu(torch.tensor([-1., 1.]), 2.)
     tensor([-0.7869,  1.0000])
     """
-    return celu_(input, alpha) if inplace else _elu.celu(input, alpha)
+    try:
+        return celu_(input, alpha) if inplace else _elu.celu(input, alpha)
+    except (AttributeError, TypeError):
+        return overridden(celu, input, alpha, inplace)
 
 
 # ------------------------------------------------------------------ softmax
@@ -228,7 +270,7 @@ def _implicit(name, input, stacklevel):
     return 0 if input.dim() in (0, 1, 3) else 1
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dt.dtype | None = None) -> Tensor:
     """torch.softmax; without `dim`, which is deprecated, along dimension 1 (0 for 0, 1 and 3 dimensions).
 
@@ -236,12 +278,15 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     >>> torch.nn.functional.softmax(torch.tensor([0., 0.]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    if dim is None:
-        dim = _implicit("softmax", input, _stacklevel)
-    return input.softmax(dim, dtype)
+    try:
+        if dim is None:
+            dim = _implicit("softmax", input, _stacklevel)
+        return input.softmax(dim, dtype)
+    except (AttributeError, TypeError):
+        return overridden(softmax, input, dim, _stacklevel, dtype)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dt.dtype | None = None) -> Tensor:
     """softmax(-input).
 
@@ -249,12 +294,15 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     >>> torch.nn.functional.softmin(torch.tensor([0., 0.]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    if dim is None:
-        dim = _implicit("softmin", input, _stacklevel)
-    return (-input).softmax(dim, dtype)
+    try:
+        if dim is None:
+            dim = _implicit("softmin", input, _stacklevel)
+        return (-input).softmax(dim, dtype)
+    except (AttributeError, TypeError):
+        return overridden(softmin, input, dim, _stacklevel, dtype)
 
 
-@public(python=True)
+@public(hot=True, python=True)
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dt.dtype | None = None) -> Tensor:
     """torch.log_softmax; without `dim` as in `softmax`.
 
@@ -262,6 +310,9 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     >>> torch.nn.functional.log_softmax(torch.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    if dim is None:
-        dim = _implicit("log_softmax", input, _stacklevel)
-    return input.log_softmax(dim, dtype)
+    try:
+        if dim is None:
+            dim = _implicit("log_softmax", input, _stacklevel)
+        return input.log_softmax(dim, dtype)
+    except (AttributeError, TypeError):
+        return overridden(log_softmax, input, dim, _stacklevel, dtype)

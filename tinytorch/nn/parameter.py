@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.tensor_methods import check_not_inference
+from ..autograd.torch_function import disabled
 from ..device import CPU, check_device
 from ..tensor import Tensor, own_attributes, wrap
 
@@ -42,14 +43,21 @@ class Parameter(Tensor, metaclass=_ParameterType):
     tensor([1., 2.], requires_grad=True)
     """
 
+    __torch_function__ = disabled
+
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = wrap(np.empty(0, dt.get_default_dtype().numpy))
         if type(data) is Tensor or type(data) is Parameter:
             return _share(cls, data, requires_grad)
-        getattr(data, "detach")                # noqa: B009  AttributeError for what is no tensor, as in torch
-        self = _share(type(data), data, requires_grad)
-        self.__dict__.update(data.__dict__, _grad=None, _is_param=True)
+        self = data.detach().requires_grad_(requires_grad)
+        if type(self) is not type(data):
+            name = type(data).__name__
+            raise RuntimeError(f"Creating a Parameter from an instance of type {name} requires that detach() returns "
+                               f"an instance of the same type, but return type {type(self).__name__} was found "
+                               "instead. To use the type as a Parameter, please correct the detach() semantics "
+                               "defined by its __torch_dispatch__() implementation.")
+        self._is_param = True
         return self
 
     def __init__(self, data=None, requires_grad=True):
@@ -88,6 +96,8 @@ class Buffer(Tensor, metaclass=_BufferType):
     >>> torch.nn.Buffer(torch.tensor([1., 2.]))
     tensor([1., 2.])
     """
+
+    __torch_function__ = disabled
 
     def __new__(cls, data=None, *, persistent=True):
         if data is None:
@@ -208,6 +218,7 @@ class UninitializedBuffer(_Uninitialized, Tensor):
     """A buffer whose shape is not known yet; `materialize(shape)` makes it an ordinary tensor."""
 
     cls_to_become = Tensor
+    __torch_function__ = disabled
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
         self = _uninitialized(cls, requires_grad, device, dtype)

@@ -86,7 +86,7 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.\w+\([c-h], \w(, out=.*)?\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.\w+\(\w, \w(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
@@ -132,6 +132,46 @@ KNOWN = [
      "permuted inputs torch's kernels take an order each of their own"),
     ((r"(?s)nn\.MultiMarginLoss\(.*(zeros\(\(0, |reshape\(\(0,\))", "^y"), "value", r"at \(\) of \(\)", "torch's "
      "mean over no examples is whatever lay in memory"),
+    ((r"T\.special\.i0e\(", "^g = "), "value", "", "the slope of i0e of 1e30 is a difference of two equal numbers, "
+     "which a steep function behind it makes large"),
+    (r"T\.polar\(.*out=", "error", "^NotImplementedError: .*polar_cpu.* for RuntimeError: .*argument 'out'",
+     "another of two refusals comes first"),
+    ((r"(?s)Norm\w*\([^\n]*eps=0\..*float16", "^g = "), "value", r"result: np\.float(16|32)\((-?\d\.?\d?)\S* for "
+     r"np\.float(16|32)\(\2", "divided by the deviation of equal numbers that rounding left"),
+    ((r"\.unfold\(", r"(index_\w+|scatter\w*|put)_\("), "value", "", "of a tensor whose elements overlap every place "
+     "is written anew here, and the last write counts"),
+    (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
+     "refusals comes first"),
+    (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "
+     "hangs on their order"),
+    ((r"T\.dist\(", "^g"), "value", r"nan.* for np\.\w+\(", "as before"),
+    ((r"\nw = [^\n]*/ 0\)", r"^y = F\.conv"), "value", r"np\.float32\(nan\) for np\.float32\(",
+     "zeros of padding times infinite numbers, which oneDNN leaves out"),
+    ((r"dtype=T\.uint8\)(?s:.*)T\.lerp\(", "^g+ = "), "value", "", "torch subtracts an unsigned weight from 1, below "
+     "which it wraps around"),
+    (r"_\(", "error", "^NotImplementedError: .* for RuntimeError: .*more than one element of the written-to",
+     "another of two refusals comes first"),
+    (r"_\(", "error", "^RuntimeError: .*doesn't match the broadcast shape.* for NotImplementedError: .*ComplexHalf",
+     "another of two refusals comes first"),
+    ((r"dtype=T\.(u?int\d+|bool)", r"\.fill_\("), "history", "", "torch records what is written to integers too"),
+    ((r"\.data = ", "^g = "), "error", "^KeyError: .* for RuntimeError: .*invalid gradient", "views replayed in a "
+     "shape and dtype that they have lost"),
+    ((r"(?s)complex\(.*T\.cum(prod|sum)\(a, \d, dtype=T\.float", "^g+ = "), "value", "", "torch's derivative takes "
+     "the input as it was before it was made real"),
+    ((r"T\.pairwise_distance\(a, b, 0\.", "^gg = "), "value", "", "powers of the small number that is added to zero: "
+     "which digits of it are left hangs on the order of sums"),
+    ((r"(?s)float16.*T\.cumprod\(", "^gg = "), "value", r"result: np\.float(16|32)\((-?\d)\S* for np\.float(16|32)\(\2",
+     "in half precision divisions by the elements are rounded one after the other"),
+    (r"^g+ = ", "error", "^no error for RuntimeError: .*INDICES element is out of DATA bounds", "torch looks for "
+     "rows of a tensor without elements"),
+    (r"T\.linalg\.solve_triangular\(", "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
+     "which parts of complex numbers divided by zero are nan hangs on the way of dividing"),
+    (r"T\.matmul\(", "error", "^RuntimeError: .*same dtype.* for no error$", "without elements torch looks at no "
+     "dtypes"),
+    ((r"nn\.LayerNorm\(", "^g"), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1", "divided "
+     "by the deviation of numbers that are almost equal"),
+    ((r"(?s)(inf|nan).*T\.addc(div|mul)\(", "^g+ = "), "value", r"\(-?(inf|nan)", "as before, in the derivatives of "
+     "quotients and products"),
     (r"index_reduce_?\(.*'mean'|T\.prod\(", "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
     ((r"T\.logcumsumexp\(", "^g"), "value", "np.complex.* for .*nan", "as before, of exponentials"),
@@ -169,8 +209,8 @@ KNOWN = [
      "complex numbers in double precision are nan below -708, where they are 0"),
     (r"(T|\w)\.addc(div|mul)_?\(", "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
      "torch multiplies by the value 1 + 0j, and infinity times 0 is nan"),
-    ((r"(?s)float16.*T\.(logaddexp2?|atan2)\(", "^gg = "), "value", r"np\.float(16|32)\(", "second derivatives of "
-     "opposite signs cancel up to a rounding of half precision"),
+    ((r"(?s)float16.*T\.(logaddexp2?|atan2|ldexp|softmax)\(", "^gg = "), "value", r"np\.float(16|32)\(",
+     "second derivatives of opposite signs cancel up to a rounding of half precision"),
     (r"T\.clamp_m(in|ax)\(.*out=", "error", "^NotImplementedError: .* for RuntimeError: .*(can't be cast|with out=)",
      "another of two refusals comes first"),
     ((r"T\.addcdiv\(", "^g+ = "), "error", "^no error for RuntimeError: .*Float can't be cast to the desired output",
@@ -183,6 +223,32 @@ KNOWN = [
      "oneDNN's gradient of what of a kernel lies on padding alone is whatever lay in memory"),
     (r"out=T\.empty\(0, dtype=T\.(float64|complex128|float32|complex64)\)", "value",
      r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than `out` shows"),
+    ((r"(?s)bfloat16.*channels_last_3d.*F\.conv3d\(.*padding=(\([^)]*)?[2-9]", "^g"), "value",
+     r"g\[1\]: result: np\.float32", "oneDNN loses part of what is added up where much of a kernel lies on padding"),
+    ((r"(?s)\.(real|imag)\b.*as_strided", "^g+ = "), "value", "", "torch drops the gradient of what as_strided reaches "
+     "between the elements of the tensor it is called on"),
+    ((r"(?s)1e30.*T\.cumprod\(", "^gg = "), "value", "", "divided by elements so large, what rounding left of a sum is "
+     "larger than the sum"),
+    ((r"(?s)complex.*T\.linalg\.matrix_norm\(a, (-?2|'nuc')", "^gg = "), "error", "svd_backward.* for no error$",
+     "of a singular matrix the phase shows in a second derivative that torch has no check in"),
+    (r"\] = ", "error", r"^RuntimeError: .*dtypes match.* for IndexError: .*size 0", "another of two refusals "
+     "comes first"),
+    (r"T\.matmul\(", "error", r"^RuntimeError: .*same dtype.* for NotImplementedError: .*bmm.*Bool",
+     "another of two refusals comes first"),
+    ((r"(?s)dtype=T\.(float32|b?float16).*", r"T\.einsum\("), "value",
+     r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than the result shows"),
+    ((r"1e30", r"T\.vander\("), "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
+     "which parts of products of infinite complex numbers are nan hangs on their order"),
+    ((r"T\.relu\(", "^g+ = "), "value", r"\(nan\) for np\.float\d+\(", "its derivative multiplies by 0 where torch "
+     "chooses: nan is left, and choosing would cost every network"),
+    (r"repr\(", "type", "PowBackward0>.* for .*PowBackward1>", "one operation for a number and a tensor, which torch "
+     "counts as two"),
+    (r"T\.pow\(.*out=", "error", "^RuntimeError: .*without overflow.* for NotImplementedError: .*ComplexHalf",
+     "another of two refusals comes first"),
+    ((r"(?s)complex\(.*(inf|nan)", "^g+ = "), "value", r"np\.float\d+\((-?inf|nan)\) for np\.float\d+\((-?inf|nan)\)",
+     "which parts of products of infinite complex numbers are nan hangs on their order; a real gradient is one part"),
+    ((r"(?s)(inf|nan).*T\.prod\(", "^gg = "), "value", "nan", "products of zeros and infinite numbers are nan by which "
+     "are multiplied first"),
     (r"index_reduce_\(", "error", "^NotImplementedError: .*index_reduce_func.* for RuntimeError: .*unsupported "
      "operation", "another of two refusals comes first"),
     ((r"(?s)1e-30.*T\.cumprod\(", "^gg = "), "value", r"np\.complex64\(.*e\+\d\d.* for np\.complex64\(.*e\+\d\d",

@@ -2,6 +2,8 @@
 import warnings
 
 from ...ops.creation.factories import empty
+from ...ops.elementwise.math import tanh
+from ...ops.elementwise.special import sigmoid
 from .. import functional as F, init
 from ..parameter import Parameter
 from .module import Module
@@ -144,7 +146,7 @@ class Sigmoid(Module):
     """
 
     def forward(self, input):
-        return F.sigmoid(input)
+        return sigmoid(input)
 
 
 class Tanh(Module):
@@ -156,7 +158,7 @@ class Tanh(Module):
     """
 
     def forward(self, input):
-        return F.tanh(input)
+        return tanh(input)
 
 
 class LogSigmoid(Module):

@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, of_source, stored_as
-from ...autograd.public import method, public, refuse
+from ...autograd.public import method, overridden, public
 from ...autograd.views import assign, check_in_place, check_overlap, may_share
 from ...data import check_array
 from ...device import check_device, device as Device
@@ -164,8 +164,7 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     try:
         ndim = input.array.ndim
     except AttributeError:
-        refuse(clone, input)
-        raise
+        return overridden(clone, input)
     if memory_format is None:
         return _clone(input, "K" if input.view_info is None else "V")
     return _clone(input, _order("clone", memory_format, ndim))
@@ -315,7 +314,7 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     tensor([3., 3.])
     """
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
-        refuse(fill, input, value)
+        return overridden(fill, input, value)
     return _filled_with(input, value, _filled, _filled_tensor)
 
 
@@ -328,7 +327,7 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     tensor([3., 3.])
     """
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
-        refuse(fill_, input, value)
+        return overridden(fill_, input, value)
     check_in_place(input, value)
     result = _filled_with(input, value, _fill, _fill_tensor)
     return assign(input, result, None if isinstance(value, Tensor) else np.copyto)
@@ -355,6 +354,6 @@ def zero_(input: Tensor) -> Tensor:
     tensor([0., 0.])
     """
     if not isinstance(input, Tensor):
-        refuse(zero_, input)
+        return overridden(zero_, input)
     check_in_place(input)
     return assign(input, _zero(input, stored_as(0, input.array.dtype)), np.copyto)

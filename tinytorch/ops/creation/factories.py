@@ -11,9 +11,8 @@ from ...arguments import check_positive, ints_of, size_of
 from ...autograd import above
 from ...autograd.grad_mode import mode
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
-from ...autograd.public import method, public
+from ...autograd.public import method, overridden, public
 from ...data import array_of
-from ...errors import not_a_tensor
 from ...kernels.layout import ordered_like, span, strided
 from ...kernels.memory import check_size, empty as new_memory
 from ...memory_format import layout as Layout, memory_format as MemoryFormat, memory_order, preserve_format
@@ -285,21 +284,22 @@ _NUMBERS = (float, int, bool, complex)
 
 
 # ------------------------------------------------------------------ like another one
-def _fill_like(name, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format):
+def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format):
     if not isinstance(input, Tensor):
-        raise not_a_tensor(name, "input", 1, input)
+        return overridden(function, input, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad,
+                          pin_memory=pin_memory, memory_format=memory_format)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
-        check_options(name, layout, device, requires_grad, pin_memory)
+        check_options(function.__name__, layout, device, requires_grad, pin_memory)
     array = input.array
-    numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, name).numpy
+    numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, function.__name__).numpy
     if memory_format is None or memory_format is preserve_format:
         order = "C" if 0 in array.strides else "K"
         result = new_memory(array.shape, numpy_dtype, lambda size, d: np.empty_like(array, d, order))
         if not array.flags.c_contiguous or 1 in array.shape:
             result = ordered_like(result, array)
     else:
-        check_options(name, memory_format=memory_format)
+        check_options(function.__name__, memory_format=memory_format)
         result = empty_in(array.shape, numpy_dtype, memory_order(memory_format, array.ndim))
     fill(result)
     result = wrap(result)
@@ -327,7 +327,7 @@ def zeros_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: L
     >>> torch.zeros_like(torch.tensor([1, 2]))
     tensor([0, 0])
     """
-    return _fill_like("zeros_like", _with_zeros, input, dtype, layout, device, requires_grad, pin_memory,
+    return _fill_like(zeros_like, _with_zeros, input, dtype, layout, device, requires_grad, pin_memory,
                       memory_format)
 
 
@@ -341,7 +341,7 @@ def ones_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: La
     >>> torch.ones_like(torch.tensor([1., 2.]))
     tensor([1., 1.])
     """
-    return _fill_like("ones_like", _with_ones, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
+    return _fill_like(ones_like, _with_ones, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
 @public(hot=True)
@@ -354,7 +354,7 @@ def empty_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: L
     >>> torch.empty_like(torch.zeros(2, 3)).shape
     torch.Size([2, 3])
     """
-    return _fill_like("empty_like", lambda array: None, input, dtype, layout, device, requires_grad, pin_memory,
+    return _fill_like(empty_like, lambda array: None, input, dtype, layout, device, requires_grad, pin_memory,
                       memory_format)
 
 
@@ -368,11 +368,13 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
     >>> torch.full_like(torch.tensor([1., 2.]), 3)
     tensor([3., 3.])
     """
+    if not isinstance(input, Tensor):
+        return overridden(full_like, input, fill_value)
     value = number_of("full_like", "fill_value", 2, fill_value)
 
     def fill(array):
         array[...] = filled_as(value, array.dtype, array.size)
-    return _fill_like("full_like", fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
+    return _fill_like(full_like, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
 # ------------------------------------------------------------------ of the strides that are told

@@ -171,7 +171,11 @@ def lcm(input, other):
     >>> torch.lcm(torch.tensor([12, 15]), torch.tensor([8]))
     tensor([ 24, 120])
     """
-    return np.abs(np.lcm(input, other))        # where the multiple wraps around it may be negative
+    if input.dtype == bool:
+        raise not_implemented("lcm_cpu", dt.bool)
+    # In 32 bits at least, as C computes; where the multiple wraps around it may be negative.
+    wide = np.promote_types(input.dtype, np.int32)
+    return np.abs(np.lcm(input, other, dtype=wide)).astype(input.dtype, copy=False)
 
 
 @method("__invert__")

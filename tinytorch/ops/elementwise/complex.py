@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single, unary
 from ...autograd.promotion import FOUND, check_broadcast, of_source
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
@@ -31,7 +31,7 @@ def real(input: Tensor) -> Tensor:
     tensor([1.])
     """
     if not isinstance(input, Tensor):
-        refuse(real, input)
+        return overridden(real, input)
     return _part(input, 0) if is_complex(input) else input
 
 
@@ -44,7 +44,7 @@ def imag(input: Tensor) -> Tensor:
     tensor([2.])
     """
     if not isinstance(input, Tensor):
-        refuse(imag, input)
+        return overridden(imag, input)
     if not is_complex(input):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return _part(input, 1)
@@ -165,7 +165,7 @@ def conj(input: Tensor) -> Tensor:
     (True, True)
     """
     if not isinstance(input, Tensor):
-        refuse(conj, input)
+        return overridden(conj, input)
     return _conj_view(input) if is_complex(input) else input
 
 

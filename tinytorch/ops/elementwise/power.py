@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import binary, op, operator
 from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, converted, result_dtype, stored_as
-from ...autograd.public import method, public, reflected
+from ...autograd.public import method, overridden, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
@@ -175,7 +175,10 @@ def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None
     >>> torch.pow(2, torch.tensor([1, 2]))
     tensor([2, 4])
     """
-    return _pow(input, exponent, out=out)
+    try:
+        return _pow(input, exponent, out=out)
+    except TypeError:
+        return overridden(pow, input, exponent)
 
 
 def _double(input, exponent):
@@ -355,7 +358,7 @@ _ldexp.op.in_bfloat16 = _ldexp_in_bfloat16
 @op(name="ldexp", elementwise=True, steps=True, input=lambda g, power: g * conj(power),
     wide=lambda g, input: g * conj(input))
 def _times_power(input, wide, power):
-    """`wide`: 2^other in the common dtype. `power`: in the dtype of `other` itself, for the derivative."""
+    """`wide`: 2^other in the common dtype. `power`: computed in the dtype of `other`, for the derivative."""
     return input * wide
 
 
@@ -377,6 +380,8 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if d is power.dtype or input.array.dtype == np.float32:
         return mul(input, power)
     operands = alike(input, _pow(2.0, converted(other, d.numpy)))      # a wider power than that of `other` alone
+    if other.array.dtype.kind in dt.INTEGER:   # among them, where 2^-1 is 0
+        power = _pow(2, other)
     return ternary(_times_power, *operands, converted(power, operands[0].array.dtype))
 
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import FOUND, converted, result_dtype, write_out
+from ...autograd.promotion import FOUND, converted, result_dtype, stored_as, write_out
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor
@@ -126,6 +126,12 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
     exact = None                               # by a single weight the result may be cast
     if isinstance(weight, Tensor):
         exact = FOUND if weight.array.ndim else None
-        weight = weight.to(input.dtype)
+        d = result_dtype((input, weight))      # of another dtype is only a weight without dimensions
+        if d is dt.complex32:
+            raise not_implemented("lerp_kernel_tensor", d)
+        input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]
+    elif isinstance(weight, complex) and not input.is_complex():
+        wide = np.float64 if input.array.dtype == np.float64 else np.float32
+        weight = stored_as(weight, np.dtype(wide)).item()      # refuses an imaginary part
     result = ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
     return write_out(out, result, input, end, weight, exact=exact, level=4)

@@ -13,7 +13,7 @@ from ...autograd.promotion import (
     result_dtype,
     write_out,
 )
-from ...autograd.public import method, public, refuse
+from ...autograd.public import method, overridden, public
 from ...errors import type_name
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -54,13 +54,13 @@ def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Numbe
     (tensor([1]),)
     """
     if not isinstance(condition, Tensor):
-        refuse(where, condition)
+        return overridden(where, condition)
     if input is ... and other is ...:
         return condition.nonzero(as_tuple=True)
     mask = condition.array
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
         if not isinstance(input, _OPERANDS) or not isinstance(other, _OPERANDS):
-            refuse(where, condition, input, other)
+            return overridden(where, condition, input, other)
         input, other = _operands(input, other)
     if mask.dtype != bool:
         if mask.dtype != np.uint8:

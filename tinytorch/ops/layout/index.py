@@ -345,13 +345,13 @@ def setitem(self, index, value):
             target.copy_(_spread(value, target.array.shape))
         else:
             check_written(target.array)
-            target.fill_(value)
+            target.fill_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype)))
         return
     if self.version.__class__ is not list:
         check_inference(self)
     array = self.array if basic is None else self.array[basic]
     if advanced is None and 0 in array.strides:
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and may_share(array, value.array):
             part, whole = layouts(_spread(value, array.shape).array, array)
             if part == whole:                  # there is nothing to copy: torch does not look at the elements
                 self.version[0] += 1

@@ -25,7 +25,9 @@ def put_values(array, values, index, accumulate=False):
     """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
     if np.ndim(values) > array.ndim and not none_there(array.shape, index):
         # NumPy would leave out dimensions of size 1.
-        _refuse_shape(array, values, index)
+        shape = shape_of_result(array.shape, index)
+        if shape is not None and len(shape) < np.ndim(values):
+            raise _of_other_shape(values, shape)
     try:
         if accumulate:
             check_in_range(array.shape, index)
@@ -45,11 +47,9 @@ def put_values(array, values, index, accumulate=False):
     except (TypeError, ValueError) as error:
         if none_there(array.shape, index):
             raise index_error(array.shape, index, error) from None
-        _refuse_shape(array, values, index)
+        raise _of_other_shape(values, shape_of_result(array.shape, index)) from None
 
 
-def _refuse_shape(array, values, index):
-    shape = shape_of_result(array.shape, index)
-    if shape is not None and len(shape) < np.ndim(values) or np.ndim(values) <= array.ndim:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
-                           f"indexing result of shape {list(shape)}") from None
+def _of_other_shape(values, shape):
+    return RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast to "
+                        f"indexing result of shape {list(shape)}")

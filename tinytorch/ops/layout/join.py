@@ -8,7 +8,7 @@ from ...autograd import above
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public
 from ...errors import type_name
 from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
@@ -101,7 +101,10 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     """
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    tensors = _same_dtype(tensors, "cat")
+    try:
+        tensors = _same_dtype(tensors, "cat")
+    except TypeError:
+        return overridden(cat, tensors, dim if axis is None else axis)
     for i, tensor in enumerate(tensors):
         if not tensor.array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -118,8 +121,7 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
             raise
         dim = 0                                # torch skips all of them, and looks at no dimension
     except (RuntimeError, TypeError):
-        refuse(cat, tensors, dim if axis is None else axis)
-        raise
+        return overridden(cat, tensors, dim if axis is None else axis)
     for tensor in kept:
         shape = tensor.array.shape
         if len(shape) != len(first):
@@ -166,13 +168,12 @@ def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tenso
     """
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    tensors = _same_dtype(tensors, "stack")
-    first = tensors[0].array.shape
     try:
+        tensors = _same_dtype(tensors, "stack")
+        first = tensors[0].array.shape
         dim = check_dim(dim if axis is None else axis, len(first) + 1)
     except (RuntimeError, TypeError):
-        refuse(stack, tensors, dim if axis is None else axis)
-        raise
+        return overridden(stack, tensors, dim if axis is None else axis)
     for i, tensor in enumerate(tensors):
         if tensor.array.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "

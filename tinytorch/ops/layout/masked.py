@@ -10,7 +10,7 @@ from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as, write_out
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public, refuse
 from ...autograd.views import warn_expanded
 from ...errors import refuse_records, type_name
 from ...kernels.layout import dense_copy
@@ -122,8 +122,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     try:
         boolean, dtype = mask.array.dtype == bool, input.array.dtype
     except AttributeError:
-        refuse(masked_fill, input, mask, value)
-        raise
+        return overridden(masked_fill, input, mask, value)
     if not boolean:
         refuse(masked_fill, input, mask, value)
         names = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "float32": "float", "float64": "double"}

@@ -10,7 +10,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import single
-from ...autograd.public import method, public, refuse
+from ...autograd.public import method, overridden, public, refuse
 from ...autograd.views import become, check_in_place
 from ...kernels.layout import with_new_dims
 from ...tensor import Tensor, check_dim
@@ -127,8 +127,7 @@ def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tens
     try:
         array = input.array
     except AttributeError:
-        refuse(reshape, input)
-        raise
+        return overridden(reshape, input)
     size = resolve_size(sizes(size if shape is None else (shape,), "reshape", "shape"), array.size)
     if array.flags.c_contiguous:
         return _view(input, size)
@@ -159,8 +158,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         shape = input.array.shape
         start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
     except (AttributeError, RuntimeError, TypeError):
-        refuse(flatten, input, start_dim, end_dim)
-        raise
+        return overridden(flatten, input, start_dim, end_dim)
     if not shape:
         return reshape(input, 1)
     if start > end:
@@ -228,8 +226,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
         ndim = input.array.ndim
         dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError):
-        refuse(transpose, input, dim0, dim1)
-        raise
+        return overridden(transpose, input, dim0, dim1)
     return _transpose(input, dim0, dim1) if ndim else _transpose_number(input, ())
 
 
@@ -258,8 +255,7 @@ def permute(input: Tensor, dims: Ints) -> Tensor:
     try:
         return _permuted(input, sizes((dims,), "permute", "dims"))
     except AttributeError:
-        refuse(permute, input)
-        raise
+        return overridden(permute, input)
 
 
 @method("permute")
@@ -303,7 +299,8 @@ def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tenso
         pair[k] = found
     rest = iter([d for d in range(ndim) if d not in pair[0]])
     placed = dict(zip(pair[1], pair[0]))
-    return _permute(input, tuple([placed[i] if i in placed else next(rest) for i in range(ndim)]))
+    order = tuple([placed[i] if i in placed else next(rest) for i in range(ndim)])
+    return _permute(input, order) if ndim else input.alias()
 
 
 @public(method=True)
@@ -323,8 +320,7 @@ def t(input: Tensor) -> Tensor:
     try:
         ndim = input.array.ndim
     except AttributeError:
-        refuse(t, input)
-        raise
+        return overridden(t, input)
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return _t(input, 0, 1) if ndim == 2 else _t_vector(input, input.array.shape)
@@ -383,8 +379,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
         shape = input.array.shape
         dim = check_dim(dim, len(shape) + 1)
     except (AttributeError, RuntimeError, TypeError):
-        refuse(unsqueeze, input, dim)
-        raise
+        return overridden(unsqueeze, input, dim)
     size = shape[:dim] + (1,) + shape[dim:]
     return _unsqueeze(input, size) if input.view_info is None else _unsqueeze_view(input, size, dim)
 
@@ -400,8 +395,7 @@ def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     try:
         shape = input.array.shape
     except AttributeError:
-        refuse(squeeze, input)
-        raise
+        return overridden(squeeze, input)
     if dim is ...:                             # not given: None is no dimension
         return _squeeze(input, tuple([n for n in shape if n != 1]) if 1 in shape else shape)
     if more:

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...arguments import int_of, ints_of
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, refuse_complex_gradient
-from ...autograd.public import method, public, refuse
+from ...autograd.public import method, overridden, public
 from ...autograd.views import layouts
 from ...kernels.memory import overflow
 from ...lazy import bits_of, resolved
@@ -103,7 +103,7 @@ def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | No
             [2, 4]])
     """
     if not isinstance(input, Tensor):
-        refuse(as_strided, input)
+        return overridden(as_strided, input)
     part = _places("as_strided", 1, input, size, stride, storage_offset)
     return _as_strided(input, *part, layouts(input.array, input.array)[1])
 
@@ -298,8 +298,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     try:
         return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
     except (AttributeError, RuntimeError, TypeError):
-        refuse(chunk, input, chunks, dim)
-        raise
+        return overridden(chunk, input, chunks, dim)
 
 
 def _in_chunks(primitive, empty, input, chunks, dim):
@@ -481,7 +480,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
     tensor([1., 0., 1., 0.])
     """
     if not isinstance(input, Tensor) or not isinstance(src, Tensor):
-        refuse(as_strided_scatter, input, src)
+        return overridden(as_strided_scatter, input, src)
     part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype,
                      bits_of(input.array))
     return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])

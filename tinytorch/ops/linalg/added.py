@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, promoted, stored_as, write_out
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public
 from ...autograd.views import resized
 from ...errors import type_name
 from ...kernels.linalg import products
@@ -220,8 +220,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     try:
         own, a, b = input.array, mat1.array, mat2.array
     except AttributeError:
-        refuse(addmm, input, mat1, mat2)
-        raise
+        return overridden(addmm, input, mat1, mat2)
     for name, x in (("mat1", a), ("mat2", b)):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")

@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import binary, op, renamed, single
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
-from ...autograd.public import method, public, refuse
+from ...autograd.public import method, overridden, public, refuse
 from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
@@ -218,8 +218,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     try:
         a, b = input.array, other.array
     except AttributeError:
-        refuse(matmul, input, other)
-        raise
+        return overridden(matmul, input, other)
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
     if a.dtype is not b.dtype and b.ndim > 1:
@@ -280,8 +279,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     try:
         a, b = input.array, mat2.array
     except AttributeError:
-        refuse(mm, input, mat2)
-        raise
+        return overridden(mm, input, mat2)
     if a.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if b.ndim != 2:
@@ -300,8 +298,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     try:
         check_batches(input, mat2)
     except (AttributeError, RuntimeError):
-        refuse(bmm, input, mat2)
-        raise
+        return overridden(bmm, input, mat2)
     if mat2.array.dtype is not input.array.dtype:
         input = converted(input, mat2.array.dtype)
     return write_out(out, _matmul(input, mat2), exact=EXACT)
@@ -342,8 +339,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     try:
         _check_vectors(input, tensor)
     except AttributeError:
-        refuse(dot, input, tensor)
-        raise
+        return overridden(dot, input, tensor)
     refuse_bools(input.array, "dot")
     return write_out(out, _inner(input, tensor), exact=_DOT_DTYPE)
 
@@ -395,8 +391,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     try:
         x, w = input.array, weight.array
     except AttributeError:
-        refuse(linear, input, weight, bias)
-        raise
+        return overridden(linear, input, weight, bias)
     if not x.ndim:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:

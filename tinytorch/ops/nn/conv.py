@@ -17,7 +17,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import in_float32
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import by_pixel
@@ -144,10 +144,11 @@ def _check_dims(function, n, input, weight):
                            f"input of size: {list(input.shape)}")
 
 
-def _refuse(function, *args):
-    """TypeError if the error that came up is that of an argument of the wrong kind."""
-    if function is not convolution:            # whose arguments were checked
-        refuse(function, *args)
+def _overridden(function, *args):
+    """What an argument makes of the error that came up."""
+    if function is convolution:                # whose arguments were checked
+        raise                                  # noqa: PLE0704
+    return overridden(function, *args)
 
 
 def _check_dtypes(input, weight, bias, transposed=False):
@@ -215,8 +216,7 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
         settings = _settings(n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
                              stride, padding, dilation, groups)
     except (AttributeError, RuntimeError, TypeError):
-        _refuse(function, input, weight, bias, stride, padding, dilation, groups)
-        raise
+        return _overridden(function, input, weight, bias, stride, padding, dilation, groups)
     if padding.__class__ is str:
         input, settings = _evenly_padded(input, *settings)
     x, w = input.array.strides, weight.array.strides
@@ -313,8 +313,7 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
                                         bias if bias is None else bias.array.shape, stride, padding, output_padding,
                                         groups, dilation)
     except (AttributeError, RuntimeError, TypeError):
-        _refuse(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
-        raise
+        return _overridden(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
     x, w = input.array.strides, weight.array.strides
     last = _FIRST
     if 0 in settings[0]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import nll_half, softmax as kernels
 from ...tensor import Tensor
@@ -16,15 +16,19 @@ from .softmax import _log_softmax, log_softmax
 REDUCTIONS = ("none", "mean", "sum")
 
 
-def reduction_of(reduction, size_average=None, reduce=None):
-    """The reduction's name, from the deprecated flags if they are given. ValueError for an unknown name."""
+def reduction_of(reduction, size_average=None, reduce=None, level=4):
+    """The reduction's name, from the deprecated flags if they are given. ValueError for an unknown name.
+
+    `level`: how far up the caller of the function stands that asks.
+    """
     if size_average is not None or reduce is not None:
         size_average, reduce = (flag is None or flag for flag in (size_average, reduce))
         reduction = "mean" if size_average and reduce else "sum" if reduce else "none"
         warnings.warn("size_average and reduce args will be deprecated, please use "
-                      f"reduction='{reduction}' instead.", stacklevel=3)
+                      f"reduction='{reduction}' instead.", stacklevel=level)
     if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
+                      stacklevel=level)
         return "mean"
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -122,12 +126,11 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
     tensor(2.5000)
     """
-    reduction = reduction_of(reduction, size_average, reduce)
+    reduction = reduction_of(reduction, size_average, reduce, 3)
     try:
         x, t = input.array, target.array
     except AttributeError:
-        refuse(nll_loss, input, target)
-        raise
+        return overridden(nll_loss, input, target)
     if weight is not None or ignore_index.__class__ is not int:
         refuse(nll_loss, input, target, weight, None, ignore_index)
     _check_sizes(x, t)
@@ -176,12 +179,11 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     >>> torch.nn.functional.cross_entropy(scores, torch.tensor([0, 0]))
     tensor(0.3466, grad_fn=<NllLossBackward0>)
     """
-    reduction = reduction_of(reduction, size_average, reduce)
+    reduction = reduction_of(reduction, size_average, reduce, 3)
     try:
         x, t = input.array, target.array
     except AttributeError:
-        refuse(cross_entropy, input, target)
-        raise
+        return overridden(cross_entropy, input, target)
     if weight is not None or ignore_index.__class__ is not int or label_smoothing.__class__ is not float:
         refuse(cross_entropy, input, target, weight, None, ignore_index, None, reduction, label_smoothing)
     if label_smoothing > 1:

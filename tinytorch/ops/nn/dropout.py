@@ -12,7 +12,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import in_float32
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public, refuse
 from ...autograd.views import assign, check_in_place
 from ...errors import not_implemented
 from ...kernels.layout import operand_order
@@ -134,6 +134,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     >>> torch.nn.functional.dropout(torch.ones(4))
     tensor([0., 0., 2., 0.])
     """
+    if not isinstance(input, Tensor):
+        return overridden(dropout, input, p, training, inplace)
     _check(dropout, input, p, training)
     return drop(input, p, training, inplace)
 
@@ -202,7 +204,7 @@ def _warn_of_rank(name, dims, ndim):
                   "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
                   f"that {name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a "
                   f"channel dimension, and an optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).",
-                  stacklevel=3)
+                  stacklevel=4)
 
 
 @public(python=True)
@@ -227,7 +229,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
                       "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This "
                       "behavior will change in a future release to interpret the input as one without a batch "
                       "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
-                      "switch to using dropout1d instead.", stacklevel=2)
+                      "switch to using dropout1d instead.", stacklevel=3)
     return drop(input, p, training, inplace, feature=True)
 
 

@@ -8,7 +8,7 @@ from ...arguments import int_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import refuse_complex_gradient
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
@@ -83,10 +83,9 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
             _renorm(weight, input, max_norm, norm_type)
     except (AttributeError, RuntimeError, TypeError):
         for i, (name, x) in enumerate((("weight", weight), ("indices", input)), 1):    # torch's function has them so
-            if not isinstance(x, Tensor):
+            if not isinstance(x, Tensor) and not hasattr(x, "__torch_function__"):
                 raise not_a_tensor("embedding", name, i, x) from None
-        refuse(embedding, input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-        raise
+        return overridden(embedding, input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     return _embedding(weight, input, padding, scale_grad_by_freq)
 
 

@@ -192,7 +192,7 @@ def _default_corners(align_corners):
     if align_corners is None:
         warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
                       "Please specify align_corners=True if the old behavior is desired. See the documentation of "
-                      "grid_sample for details.", stacklevel=3)
+                      "grid_sample for details.", stacklevel=4)
         return False
     return align_corners
 
@@ -285,7 +285,7 @@ def affine_grid(theta: Tensor, size: Ints, align_corners: bool | None = None) ->
     if align_corners and min(size[2:]) == 1:
         warnings.warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
                       "align_corners=True. This is not an intended use case of affine_grid. See the documentation of "
-                      "affine_grid for details.", stacklevel=2)
+                      "affine_grid for details.", stacklevel=3)
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     return affine_grid_generator(theta, size, align_corners)

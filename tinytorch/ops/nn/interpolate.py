@@ -262,7 +262,7 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
 
 
 def _deprecated(name):
-    warnings.warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    warnings.warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=4)
 
 
 @public(python=True)

@@ -22,7 +22,7 @@ from ...autograd.promotion import (
     result_dtype,
     scalar_as,
 )
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
@@ -45,12 +45,12 @@ def reduced(loss, reduction, *operands):
     return loss.mean() if reduction == "mean" else loss.sum()
 
 
-def _paired(input, target):
+def _paired(input, target, level=4):
     """The two in one dtype, with torch's warning if they must be broadcast."""
     if input.array.shape != target.array.shape:
         warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
                       "This will likely lead to incorrect results due to broadcasting. "
-                      "Please ensure they have the same size.", stacklevel=3)
+                      "Please ensure they have the same size.", stacklevel=level)
         check_broadcast(input.array.shape, target.array.shape)
     return (input, target) if input.array.dtype is target.array.dtype else promoted(input, target)
 
@@ -94,8 +94,11 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
     """
-    reduction = reduction_of(reduction, size_average, reduce)
-    input, target = _paired(input, target)
+    reduction = reduction_of(reduction, size_average, reduce, 3)
+    try:
+        input, target = _paired(input, target, 3)
+    except AttributeError:
+        return overridden(mse_loss, input, target)
     kind = input.array.dtype.kind
     if weight is not None:
         _check_weight(input, weight)
@@ -372,7 +375,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
         warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
                       "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
                       "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                      stacklevel=2)
+                      stacklevel=3)
     reduction = reduction_of("sum" if by_batch else reduction, size_average, reduce)
     refuse(kl_div, input, target, None, None, reduction, log_target)
     kinds = input.array.dtype.kind + target.array.dtype.kind

@@ -51,7 +51,7 @@ def _added(mask, name, other, dtype):
     _require(mask.dtype is dt.bool or mask.is_floating_point(), f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype != other.dtype:
         warnings.warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both "
-                      "instead.", stacklevel=3)
+                      "instead.", stacklevel=4)
     return mask if mask.is_floating_point() else zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))
 
 

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.promotion import refuse_gradient
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels, norm_steps
 from ...kernels.layout import channels_last, in_channels_last, operand_order
@@ -231,8 +231,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     try:
         return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
     except WRONG:
-        refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
-        raise
+        return overridden(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
 def _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps):
@@ -290,14 +289,13 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]))
     tensor([[[-1.0000,  1.0000]]])
     """
-    if use_input_stats and math.prod(input.array.shape[2:]) == 1:
-        raise ValueError("Expected more than 1 spatial element when training, got input size "
-                         f"{Size(input.array.shape)}")
     try:
+        if use_input_stats and math.prod(input.array.shape[2:]) == 1:
+            raise ValueError("Expected more than 1 spatial element when training, got input size "
+                             f"{Size(input.array.shape)}")
         return _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     except WRONG:
-        refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
-        raise
+        return overridden(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
 def _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps):
@@ -391,8 +389,7 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
             raise not_implemented("LayerNormKernelImpl", input)
         return _layer_norm(input, weight, bias, shape, eps, True)
     except WRONG:
-        refuse(layer_norm, input, normalized_shape, weight, bias, eps)
-        raise
+        return overridden(layer_norm, input, normalized_shape, weight, bias, eps)
 
 
 @public(hot=True)
@@ -408,8 +405,7 @@ def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None
     try:
         return _rms_norm(input, _check_normalized(input, normalized_shape, weight, None, "*"), weight, eps)
     except WRONG:
-        refuse(rms_norm, input, normalized_shape, weight, eps)
-        raise
+        return overridden(rms_norm, input, normalized_shape, weight, eps)
 
 
 def _times(input, weight):

@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented, refuse_records
 from ...kernels.layout import channels_last, dense_copy, in_channels_last
 from ...tensor import Tensor
@@ -130,8 +130,7 @@ def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = 
             refuse(_public_pad, input, pad, mode, value)
         return _pad(input, pad if set(map(type, pad)) == _PLAIN else ints_of(pad, "pad", "pad", 2), mode, value)
     except (AttributeError, RuntimeError, TypeError):
-        refuse(_public_pad, input, pad, mode, value)
-        raise
+        return overridden(_public_pad, input, pad, mode, value)
 
 
 _public_pad = pad                              # in whose body `pad` is an argument

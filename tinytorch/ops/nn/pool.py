@@ -14,7 +14,7 @@ from ...arguments import int_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, in_float32, write_out
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public
 from ...errors import not_implemented
 from ...kernels import pool as kernels
 from ...kernels.layout import channels_last, in_channels_last, in_order
@@ -289,8 +289,7 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
         else:
             check_dtype(_MAX[max(n, 2)], input, _INTEGER_TOO)
     except _WRONG:
-        refuse(function, input, kernel_size, stride, padding, dilation, ceil_mode)
-        raise
+        return overridden(function, input, kernel_size, stride, padding, dilation, ceil_mode)
     if n == 3 and input.array.ndim == 4 and channels_last(input.array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     narrow = input.array.dtype == dt.BFLOAT16
@@ -424,9 +423,8 @@ def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_
             if n == 3 and input.array.itemsize == 2:
                 raise not_implemented("avg_pool3d_out_frame", input)
     except _WRONG:
-        refuse(function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        return overridden(function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                *() if n == 1 else (divisor_override,))
-        raise
     return in_float32(_avg_pools[n], *settings, input) if input.array.dtype == dt.BFLOAT16 else \
         _avg_pools[n](*settings, input)
 

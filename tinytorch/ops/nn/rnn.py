@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.public import Public, public, refuse
+from ...autograd.public import Public, overridden, public
 from ...errors import type_name
 from ...kernels.rnn import cell as cells
 from ...kernels.rnn.elman import rnn_backward, rnn_forward
@@ -421,12 +421,11 @@ def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
             return _BY_STEPS[layer](input, *states, w_ih, w_hh, b_ih, b_hh)
         return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
     except _WRONG as error:
-        refuse(function, input, hx, w_ih, w_hh, b_ih, b_hh)
         if isinstance(error, ValueError):      # NumPy's, of biases that do not fit: expand says it in torch's words
             for bias in (b_ih, b_hh):
                 if bias is not None:
                     bias.expand(len(input.array), len(w_hh.array))
-        raise
+        return overridden(function, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def _check_cell(gates, x, states, w_ih, w_hh):

@@ -140,7 +140,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     tensor([0., 0., 1.])
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=3)
     if not isinstance(logits, Tensor):
         refuse(gumbel_softmax, logits)
     array = logits.array

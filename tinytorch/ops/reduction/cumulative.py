@@ -50,7 +50,7 @@ def _cumsum(input, dim, backward):
         np.cumsum(np.flip(input, dim), axis=dim, out=np.flip(result, dim))
         return result
     if backward:
-        return np.ascontiguousarray(np.flip(_accumulated(np.cumsum, np.flip(input, dim), dim), dim))
+        return np.flip(_accumulated(np.cumsum, np.flip(input, dim), dim), dim).copy()
     return _accumulated(np.cumsum, input, dim)
 
 

@@ -10,7 +10,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
-from ...autograd.public import public, refuse
+from ...autograd.public import overridden, public, refuse
 from ...errors import refuse_records, type_name
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
@@ -175,7 +175,7 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     tensor([4, 6])
     """
     if not isinstance(input, Tensor):
-        refuse(sum, input)
+        return overridden(sum, input)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
     kind = input.array.dtype.kind
@@ -213,7 +213,7 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
     tensor(2.)
     """
     if not isinstance(input, Tensor):
-        refuse(mean, input)
+        return overridden(mean, input)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(mean, input, dim, keepdim, dtype, numpy)
     array = input.array

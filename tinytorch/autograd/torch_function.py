@@ -1,0 +1,208 @@
+"""`__torch_function__`: classes, and modes, that see the calls of public functions before they run.
+
+Here: who overrides, what is switched off, and the dispatch itself. What looks for overrides: `overridable.py`.
+"""
+from __future__ import annotations
+
+import threading
+import types as python_types
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..device import device
+from ..memory_format import layout, memory_format
+from ..tensor import Size, Tensor
+
+
+# ------------------------------------------------------------------ what is switched on, in each thread
+class _State(threading.local):
+    disabled = 0                               # 1: classes are not asked, 2: nor are modes
+    skips = False                              # whether the next function that looks for overrides does not
+
+    def __init__(self):
+        self.modes = []
+
+
+state = _State()
+
+
+class _Switch:
+    """A context in which overrides are not looked for, or are again."""
+
+    level = 0
+
+    def __enter__(self) -> _Switch:
+        self._before = state.disabled
+        state.disabled = max(self._before, self.level) if self.level else 0
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        state.disabled = self._before
+
+
+def enabled(modes: bool = False) -> bool:
+    """Whether classes are asked, or (`modes`) modes."""
+    return state.disabled < (2 if modes else 1)
+
+
+def modes(always: bool = False) -> list:
+    """The modes at work, the innermost last; none where they are switched off, unless `always`."""
+    return state.modes if always or state.disabled < 2 else []
+
+
+class DisableTorchFunctionSubclass(_Switch):
+    """In it `__torch_function__` of classes is not called; that of modes is."""
+
+    level = 1
+
+
+class DisableTorchFunction(_Switch):
+    """In it no `__torch_function__` is called, of classes or modes."""
+
+    level = 2
+
+
+class EnableTorchFunction(_Switch):
+    """In it `__torch_function__` is called though it was switched off around it."""
+
+
+class _Disabled:
+    """`__torch_function__` of a class that does not override."""
+
+    __name__ = "_disabled_torch_function_impl"
+
+    def __call__(self, func, types, args=(), kwargs=None):
+        with DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+    def __repr__(self):
+        return f"<built-in function {self.__name__}>"
+
+    def __reduce__(self):
+        return self.__name__
+
+
+disabled = _disabled_torch_function_impl = _Disabled()
+
+
+# ------------------------------------------------------------------ who overrides
+#: Classes of arguments that need not be looked at.
+_PLAIN = frozenset((Tensor, type(None), bool, int, float, complex, str, bytes, slice, type(...), np.ndarray, Size,
+                    device, dt.dtype, layout, memory_format, python_types.FunctionType))
+
+
+def overrides(x: Any) -> bool:
+    """Whether `x` has a `__torch_function__` of its class to be asked."""
+    if type(x) in _PLAIN or isinstance(x, type):
+        return False
+    found = getattr(x, "__torch_function__", None)
+    return found is not None and found is not disabled
+
+
+def overloaded(values: Iterable[Any], in_python: bool = False) -> list:
+    """Those of the values that override, one of each class, by turns: from the left, subclasses before their bases.
+
+    `in_python`: with tensors of no other class, which functions in Python ask last.
+    """
+    found = []
+    for x in values:
+        if (in_python and type(x) is Tensor or type(x) not in _PLAIN and overrides(x)) and (
+                type(x) not in [type(y) for y in found]):
+            place = next((i for i, y in enumerate(found) if isinstance(x, type(y))), len(found))
+            found.insert(place, x)
+    return found
+
+
+def arguments(args, kwargs):
+    """The values among which overrides are looked for: arguments, and the members of tuples and lists."""
+    for x in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(x, (tuple, list)) and not isinstance(x, Size):
+            yield from x
+        else:
+            yield x
+
+
+def seen(args: tuple, kwargs: dict[str, Any]) -> list | None:
+    """Those that override a call with these arguments; None if nobody does, modes included."""
+    if state.skips:
+        state.skips = False
+        return None
+    found = [] if state.disabled else overloaded(arguments(args, kwargs))
+    return found if found or state.modes and state.disabled < 2 else None
+
+
+# ------------------------------------------------------------------ the dispatch
+def dispatch(func: Callable, found: list, args: tuple, kwargs: dict[str, Any], in_python: bool = False) -> Any:
+    """What the innermost mode, or the first of `found`, makes of the call.
+
+    `in_python`: torch's function is written in Python, which hands on keywords even if there are none. TypeError if all
+    return NotImplemented.
+    """
+    types = tuple([type(x) for x in found])
+    given = (func, types, args, kwargs) if kwargs or in_python else (func, types, args)
+    mode = None
+    if state.modes and state.disabled < 2:
+        mode = state.modes.pop()
+        try:
+            result = mode.__torch_function__(*given)
+        finally:
+            state.modes.append(mode)
+        if result is not NotImplemented:
+            return result
+    for x in found:
+        handler = x.__torch_function__
+        if getattr(handler, "__self__", None) is x:
+            _warn_of_method(in_python)
+        result = handler(*given)
+        if result is not NotImplemented:
+            return result
+    raise TypeError(_nobody(func, types, mode, in_python))
+
+
+#: Whether it was warned of plain methods where torch does so in C++, once.
+_warned = []
+
+
+def _warn_of_method(in_python):
+    if in_python:
+        warnings.warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in "
+                      "future, please define it as a classmethod.", DeprecationWarning, stacklevel=4)
+    elif not _warned:
+        _warned.append(True)
+        warnings.warn("Defining your `__torch_function__` as a plain method is deprecated and will be an error in "
+                      "future, please define it as a classmethod.", stacklevel=4)
+
+
+def _nobody(func, types, mode, in_python):
+    name = label(func)
+    if in_python:
+        message = f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}"
+        return message if mode is None else f"{message} nor in mode {mode}"
+    lines = ([] if mode is None else [f"mode object {mode!r}"]) + [f"tensor subclass {kind!r}" for kind in types]
+    return (f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:\n\n"
+            + "".join([f"  - {line}\n" for line in lines])
+            + "\nFor more information, try re-running with TORCH_LOGS=not_implemented")
+
+
+def label(func: Callable) -> str:
+    """A function as torch's messages name it: torch.add, torch.Tensor.shape.__get__."""
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, property):
+        return f"torch.Tensor.{owner.fget.__name__}.{func.__name__}"
+    return getattr(func, "label", None) or f"{func.__module__}.{func.__name__}"
+
+
+def skip_one_hop(func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+    """`func` run itself for arguments that override it; those that it calls look for overrides, if it is in Python."""
+    if getattr(func, "in_python", True) and not isinstance(func, python_types.MethodWrapperType):
+        state.skips = True
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            state.skips = False
+    with DisableTorchFunction():
+        return func(*args, **(kwargs or {}))
