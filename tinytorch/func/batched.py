@@ -19,9 +19,10 @@ from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.lib.stride_tricks import as_strided
 
-from ..lazy import Lazy, StandIn
+from ..lazy import Lazy, StandIn, resolved
 
-__all__ = ["FUNCTIONS", "Batched", "NotBatchable", "aligned", "level_of", "max_ndim", "physical_of"]
+__all__ = ["FUNCTIONS", "Batched", "NotBatchable", "aligned", "level_of", "max_ndim", "physical_of",
+           "plain"]
 
 
 class NotBatchable(TypeError):
@@ -67,6 +68,13 @@ def aligned(x: Any, level: int, ndim: int) -> Any:
     physical = x.physical
     missing = ndim + 1 - physical.ndim
     return physical if missing <= 0 else physical.reshape(physical.shape[:1] + (1,) * missing + physical.shape[1:])
+
+
+def plain(x: Any) -> Any:
+    """A conjugated or negated array as the numbers that it shows, in lists and tuples too; anything else as it is."""
+    if type(x) is Lazy:
+        return resolved(x)
+    return x.__class__(map(plain, x)) if x.__class__ is list or x.__class__ is tuple else x
 
 
 #: NumPy's functions -> function(level, function, *args, **options), for which `level_of` the arguments is `level`.
@@ -262,7 +270,7 @@ class Batched(NDArrayOperatorsMixin, StandIn):
 
     # -------------------------------------------------------------- NumPy's functions
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
-        given = out if out is not None else ()
+        given, inputs = out if out is not None else (), plain(inputs)
         level = level_of(*inputs, *given, options.get("where"))
         if any([x is not None and (type(x) is not Batched or x.level != level) for x in given]):
             raise NotBatchable("a batch cannot be written to an array that is none")
@@ -284,7 +292,7 @@ class Batched(NDArrayOperatorsMixin, StandIn):
         rule = FUNCTIONS.get(function)
         if rule is None:
             raise NotBatchable(getattr(function, "__name__", "a function"))
-        return rule(level_of(*args, *options.values()), function, *args, **options)
+        return rule(level_of(*args, *options.values()), function, *plain(args), **options)
 
 
 def _as_array(x):

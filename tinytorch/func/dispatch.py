@@ -21,7 +21,7 @@ from ..autograd.public import TABLE, Public
 from ..lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
-from .batched import Batched, NotBatchable, Refusal, level_of
+from .batched import Batched, NotBatchable, Refusal, level_of, plain
 from .vmap_levels import enter, is_batched, taken_out
 
 #: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
@@ -132,7 +132,7 @@ def forward_of(forward: Callable) -> Callable:
         if not level:
             return forward(*args)
         try:
-            return forward(*args) if rule is None else rule(level, *args)
+            return forward(*args) if rule is None else rule(level, *plain(args))
         except Refusal as error:
             raise RuntimeError(str(error)) from None
         except Exception:                      # whatever stood in the way of a batch; a mistake is found again
@@ -152,7 +152,7 @@ def backward_of(run: Callable, forward: Callable) -> Callable:
         if not level:
             return run(g, saved, edges)
         try:
-            return run(g, saved, edges) if rule is None else rule(level, run, g, saved, edges)
+            return run(g, saved, edges) if rule is None else rule(level, run, plain(g), plain(saved), edges)
         except Exception:
             pass
         return one_by_one(lambda g, *saved: list(compute(g, saved, edges)), level, (g, *saved))

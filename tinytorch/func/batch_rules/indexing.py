@@ -3,7 +3,7 @@ import numpy as np
 
 from ...lazy import address_of, root_of
 from ...ops.layout import strided
-from ..batched import Batched, NotBatchable, Refusal, aligned, level_of, max_ndim, physical_of
+from ..batched import Batched, NotBatchable, Refusal, aligned, level_of, max_ndim, physical_of, plain
 from ..dispatch import forward_rule
 
 _EVERY = slice(None)
@@ -35,7 +35,7 @@ def setitem(x, index, value):
     if index.__class__ is str:
         x.physical[index] = physical_of(value, x.level)
         return
-    items = _items(index)
+    items, value = _items(index), plain(value)
     level = level_of(x, value, *items)
     if level != x.level:
         raise NotBatchable("a batch cannot be written to an array that is none")
