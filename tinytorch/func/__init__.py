@@ -4,7 +4,7 @@
 >>> torch.func.grad(torch.sin)(torch.tensor(0.))
 tensor(1.)
 """
-from . import batch_rules, custom, inside  # what operations and autograd.Function ask of them
+from . import custom, inside  # what operations and autograd.Function ask of them
 from .batching import vmap
 from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from .modules import functional_call, stack_module_state

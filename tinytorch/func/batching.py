@@ -36,7 +36,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     def wrapper(*args, **kwargs):
-        install()
+        _prepare()
         _check_out_dims(func, out_dims)
         leaves, dims, spec = _process(func, in_dims, args)
         size = _batch_size(leaves, dims)
@@ -44,6 +44,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             return _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size)
         return _in_chunks(func, leaves, dims, spec, kwargs, out_dims, randomness, size, chunk_size)
     return functools.wraps(func)(wrapper) if hasattr(func, "__name__") else wrapper
+
+
+def _prepare():
+    """Load the rules for batches, which few programs need, and have operations go by them."""
+    from . import batch_rules  # noqa: F401
+    install()
 
 
 def _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size):

@@ -2,7 +2,6 @@
 import sys
 
 from ..autograd import above
-from .batch_rules.random import beside, refill, room, varied
 from .batching import vmap
 
 
@@ -11,5 +10,10 @@ def over(function, tensors):
     return vmap(function, randomness="different")(*tensors)
 
 
-__all__ = ["beside", "over", "refill", "room", "varied"]
+def __getattr__(name):
+    """New and random tensors under vmap: asked for when its rules have been loaded."""
+    from .batch_rules import random
+    return getattr(random, name)
+
+
 above.vmap = sys.modules[__name__]
