@@ -38,6 +38,9 @@ class StandIn:
 
     __slots__ = ()
 
+    def samples(self):
+        """(How many vmaps deep, all samples) of a batch; None for what is none."""
+
     def truth(self):
         return bool(self.item())
 

@@ -134,6 +134,12 @@ def shown(t):
     return found
 
 
+def texts(t):
+    found = []
+    t.vmap(lambda x: (found.extend([repr(x), str(x.sum()), repr(x > 0)]), x)[1])(M(t, 4, 3, 2))
+    return found
+
+
 CASES = {
     "write to the argument": lambda t: written(t, lambda x: x.mul_(2).add_(1)),
     "write into a part": lambda t: written(t, lambda x: x.__setitem__(slice(1, None), 5.0) or x),
@@ -179,6 +185,7 @@ CASES = {
     "chunks of draws": lambda t: in_chunks(t, "different", lambda x: x + t.rand(3)),
     "chunks, out_dims": lambda t: in_chunks(t, out_dims=(1, 0)),
     "what is shown": shown,
+    "text": lambda t: texts(t),
     "item": lambda t: t.vmap(lambda x: x.sum().item())(M(t)),
     "branch": lambda t: t.vmap(lambda x: x if x.sum() > 0 else -x)(M(t)),
     "float": lambda t: t.vmap(lambda x: float(x[0]))(M(t)),

@@ -157,6 +157,9 @@ class Batched(NDArrayOperatorsMixin, StandIn):
                          ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
                          "error is occurring somewhere inside PyTorch internals, please file a bug report.")
 
+    def samples(self):
+        return 1 + (self.physical.samples()[0] if type(self.physical) is Batched else 0), self.physical
+
     def truth(self):
         raise Unreadable("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
                          "We don't support that yet, please file an issue at "
