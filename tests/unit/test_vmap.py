@@ -23,7 +23,8 @@ def samples(x):
 
 @pytest.mark.parametrize("function", [
     lambda x: x + 1, lambda x: np.exp(x), lambda x: x * x[0], lambda x: x[:, None] - x[1],
-    lambda x: np.add.reduce(x, 0), lambda x: x.sum(), lambda x: np.max(x, axis=-1, keepdims=True), lambda x: x.T, lambda x: x.reshape(-1),
+    lambda x: np.add.reduce(x, 0), lambda x: x.sum(), lambda x: np.max(x, axis=-1, keepdims=True), lambda x: x.T,
+    lambda x: x.reshape(-1),
     lambda x: x.swapaxes(0, 1), lambda x: x[..., ::-1], lambda x: x[np.array([1, 0, 1])], lambda x: x[:, [2, 0]],
     lambda x: x[[0, 1], :, None], lambda x: np.where(x > 3, x, 0), lambda x: np.concatenate([x, np.ones((1, 3))]),
     lambda x: np.stack([x, x], -1), lambda x: np.matmul(x, np.ones((3, 2))), lambda x: np.matmul(np.ones(2), x),

@@ -3,7 +3,9 @@ import numpy as np
 
 from ...autograd.node import Op
 from ...autograd.op import CALLS, _binary, _unary
+from ...ops.creation import conversion
 from ...ops.linalg import added, products
+from ...ops.nn import pad
 from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
 from ..dispatch import FAMILIES, forward_rule
 from .functions import axes_of, size_of, spread
@@ -32,6 +34,13 @@ for _call in list(CALLS):
         FAMILIES[_call.op.forward] = _each_element
 
 
+_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "layout.masked": ("_masked_fill",),
+         "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
+for _op in list(Op.registry):
+    if _op.forward.__name__ in _EACH.get(_op.forward.__module__.partition(".ops.")[2], ()):
+        FAMILIES[_op.forward] = _each_element
+
+
 # ------------------------------------------------------------------ along dimensions
 def _along(at):
     """The family of what is done along the dimensions in argument number `at`."""
@@ -39,9 +48,13 @@ def _along(at):
         def rule(level, *args):
             arrays = [x for x in args if isinstance(x, np.ndarray)]
             ndim = max_ndim(*[x for x in arrays if type(x) is Batched])
-            if not ndim or any([x.ndim != ndim and level_of(x) for x in arrays]):
+            if any([x.ndim != ndim and (not ndim or level_of(x)) for x in arrays]):
                 raise NotBatchable("arrays of different dimensions")
             size, given = size_of(level, arrays), list(args)
+            if not ndim:                       # as one of one element
+                given = [spread(x, level, size)[:, None] if isinstance(x, np.ndarray) else x for x in given]
+                given[at] = (1,) if given[at] is None or isinstance(given[at], tuple) else 1
+                return _of_single(_results(compute(*given), level))
             for i, x in enumerate(given):
                 if isinstance(x, np.ndarray) and x.ndim == ndim:
                     given[i] = spread(x, level, size)
@@ -49,6 +62,12 @@ def _along(at):
             return _results(compute(*given), level)
         return rule
     return family
+
+
+def _of_single(results):
+    if results.__class__ in (tuple, list):
+        return results.__class__([_of_single(x) for x in results])
+    return results.reshape(())
 
 
 _ALONG = set("""_softmax _log_softmax _softmax_backward _log_softmax_backward vector_norm_over _sum _mean _prod _cumsum
@@ -89,6 +108,26 @@ for _op in list(Op.registry):
             "input", "A", "B", "x1", "x2")])
 
 
+# ------------------------------------------------------------------ copies
+@forward_rule(conversion._clone)
+def _clone(level, input, *args):
+    return input.copy("K")
+
+
+def _c_order(compute):
+    return lambda level, input: Batched(np.array(input.physical, order="C"), level)
+
+
+for _op in list(Op.registry):
+    if _op.forward.__qualname__ == "_copying.<locals>.primitive":
+        FAMILIES[_op.forward] = _c_order
+
+
+@forward_rule(pad._constant)
+def _constant(level, input, widths, value):
+    return Batched(pad._constant(input.physical, ((0, 0), *widths), value), level)
+
+
 # ------------------------------------------------------------------ products
 def _check_exact(*arrays):
     if any([x.dtype.char in "e?" for x in arrays]):
@@ -118,4 +157,7 @@ def _plus_product(level, beta, alpha, input, a, b):
     _check_exact(a, b)
     if 0 in a.shape or 0 in b.shape:
         raise NotBatchable("of nothing")
-    return added._plus(input, np.matmul(a, b), beta, alpha)
+    product = np.matmul(a, b)
+    if type(product) is not Batched or product.level != level:
+        product = Batched(np.array(spread(product, level, size_of(level, input))), level)
+    return added._plus(input, product, beta, alpha)

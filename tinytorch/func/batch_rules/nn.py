@@ -10,6 +10,7 @@ from ...ops.nn import (
     cross_entropy,
     embedding,
     fold,
+    gelu,
     grid_sample,
     interpolate,
     norm,
