@@ -251,6 +251,26 @@ _lookup, _lookup_backward = embedding._embedding.op.forward, embedding._embeddin
 
 
 # ------------------------------------------------------------------ normalisation
+@forward_rule(norm._layer_norm)
+def _layer_norm(level, input, weight, bias, size, eps, center):
+    """Rows are rows, of whatever sample."""
+    if not is_batch(input, level) or input.itemsize == 2 or level_of(input.physical) or not input.physical.size:
+        raise NotBatchable("rows that are the same for all samples, or rounded")
+    result, statistics = _call_layer_norm(input.physical, None, None, size, eps, center)
+    result = batch(result, level)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias, unfolded(statistics, level, len(input.physical))
+
+
+@forward_rule(gelu._gelu)
+def _gelu(level, input, approximate, keep=False):
+    result, share = _call_gelu(input.physical, approximate, keep)
+    return batch(result, level), share if share is None else batch(share, level)
+
+
+_call_layer_norm, _call_gelu = norm._layer_norm.op.forward, gelu._gelu.op.forward
+
+
 @forward_rule(norm._batch_norm)
 def _batch_norm(level, input, weight, bias, running_mean, running_var, momentum, eps):
     if running_mean is not None and level_of(input) and not (level_of(running_mean) and level_of(running_var)):
