@@ -21,8 +21,9 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
 from .legacy import *
+from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
-                            strided)
+                            sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided)
 from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .ops.nn.activation import *
 from .ops.elementwise.arithmetic import *
@@ -37,13 +38,16 @@ from .ops.elementwise.complex import _conj, _neg_view
 from .ops.nn.conv import *
 from .ops.creation.factories import *
 from .ops.creation.buffers import *
+from .ops.creation.dlpack import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
 from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
+from .ops.layout.unsafe_index import *
 from .ops.inplace import *
+from .ops.foreach import *
 from .ops.layout.join import *
 from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *
@@ -60,6 +64,7 @@ from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
 from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
+from .ops.nn.native_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
 from .ops.nn.pad import *
@@ -91,6 +96,8 @@ from .ops.elementwise.special import *
 from .ops.reduction.statistics import *
 from .ops.reduction.correlation import *
 from .ops.reduction.histograms import *
+from .ops.reduction.hashes import *
+from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
@@ -98,6 +105,7 @@ from .ops.creation import casts as _casts
 from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill
 from .printing import *
+from .sparse.public import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
 from .serialization import load, save
@@ -105,7 +113,8 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import _C, func, linalg, nn, optim, overrides, return_types, serialization, utils, version
+from . import (_C, func, linalg, nn, optim, overrides, return_types, serialization, sparse, utils,
+               version)
 from .func import vmap
 
 half, float, double = float16, float32, float64
@@ -113,15 +122,11 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "jit",
-          "masked", "mps", "multiprocessing", "profiler", "signal", "special", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "functional",
+          "jit", "masked", "mps", "multiprocessing", "profiler", "quasirandom", "signal", "special", "testing",
+          "vision", "viz", "xpu")
 
-
-def __getattr__(name):
-    if name in _LATER:
-        import importlib
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = _namespace(__name__, _LATER)
 
 
 def __dir__():

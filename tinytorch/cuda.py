@@ -1,6 +1,8 @@
 """torch.cuda as it is on a machine without CUDA: questions say no, settings do nothing, work is refused."""
 from collections import OrderedDict
 
+from .missing import namespace as _namespace
+
 __all__ = ["current_device", "current_stream", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
            "get_device_name", "get_device_properties", "get_rng_state", "init", "initial_seed", "ipc_collect",
            "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all",
@@ -80,3 +82,6 @@ reset_max_memory_allocated = _refused("reset_max_memory_allocated")
 def memory_stats(device=None):
     """An empty dict: no device, no statistics."""
     return OrderedDict()
+
+
+__getattr__ = _namespace(__name__)

@@ -1,4 +1,5 @@
 """torch.fft: discrete Fourier transforms. The functions are in ops/fft."""
+from .missing import namespace as _namespace
 from .ops.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from .ops.fft.transforms import (
                                  fft,
@@ -23,3 +24,5 @@ from .ops.fft.transforms import (
 
 __all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",
            "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]
+
+__getattr__ = _namespace(__name__)

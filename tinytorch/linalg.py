@@ -1,4 +1,5 @@
 """torch.linalg: linear algebra. The functions are in ops/linalg."""
+from .missing import namespace as _namespace
 from .ops.linalg.decompositions import (
                                         LinAlgError,
                                         inv,
@@ -37,3 +38,5 @@ __all__ = ["LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "di
            "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex",
            "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot",
            "vector_norm"]
+
+__getattr__ = _namespace(__name__)

@@ -12,6 +12,7 @@ import math
 
 from . import dtypes as dt
 from .autograd.public import public
+from .missing import namespace as _namespace
 from .ops.creation.factories import ones, tensor
 from .ops.elementwise.arithmetic import div, sub
 from .ops.elementwise.limits import maximum
@@ -373,3 +374,6 @@ def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype:
     """
     size = norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
     return div(_filled("sum", input, mask), maximum(size, size.new_full([], eps)))
+
+
+__getattr__ = _namespace(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 from . import dtypes as dt
 from .autograd.op import renamed
 from .autograd.public import public
+from .missing import namespace as _namespace
 from .ops.elementwise import (
     bessel,
     incomplete_gamma,
@@ -117,3 +118,6 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
 def softmax(input: Tensor, dim: int, dtype: dt.dtype | type | None = None) -> Tensor:
     """`torch.softmax`."""
     return softmaxes.softmax(input, dim, dtype)
+
+
+__getattr__ = _namespace(__name__)

@@ -226,7 +226,9 @@ class Tensor(_Slots):
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
+        if copy is False and dtype is not None and array.dtype != dtype:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return array if dtype is None and not copy else array.astype(dtype or array.dtype, copy=bool(copy))
 
     def __len__(self) -> int:
         if not self.array.ndim:
@@ -272,7 +274,7 @@ class Tensor(_Slots):
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
-        if self.array.ndim == 0:
+        if self.array.ndim == 0 and type(self) is Tensor:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 

@@ -6,6 +6,7 @@
 (torch.Size([3, 2]), tensor([-0.9189, -0.9189]))
 """
 from ..autograd.overridable import enter as _enter
+from ..missing import namespace as _namespace
 from . import constraints, kl_pairs, transforms
 from .bernoulli import Bernoulli
 from .beta import Beta
@@ -63,3 +64,4 @@ __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Co
            "kl_divergence", "register_kl", "transform_to", *transforms.__all__]
 
 _enter(__name__)
+__getattr__ = _namespace(__name__)

@@ -1,5 +1,8 @@
 """Neural networks: modules, and the functions, initialisers and utilities that go with them."""
+from ..missing import namespace as _namespace
 from . import functional, init, parallel, parameter, utils
 from .modules import *
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+__getattr__ = _namespace(__name__)

@@ -10,6 +10,7 @@ import warnings
 import weakref
 from collections import Counter
 
+from ..missing import namespace as _namespace
 from ..tensor import Tensor
 from .optimizer import Optimizer
 
@@ -487,3 +488,6 @@ class ReduceLROnPlateau(LRScheduler):
             new = max(old * self.factor, floor)
             if old - new > self.eps:
                 _set_lr(group, new)
+
+
+__getattr__ = _namespace(__name__)

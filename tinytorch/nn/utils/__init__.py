@@ -1,6 +1,9 @@
 """Helpers for training: gradient clipping, parameters as vectors, padded sequences, parametrizations."""
+from ...missing import namespace as _namespace
 from . import parametrizations, parametrize, rnn
 from .clip_grad import *
 from .convert_parameters import *
 from .spectral_norm import *
 from .weight_norm import *
+
+__getattr__ = _namespace(__name__)

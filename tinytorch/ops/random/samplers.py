@@ -179,6 +179,8 @@ def fill_log_normal(array, mean, std, stream):
 def as_integer(function, name, value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or isinstance(value, Tensor) and value.array.ndim:
         raise TypeError(f"{function}(): argument '{name}' must be int, not {type(value).__name__}")
+    if not -1 << 63 <= int(value) < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     return int(value)
 
 

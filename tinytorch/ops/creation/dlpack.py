@@ -1,0 +1,154 @@
+"""DLPack: tensors that share their memory with those of other libraries. NumPy makes the capsules and reads them."""
+from __future__ import annotations
+
+import ctypes
+import enum
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.public import method, public
+from ...data import check_array
+from ...device import check_device, device as DeviceClass
+from ...errors import not_a_tensor
+from ...lazy import bits_of, resolved
+from ...tensor import Tensor, wrap
+from ...types import Device
+
+__all__ = ["from_dlpack", "to_dlpack"]
+
+
+class DLDeviceType(enum.IntEnum):
+    """The kinds of devices of the DLPack standard."""
+
+    kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLOpenCL = 4
+    kDLVulkan = 7
+    kDLMetal = 8
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
+    kDLExtDev = 12
+    kDLCUDAManaged = 13
+    kDLOneAPI = 14
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
+
+
+_CPU = (DLDeviceType.kDLCPU, 0)
+#: NumPy 2.0 knows only capsules without a version.
+_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+@method()
+def __dlpack_device__(self: Tensor) -> tuple[DLDeviceType, int]:
+    """(the CPU, 0)"""
+    return _CPU
+
+
+@method()
+def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
+               dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
+    """A DLPack capsule of the tensor's memory, or of a copy of it; with a version if `max_version` is 1.0 or later.
+
+    BufferError for a tensor that requires grad or is a lazy conjugate, for dtypes that NumPy lacks, for other devices.
+    """
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if bits_of(self.array)[0]:
+        raise BufferError("Can't export tensors with the conjugate bit set")
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
+    if stream not in (None, -1):
+        raise AssertionError("stream should be None on cpu.")
+    if dl_device is not None and not isinstance(dl_device, tuple):
+        raise TypeError(f"_to_dlpack(): argument 'dl_device' must be tuple of ints, not {type(dl_device).__name__}")
+    if dl_device not in (None, _CPU):
+        raise BufferError(f"the tensor is on the CPU, and there is no device {dl_device} to export it to")
+    return _capsule(self, max_version is not None and max_version[0] >= 1, copy)
+
+
+def _capsule(tensor, versioned, copy=None):
+    array = tensor.array
+    if array.dtype.kind == dt.WIDENED:
+        raise BufferError(f"tensors of dtype {tensor.dtype!r} cannot be exported: NumPy has none")
+    array = resolved(array) if type(array) is not np.ndarray else array
+    array = array.copy() if copy else array
+    return array.__dlpack__(max_version=(1, 0)) if versioned and _VERSIONED else array.__dlpack__()
+
+
+@public(python=True)
+def to_dlpack(data: Tensor) -> Any:
+    """A DLPack capsule of the tensor's memory, which `from_dlpack` can read once; a tensor itself is simpler to hand
+    over. BufferError for dtypes that NumPy lacks."""
+    if not isinstance(data, Tensor):
+        raise not_a_tensor("_to_dlpack", "data", 1, data)
+    return _capsule(data, False)
+
+
+@public(python=True)
+def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
+    """A tensor on the memory of another library's (an object with `__dlpack__`), or of a capsule, which can be read
+    once; with `copy` on memory of its own. Memory that is read-only stays so.
+
+    RuntimeError for what is neither, BufferError and ValueError for what cannot be shared.
+
+    >>> import numpy, tinytorch as torch
+    >>> a = numpy.arange(3)
+    >>> torch.from_dlpack(a).add_(1); a
+    tensor([1, 2, 3])
+    array([1, 2, 3])
+    """
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if device is not None or copy is not None:
+            raise AssertionError("device and copy kwargs not supported when ext_tensor is already a DLPack capsule.")
+        return wrap(_array(ext_tensor))
+    if isinstance(device, str):
+        device = DeviceClass(device)
+    if device is not None and not isinstance(device, DeviceClass):
+        raise AssertionError(f"from_dlpack: unsupported device type: {type(device)}")
+    check_device(device)
+    source = tuple(ext_tensor.__dlpack_device__())
+    if source != _CPU:
+        raise BufferError(f"the tensor is on device {source}, and tensors are on the CPU alone here")
+    try:
+        capsule = ext_tensor.__dlpack__(max_version=(1, 0)) if _VERSIONED else ext_tensor.__dlpack__()
+    except TypeError:                          # an exporter from before there were versions
+        capsule = ext_tensor.__dlpack__()
+    array = _array(capsule)
+    return wrap(array.copy() if copy else array)
+
+
+class _Exporter:
+    """A capsule as NumPy takes it: in an object that hands it out."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack__(self, **options):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return _CPU
+
+
+def _array(capsule):
+    """The ndarray on the memory of a capsule. One without a version cannot say whether its memory is read-only: NumPy
+    takes it to be, torch not to be."""
+    without_version = '"dltensor"' in repr(capsule)
+    try:
+        array = np.from_dlpack(_Exporter(capsule))
+    except (TypeError, ValueError):
+        raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
+                           "once, so you might have already constructed a tensor from it once.") from None
+    check_array(array)
+    if not without_version or not array.size:
+        return array
+    span = sum([(n - 1) * step for n, step in zip(array.shape, array.strides)]) + array.itemsize
+    memory = (ctypes.c_char * span).from_address(array.__array_interface__["data"][0])
+    memory.owner = array                       # lives as long as the view does
+    return np.ndarray(array.shape, array.dtype, memory, strides=array.strides)

@@ -1,0 +1,8 @@
+"""torch.testing: what tests of programs need: comparisons that say what differs, and tensors of random numbers."""
+from ..missing import namespace as _namespace
+from .comparison import assert_allclose, assert_close
+from .creation import make_tensor
+
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
+
+__getattr__ = _namespace(__name__)
