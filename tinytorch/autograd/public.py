@@ -129,11 +129,12 @@ class Public:
     apart     `out` may not share memory with an input at all; None: it may in any way
     checks    who looks at the arguments: "door", "own" (hot) or "Python"
     methods   the names under which it is a Tensor method, in-place forms among them
+    checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "any_layout", "_kinds")
+                 "checked", "any_layout", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
@@ -269,6 +270,7 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
+            record.checked = (call, for_tensor)
         enter(record, call, method, inplace, aliases, ioperator, for_tensor)
         return call
     return decorate
