@@ -16,7 +16,7 @@ from .device import device
 from .lazy import seen
 from .memory_format import LAYOUT_NAMES, layout, sparse_coo
 from .nn.parameter import Parameter
-from .sparse.public import sparse_compressed_tensor, sparse_coo_tensor
+from .ops.creation.sparse import sparse_compressed_tensor, sparse_coo_tensor
 from .tensor import Size, Tensor, own_attributes, wrap
 
 _DIMS = 64                                     # as many dimensions as NumPy has

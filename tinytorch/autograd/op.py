@@ -28,6 +28,7 @@ cost what an op costs.
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,9 @@ from .promotion import (
 )
 from .public import Public, enter
 from .views import refresh, track_view
+
+#: All that the wrappers made: each holds the op's forward in its cell `forward`, where vmap puts itself in between.
+CALLS = weakref.WeakSet()
 
 #: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
@@ -152,6 +156,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
         call.__signature__ = _SIGNATURES[make]
         call.__annotations__ = _ANNOTATIONS[make]
     call.op, call.make, call.widened, call.stored = o, (make, flags), None, {}
+    CALLS.add(call)
     return call
 
 

@@ -129,11 +129,12 @@ class Public:
     apart     `out` may not share memory with an input at all; None: it may in any way
     checks    who looks at the arguments: "door", "own" (hot) or "Python"
     methods   the names under which it is a Tensor method, in-place forms among them
+    checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "any_layout", "_kinds")
+                 "checked", "any_layout", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
@@ -164,8 +165,9 @@ class Public:
     def takes_sparse(self, args: Iterable[Any]) -> bool:
         """Whether an argument, or a tensor in one that is a tuple or list, is sparse and the function is one of dense
         tensors."""
-        return not self.any_layout and any([x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else
-                                            x.__class__ in (tuple, list) and self.takes_sparse(x) for x in args])
+        return not self.any_layout and any([
+            x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else x.__class__ in (tuple, list) and any(
+                [isinstance(y, Tensor) and y.array.__class__ is above.sparse_array for y in x]) for x in args])
 
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
         """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
@@ -187,6 +189,10 @@ class Public:
                 raise not_a_tensor(self.name, name, position, value)
             where = "" if position is None else f" (position {position})"
             given = f"not {kind_of(value)}"
+            if word == "tuple of Tensors" and isinstance(value, (tuple, list)):
+                i = next(i for i, item in enumerate(value) if not isinstance(item, Tensor))
+                raise TypeError(f"expected Tensor as element {i} in argument {(position or 1) - 1}, but got "
+                                f"{type(value[i]).__name__}")
             if word == "tuple of ints" and isinstance(value, (tuple, list)) and value:
                 given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
@@ -264,6 +270,7 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
+            record.checked = (call, for_tensor)
         enter(record, call, method, inplace, aliases, ioperator, for_tensor)
         return call
     return decorate
