@@ -13,7 +13,7 @@ from .autograd.views import resized
 from .data import array_of
 from .errors import not_a_tensor
 from .kernels.memory import empty
-from .memory_format import memory_format as MemoryFormat
+from .memory_format import memory_format as MemoryFormat, strided
 from .ops.layout.broadcast import expand
 from .tensor import Size, Tensor, wrap
 from .types import Device, Ints, Number
@@ -32,7 +32,7 @@ class tensortype(type):
         return wrap(legacy_array(args, cls.dtype))
 
     def __instancecheck__(cls, x):
-        return isinstance(x, Tensor) and x.array.dtype == cls.dtype.numpy
+        return isinstance(x, Tensor) and x.array.dtype == cls.dtype.numpy and x.layout is strided
 
     def __repr__(cls):
         return f"<class 'torch.{cls.__name__}'>"

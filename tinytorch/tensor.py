@@ -75,7 +75,7 @@ class Tensor(_Slots):
     _grad = None
     _hooks = None
     __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
-    is_cuda = is_sparse = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
+    is_cuda = is_sparse = is_sparse_csr = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
     is_cpu = True
     layout = strided
     name = None

@@ -8,4 +8,8 @@ custom                         func/custom.py: a Function under torch.func's tra
 module                         nn/modules/module.py: the class Module
 vmap                           func/inside.py: vmap, and what new and random tensors are under it
 """
-stack = relaid = without_part = sparse = sparse_primitive = sparse_array = custom = module = vmap = None
+stack = relaid = without_part = sparse = sparse_primitive = custom = module = vmap = None
+
+
+class sparse_array:
+    """Of which there are none before that package is loaded."""

@@ -241,7 +241,7 @@ def _run_tensor_hooks(extras, g):
     for reference in extras.kept:
         tensor = reference()
         if tensor is not None:
-            mine = g.clone() if isinstance(g, Tensor) else wrap(np.array(g))
+            mine = as_tensor(g).clone()
             with accumulation.lock:
                 tensor._grad = mine if tensor._grad is None else tensor._grad + mine
     return g

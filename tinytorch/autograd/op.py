@@ -42,13 +42,12 @@ from ..types import Number
 from .grad_mode import mode, usual
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
-from .overridable import met, overridable
+from .overridable import met, not_an_operand, overridable
 from .promotion import (
     CONVERTED,
     FLOATS,
     FOUND,
     NUMBERS,
-    not_an_operand,
     of_numbers,
     on_arrays,
     to_default,

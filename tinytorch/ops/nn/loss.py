@@ -83,7 +83,7 @@ def _mse_loss(input, target, reduction, keep):
     return total / (flat.size or math.nan) if reduction == "mean" else total, difference
 
 
-@public(hot=True)
+@public(hot=True, python=True)
 def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
              reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared difference. `weight` of the same shape scales it, and "mean" then divides by the sum of the weights.
