@@ -42,7 +42,7 @@ def _padding_row(padding_idx, weight):
     return int_of(padding_idx, "embedding", "padding_idx", 3) % count
 
 
-def _check_lookup(input, weight, sparse):
+def _check_lookup(input, weight, sparse, function="embedding"):
     if sparse and mode.grad and weight._requires_grad:
         raise NotImplementedError("tinytorch has no sparse gradients: use sparse=False")
     if weight.array.ndim != 2:
@@ -50,7 +50,7 @@ def _check_lookup(input, weight, sparse):
     if input.array.dtype.char not in "ilq":
         found = "CPUBoolType" if input.array.dtype.kind in dt.BOOL else f"torch.{input.dtype.tensor_type}"
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
-                           f"Int; but got {found} instead (while checking arguments for embedding)")
+                           f"Int; but got {found} instead (while checking arguments for {function})")
 
 
 def _renorm(weight, input, max_norm, norm_type):
