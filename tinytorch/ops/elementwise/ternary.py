@@ -84,7 +84,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     if input.array.dtype.kind in dt.INTEGRAL:
         if input.array.dtype.kind in dt.BOOL:
             raise not_implemented("addcmul_cpu_out", input)
-        value = int(value)
+        value = stored_as(int(value), input.array.dtype)
     return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
 
