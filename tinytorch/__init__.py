@@ -23,7 +23,7 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
 from .legacy import *
 from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
-                            strided)
+                            sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided)
 from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .ops.nn.activation import *
 from .ops.elementwise.arithmetic import *
@@ -45,7 +45,9 @@ from .ops.fft.stft import *
 from .ops.linalg.distance import *
 from .ops.linalg.einsum import *
 from .ops.layout.index import *
+from .ops.layout.unsafe_index import *
 from .ops.inplace import *
+from .ops.foreach import *
 from .ops.layout.join import *
 from .ops.elementwise.incomplete_gamma import *
 from .ops.elementwise.limits import *
@@ -62,6 +64,7 @@ from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
 from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
+from .ops.nn.native_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
 from .ops.nn.pad import *
@@ -93,6 +96,8 @@ from .ops.elementwise.special import *
 from .ops.reduction.statistics import *
 from .ops.reduction.correlation import *
 from .ops.reduction.histograms import *
+from .ops.reduction.hashes import *
+from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
@@ -100,6 +105,7 @@ from .ops.creation import casts as _casts
 from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill
 from .printing import *
+from .sparse.public import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
 from .serialization import load, save
@@ -107,7 +113,8 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import _C, func, linalg, nn, optim, overrides, return_types, serialization, utils, version
+from . import (_C, func, linalg, nn, optim, overrides, return_types, serialization, sparse, utils,
+               version)
 from .func import vmap
 
 half, float, double = float16, float32, float64

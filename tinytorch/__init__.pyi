@@ -39,6 +39,7 @@ from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
 from . import signal as signal
+from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
@@ -113,6 +114,11 @@ newaxis: Any
 pi: _float
 preserve_format: Any
 short: _dtype
+sparse_bsc: Any
+sparse_bsr: Any
+sparse_coo: Any
+sparse_csc: Any
+sparse_csr: Any
 strided: Any
 uint16: _dtype
 uint32: _dtype
@@ -787,6 +793,14 @@ def hann_window(
     requires_grad: _bool | None = False,
 ) -> Tensor: ...
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor: ...
+def hash_tensor(
+    input: Tensor,
+    dim: _int | Ints | None = ...,
+    *,
+    keepdim: _bool = False,
+    mode: _int = 0,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def histc(
     input: Tensor,
@@ -1142,7 +1156,36 @@ def nansum(
 ) -> Tensor: ...
 def narrow(input: Tensor, dim: _int, start: Tensor | _int, length: _int) -> Tensor: ...
 def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor: ...
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: _bool,
+    momentum: _float,
+    eps: _float,
+    *,
+    out: Any = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> tuple[Tensor, Tensor]: ...
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: _int,
+    C: _int,
+    HxW: _int,
+    group: _int,
+    eps: _float,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Ints,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: _float,
+) -> tuple[Tensor, Tensor, Tensor]: ...
 def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def neg_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -1452,6 +1495,17 @@ def searchsorted(
     out: Tensor | None = None,
 ) -> Tensor: ...
 def seed() -> _int: ...
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: _int = 0,
+    unsafe: _bool = False,
+    initial: Number | None = None,
+) -> Tensor: ...
 def select(input: Tensor, dim: _int, index: _int) -> Tensor: ...
 def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor: ...
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor: ...
@@ -1513,6 +1567,16 @@ def sort(
     stable: _bool | None = False,
     out: Tensors | None = None,
 ) -> return_types.sort: ...
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Any = None,
+    **kwargs: Any,
+) -> Tensor: ...
+def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor: ...
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor: ...
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor: ...
 def split(tensor: Tensor, split_size_or_sections: _int | Ints, dim: _int = 0) -> Tensors: ...
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0, *, out: Tensors | None = None) -> Tensors: ...
 def split_with_sizes(input: Tensor, split_sizes: Ints, dim: _int = 0) -> Tensors: ...
@@ -1523,6 +1587,7 @@ def split_with_sizes_copy(
     *,
     out: Tensors | None = None,
 ) -> Tensors: ...
+def spmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def sqrt_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -1635,6 +1700,15 @@ def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor: ...
 def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor: ...
 def trapezoid(y: Tensor, x: Tensor = ..., *, dx: Number = 1, dim: _int = -1) -> Tensor: ...
 def trapz(y: Tensor, x: Tensor = ..., *, dx: Number = 1, dim: _int = -1) -> Tensor: ...
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: _bool = True,
+    transpose: _bool = False,
+    unitriangular: _bool = False,
+    *,
+    out: Any = None,
+) -> tuple[Tensor, Tensor]: ...
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def tril_indices(
     row: _int,

@@ -13,7 +13,9 @@ import numpy as np
 from . import dtypes as dt
 from .device import device
 from .lazy import seen
+from .memory_format import LAYOUT_NAMES, layout, sparse_coo
 from .nn.parameter import Parameter
+from .sparse.public import sparse_compressed_tensor, sparse_coo_tensor
 from .tensor import Size, Tensor, own_attributes, wrap
 
 _DIMS = 64                                     # as many dimensions as NumPy has
@@ -79,6 +81,32 @@ def _view(storage, d, offset, size, stride):
         raise RuntimeError("Trying to resize storage that is not resizable: the storage has "
                            f"{storage.data.nbytes} bytes, the tensor ends at byte {end}")
     return np.ndarray(size, d.numpy, storage.data, offset * d.itemsize, tuple(s * d.itemsize for s in stride))
+
+
+def _get_layout(name):
+    """The layout of that name, as torch pickles it."""
+    if type(name) is not str or name not in _LAYOUTS:
+        raise pickle.UnpicklingError(f"a layout is given by its name, not {name!r:.50}")
+    return _LAYOUTS[name]
+
+
+_LAYOUTS = {str(x): x for x in LAYOUT_NAMES}
+
+
+def _rebuild_sparse_tensor(kind, data):
+    """A sparse tensor of its parts: (indices, values, size[, is_coalesced]), or of sparse_csr and sparse_csc (where
+    rows begin, columns, values, size)."""
+    _check(type(kind) is layout, "layout", "a layout", kind)
+    _check(type(data) is tuple and len(data) in ((3, 4) if kind is sparse_coo else (4,)), "data", "a tuple", data)
+    count = 2 if kind is sparse_coo else 3
+    for part in data[:count]:
+        _check(isinstance(part, Tensor), "data", "tensors", part)
+    size = _numbers("size", data[count])
+    if kind is sparse_coo:
+        coalesced = data[3] if len(data) > 3 else None
+        _check(coalesced in (None, False, True), "is_coalesced", "a bool", coalesced)
+        return sparse_coo_tensor(data[0], data[1], size, is_coalesced=coalesced)
+    return sparse_compressed_tensor(*data[:count], size, layout=kind)
 
 
 def _check_grad(requires_grad, d):
@@ -156,6 +184,8 @@ KNOWN = {
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
+    "torch._utils._rebuild_sparse_tensor": _rebuild_sparse_tensor,
+    "torch.serialization._get_layout": _get_layout,
     "torch.nn.parameter.Parameter": Parameter,
     "torch.Tensor": Tensor,
     "torch.Size": Size,

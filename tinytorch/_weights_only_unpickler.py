@@ -15,8 +15,10 @@ from struct import unpack
 
 from ._rebuild import (
     KNOWN,
+    _get_layout,
     _rebuild_parameter,
     _rebuild_parameter_with_state,
+    _rebuild_sparse_tensor,
     _rebuild_tensor_v2,
     _rebuild_tensor_v3,
     check_state,
@@ -491,4 +493,6 @@ def _without_unpickler(function):
 
 _without_unpickler(_rebuild_tensor_v2)
 _without_unpickler(_rebuild_tensor_v3)
+_without_unpickler(_rebuild_sparse_tensor)
+_without_unpickler(_get_layout)
 _without_unpickler(_rebuild_parameter)

@@ -1,5 +1,6 @@
 """torch's messages that many functions have in common, once."""
 from . import dtypes as dt
+from .memory_format import LAYOUT_NAMES, sparse_coo
 
 #: A dtype as torch's C++ messages spell it, by the name of its tensor type.
 C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
@@ -43,3 +44,19 @@ def sizes_do_not_match(a, b, dim):
     """The RuntimeError for sizes `a` and `b`, neither of them 1, in dimension `dim` of operands to be broadcast."""
     return RuntimeError(f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension "
                         f"{dim}")
+
+
+class SparseOperandError(NotImplementedError, TypeError):
+    """What computes with ndarrays was given a sparse one. A TypeError too, as NumPy's for other objects."""
+
+
+def refuse_sparse(function, x):
+    """Raise the error of a function that does not take a sparse tensor (or array) `x`."""
+    backend = "SparseCPU" if x.layout is sparse_coo else "SparseCsrCPU"
+    raise SparseOperandError(f"Could not run 'aten::{function}' with arguments from the '{backend}' backend: "
+                             f"tinytorch has no {function} of tensors with layout {x.layout}")
+
+
+def layout_expected(function, kind, x):
+    """The RuntimeError of a function for tensors of another layout than that of `x`."""
+    return RuntimeError(f"{function} expected {kind}tensor layout but got {LAYOUT_NAMES[x.layout]}")

@@ -1,4 +1,4 @@
-"""torch.memory_format: in which order dimensions lie in memory. torch.layout: there is one, strided."""
+"""torch.memory_format: in which order dimensions lie in memory. torch.layout: strided, and those of sparse tensors."""
 
 
 class memory_format:
@@ -22,7 +22,7 @@ class memory_format:
 
 
 class layout:
-    """How elements are stored: `torch.strided`."""
+    """How elements are stored: `torch.strided`, `torch.sparse_coo` ..."""
 
     __slots__ = ("name",)
 
@@ -41,6 +41,12 @@ preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 strided = layout("strided")
+sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"), layout("sparse_csc")
+sparse_bsr, sparse_bsc = layout("sparse_bsr"), layout("sparse_bsc")
+
+#: What torch's messages call a layout, and a backend.
+LAYOUT_NAMES = {strided: "Strided", sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc",
+                sparse_bsr: "SparseBsr", sparse_bsc: "SparseBsc"}
 
 
 def memory_order(format, ndim):
@@ -59,5 +65,5 @@ def memory_order(format, ndim):
 def check_layout(given):
     """True; NotImplementedError for a layout other than strided."""
     if given is not None and given is not strided:
-        raise NotImplementedError(f"tinytorch has strided tensors only: no tensor can have layout {given}")
+        raise NotImplementedError(f"tinytorch makes strided tensors only here: none of layout {given}")
     return True

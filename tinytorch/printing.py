@@ -61,7 +61,7 @@ def tensor_text(tensor: Tensor, contents: str | None = None) -> str:
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
     if contents is None:
         contents = array_text(tensor.array, len(prefix))
-    text = _with_suffixes(prefix + contents, _suffixes(tensor), len(prefix))
+    text = with_suffixes(prefix + contents, _suffixes(tensor), len(prefix))
     return f"Parameter({text})" if getattr(tensor, "_is_param", False) else text
 
 
@@ -78,20 +78,30 @@ def _suffixes(tensor):
     else:
         if not _options["edgeitems"]:
             found.append(f"size={array.shape}")
-        if d not in (default, dt.complex128 if default is dt.float64 else dt.complex64, dt.int64, dt.bool):
+        if d not in default_dtypes():
             found.append(f"dtype={d}")
+    return found + graph_suffix(tensor)
+
+
+def default_dtypes():
+    """The dtypes that go without saying."""
+    default = dt.get_default_dtype()
+    return default, dt.complex128 if default is dt.float64 else dt.complex64, dt.int64, dt.bool
+
+
+def graph_suffix(tensor):
+    """What stands last: the node, or that a leaf requires grad."""
     if tensor.grad_fn is not None:
-        found.append(f"grad_fn=<{tensor.grad_fn.name().rpartition(':')[2]}>")
-    elif tensor.requires_grad:
-        found.append("requires_grad=True")
-    return found
+        return [f"grad_fn=<{tensor.grad_fn.name().rpartition(':')[2]}>"]
+    return ["requires_grad=True"] if tensor.requires_grad else []
 
 
-def _with_suffixes(text, suffixes, indent):
-    """`text` closed, with suffixes on its last line or, where they do not fit, on lines of their own."""
+def with_suffixes(text, suffixes, indent, new_line=False):
+    """`text` closed, with suffixes on its last line or, where they do not fit, on lines of their own; with `new_line`
+    the first one is on a line of its own too."""
     length = len(text) - text.rfind("\n") + 1
-    for suffix in suffixes:
-        if length + len(suffix) + 2 > _options["linewidth"]:
+    for i, suffix in enumerate(suffixes):
+        if new_line and not i or length + len(suffix) + 2 > _options["linewidth"]:
             text += ",\n" + " " * indent + suffix
             length = indent + len(suffix)
         else:

@@ -23,15 +23,18 @@ from ._rebuild import (
     UNTYPED,
     Storage,
     StorageType,
+    _get_layout,
     _rebuild_parameter,
+    _rebuild_sparse_tensor,
     _rebuild_tensor_v2,
     _rebuild_tensor_v3,
     guard,
 )
 from .device import check_device, device
 from .lazy import address_of, bits_of, root_of
+from .memory_format import layout, strided
 from .nn.parameter import Parameter
-from .tensor import Tensor, wrap
+from .tensor import Size, Tensor, wrap
 
 __all__ = ["load", "save"]
 
@@ -88,6 +91,8 @@ def _pickler(base):
                 return obj.name
             if isinstance(obj, StorageType):
                 return obj.name
+            if isinstance(obj, layout):
+                return _get_layout, (str(obj),)
             return NotImplemented
 
         def save_global(self, obj, name=None):
@@ -119,6 +124,10 @@ def _reduce_tensor(tensor):
         data = wrap(tensor.array)
         return _rebuild_parameter, (data, tensor.requires_grad, OrderedDict())
     array = tensor.array
+    if tensor.layout is not strided:
+        parts = (array.plan,) if tensor.is_sparse else array.plan
+        data = (*map(wrap, parts), wrap(array.values), Size(array.shape)) + (array.coalesced,) * tensor.is_sparse
+        return _rebuild_sparse_tensor, (tensor.layout, data)
     memory = _memory_of(array)
     if memory is None:
         array = array.copy()

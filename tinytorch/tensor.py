@@ -272,7 +272,7 @@ class Tensor(_Slots):
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
-        if self.array.ndim == 0:
+        if self.array.ndim == 0 and type(self) is Tensor:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 

@@ -71,7 +71,9 @@ def convert(x, memo=None):
         return tinytorch.Generator().manual_seed(x.initial_seed())
     if isinstance(x, slice):
         return slice(convert(x.start, memo), convert(x.stop, memo), convert(x.step, memo))
-    return _callable(x) if callable(x) else x
+    if type(x).__name__ == "LinearCrossEntropyOptions":
+        raise Untranslatable("pieces of the batch")
+    return _callable(x, memo) if callable(x) else x
 
 
 def _tensor(x, memo):
@@ -119,15 +121,36 @@ def _plain(x):
     return torch.zeros(x.shape, dtype=x.dtype) if x._is_zerotensor() else x.resolve_conj().resolve_neg()
 
 
-def _callable(x):
-    """A module of torch or a function of its tests, found in a sample, as tinytorch's."""
+def _callable(x, memo):
+    """A module or function of torch, or a function of its tests, found in a sample, as tinytorch's."""
     if isinstance(x, torch.nn.Module):
-        module = getattr(tinytorch.nn, type(x).__name__)()
-        vars(module).update({name: value for name, value in vars(x).items() if not name.startswith("_")})
-        return module
+        return _module(x, memo)
+    if getattr(torch.nn.functional, getattr(x, "__name__", ""), None) is x:
+        return getattr(tinytorch.nn.functional, x.__name__)
     if _is_test_code(x):
         return _rebound(x)
     return x
+
+
+def _module(x, memo):
+    """A module of torch with its attributes, parameters and submodules as tinytorch's."""
+    cls = _class_of(type(x))
+    module = cls.__new__(cls)
+    tinytorch.nn.Module.__init__(module)
+    vars(module).update({name: convert(value, memo) for name, value in vars(x).items() if name not in _OF_EVERY_MODULE})
+    for held in ("_parameters", "_buffers", "_modules"):
+        vars(module)[held].update({name: convert(value, memo) for name, value in vars(x)[held].items()})
+    return module.train(x.training)
+
+
+def _class_of(cls):
+    """tinytorch's class, in torch.nn or in the file that has it alone."""
+    if hasattr(tinytorch.nn, cls.__name__):
+        return getattr(tinytorch.nn, cls.__name__)
+    return getattr(getattr(tinytorch.nn.modules, cls.__module__.rpartition(".")[2]), cls.__name__)
+
+
+_OF_EVERY_MODULE = set(vars(torch.nn.Module()))
 
 
 def _is_test_code(x):

@@ -25,6 +25,8 @@ UNTOUCHED = {
 DIFFERENT = {
     "torch chooses between two Python functions by a flag, and looks at the tensor in its place first": {
         **dict.fromkeys([f"F.{kind}max_pool{n}d" for kind in ("", "adaptive_") for n in (1, 2, 3)], "too many"),
+        **dict.fromkeys([f"F.fractional_max_pool{n}d" for n in (2, 3)],
+                        "argument 5 a list, argument 5 a string, argument 5 None, too many"),
         "torch.unique": "too many", "torch.unique_consecutive": "too many"},
     "torch factors the matrix before it looks at `out`, which can be given by position": {
         "torch.lu": "argument 3 a list, argument 3 a string, argument 3 None, too many"},

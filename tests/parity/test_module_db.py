@@ -34,6 +34,7 @@ HALVES = [torch.float16, torch.bfloat16]
 SCALE = {"nn.RNN": 20, "nn.LSTM": 20, "nn.GRU": 20, ("nn.CrossEntropyLoss", torch.float16): 4}
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, *HALVES], ids=str)
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 @pytest.mark.parametrize("name", HERE)
@@ -74,6 +75,7 @@ def test_module(name, training, dtype):
     assert outputs or refusals and dtype in HALVES, "no output was compared"
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 @pytest.mark.parametrize("dtype", [torch.float64, *HALVES], ids=str)
 @pytest.mark.parametrize("name", [name for name in HERE if MODULES[name].supports_gradgrad])
 def test_second_gradients(name, dtype):

@@ -28,7 +28,8 @@ torch.xlogy(2, t); torch.where(t > 1, 2, t); torch.float_power(2, t); torch.add(
 torch.special.xlog1py(2, t); torch.special.zeta(2, t); torch.add(2, t, alpha=3); torch.add(np.float64(2), t)
 torch.mul(np.array(2.), t); torch.add(True, t); torch.maximum(2, t); torch.eq(2, t); torch.lt(2, t); torch.pow(2, 3)
 t.__isub__("a"); t.__imul__(None); t.__itruediv__([1]); t.__ipow__("a"); i.__iand__("a"); i.__ior__("a")
-t.__ipow__(a); t.__iadd__("a"); i.__ixor__("a"); i.__ilshift__("a"); i.__irshift__("a"); t.__iadd__(a); t.__imul__(a); t.__itruediv__(a)
+t.__ipow__(a); t.__iadd__("a"); i.__ixor__("a")
+i.__ilshift__("a"); i.__irshift__("a"); t.__iadd__(a); t.__imul__(a); t.__itruediv__(a)
 t.__add__("a"); t.__radd__("a"); t.__mul__(None); t.__sub__([1]); t.__truediv__("a"); t.__pow__("a"); t.__eq__("a")
 t.__lt__("a"); t.__ge__([1]); i.__and__("a"); i.__xor__("a"); i.__lshift__("a"); t == "a"; t != None; t < "a"; [1] + t
 """

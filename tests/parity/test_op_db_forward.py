@@ -40,6 +40,8 @@ BY_DIFFERENCES = ["cdist", "nn.functional.embedding_bag", "nn.functional.multi_m
 NO_OTHER_WAY = {
     "cholesky": "its gradient is made symmetric; tangents are taken as they are (linalg.cholesky's are compared)",
     "nn.functional.ctc_loss": "torch derives it once (test_none_for_ctc_loss)",
+    **dict.fromkeys(["_segment_reduce.lengths", "_segment_reduce.offsets"], "torch derives it once "
+                                                                            "(test_none_for_segment_reduce)"),
     **dict.fromkeys(BY_DIFFERENCES, "torch derives it once (test_tangents_by_differences)")}
 #: Entries without a tangent to compare.
 NOTHING = {**FOR_GPUS, **NO_OTHER_WAY, "nn.functional.one_hot": "no input is differentiable"}
@@ -93,6 +95,18 @@ def test_none_for_ctc_loss():
             with pytest.raises(NotImplementedError, match="forward AD with _ctc_loss"):
                 loss = library.nn.functional.ctc_loss(scores, library.tensor([[1, 2]]), (4,), (2,))
                 _forward(library).unpack_dual(loss)
+
+
+def test_none_for_segment_reduce():
+    for library in (torch, tinytorch):
+        lengths, x = library.tensor([3]), library.ones(3, requires_grad=True)
+        with _forward(library).dual_level():
+            dual = _forward(library).make_dual(library.ones(3), library.ones(3))
+            with pytest.raises(NotImplementedError, match="forward AD with segment_reduce"):
+                _forward(library).unpack_dual(library.segment_reduce(dual, "sum", lengths=lengths))
+        dx, = library.autograd.grad(library.segment_reduce(x, "max", lengths=lengths).sum(), x, create_graph=True)
+        with pytest.raises(RuntimeError, match="_segment_reduce_backward is not implemented"):
+            dx.sum().backward()
 
 
 GRADIENTS = [name for name in FORWARD if OPS[name].supports_fwgrad_bwgrad and name not in {n for n, _ in INEXACT}]

@@ -9,6 +9,8 @@ import tinytorch
 
 from .adapter import OPTIMIZERS, convert, error_of, refused, same
 
+#: SparseAdam takes sparse gradients alone: it is in test_sparse_gradients.py.
+OPTIMIZERS = {name: info for name, info in OPTIMIZERS.items() if not info.only_supports_sparse_grads}
 HERE = [name for name in OPTIMIZERS if hasattr(tinytorch.optim, name)]
 MISSING = [name for name in OPTIMIZERS if name not in HERE]
 CPU = torch.device("cpu")

@@ -42,8 +42,6 @@ def test_refusals():
         F.embedding(torch.tensor([4]), table())
     with pytest.raises(IndexError, match="index out of range in self"):
         F.embedding(torch.tensor([-1]), table())
-    with pytest.raises(NotImplementedError, match="sparse"):
-        F.embedding(torch.tensor([1]), table(), sparse=True)
     with pytest.raises(AssertionError, match="Padding_idx"):
         torch.nn.Embedding(3, 2, padding_idx=3)
 

@@ -13,7 +13,7 @@ FLOORS = [
     "kernels",
     "arguments data random printing types",
     "autograd",
-    "ops",
+    "ops sparse",
     "storage legacy runtime overrides _C",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
     "nn func jit distributed",

@@ -11,6 +11,7 @@ from .. import dtypes as dt
 from ..kernels.layout import operand_order
 from ..lazy import bits_of, seen
 from ..tensor import Tensor, wrap
+from . import above
 from .grad_mode import mode
 from .hooks import Gradient, through_node_hooks
 from .node import AccumulateGrad
@@ -41,7 +42,8 @@ def is_widened(g: Gradient | None) -> bool:
 
 def plus(a: Gradient, b: Gradient) -> Gradient:
     """The sum of two gradients."""
-    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a):
+    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a) or above.sparse_array in (
+            a.__class__, b.__class__):
         total = a + b
         if isinstance(total, Tensor) and total.array.strides != a.array.strides:
             total.array = operand_order(total.array, a.array, b.array)         # torch goes by the first one
@@ -68,7 +70,13 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
     leaf.grad is to have, None for that of `g`."""
     if not leaf._requires_grad:
         return                                 # taken out of the graph since
-    array = g.array if isinstance(g, Tensor) else g if g.__class__ is np.ndarray else np.asarray(g)
+    if g.__class__ is np.ndarray:
+        array = g
+    else:
+        array = g.array if isinstance(g, Tensor) else g if g.__class__ is above.sparse_array else np.asarray(g)
+        if array.__class__ is above.sparse_array:
+            return _accumulate_sparse(leaf, g if isinstance(g, Tensor) and create_graph else array.tensor(),
+                                      create_graph)
     dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
         g = array = dt.cast(array, dtype)
@@ -87,10 +95,28 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
             array = fresh
         leaf._grad = wrap(array)
     else:
+        if grad.array.__class__ is above.sparse_array:         # what is dense takes its place
+            leaf._grad = wrap(array) + grad
+            return
         if dtype.kind == dt.WIDENED:
             grad.array[...] = plus(grad.array, array)
         else:
             np.add(grad.array, array, out=grad.array)
+        grad.version[0] += 1
+
+
+def _accumulate_sparse(leaf, g, create_graph):
+    """Add a sparse gradient to leaf.grad: in place, whether that is sparse or dense."""
+    grad = leaf._grad
+    if grad is None:
+        leaf._grad = g if create_graph else g.array.taken_over().tensor()
+    elif create_graph:
+        leaf._grad = grad + g
+    elif grad.array.__class__ is above.sparse_array:
+        grad.array = g.array + grad.array      # which adds in the other order: see SparseArray
+        grad.version[0] += 1
+    else:
+        g.array.added_to(grad.array)
         grad.version[0] += 1
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
+from . import above
 
 #: In plain backward an ndarray (or a NumPy number), under create_graph and in hooks a Tensor.
 Gradient = np.ndarray | np.generic | Tensor
@@ -43,7 +44,11 @@ def add_hook(hooks: dict[int, Callable], hook: Callable) -> RemovableHandle:
 
 def as_tensor(g: Gradient | None) -> Tensor | None:
     """A gradient (ndarray, Tensor or None) as a Tensor or None."""
-    return g if g is None or isinstance(g, Tensor) else wrap(g if g.__class__ is np.ndarray else np.asarray(g))
+    if g is None or isinstance(g, Tensor):
+        return g
+    if g.__class__ is above.sparse_array:
+        return g.tensor()
+    return wrap(g if g.__class__ is np.ndarray else np.asarray(g))
 
 
 def checked_gradient(g: Gradient, shape: tuple[int, ...], source: str, i: int = 0) -> Gradient:

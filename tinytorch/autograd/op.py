@@ -180,10 +180,10 @@ def _unary(o, forward, to_float, casts):
             return unusual_unary(o, call, input, None)
         try:
             result = forward(array)
+            if result.__class__ is not ndarray:
+                result = np.asarray(result)
         except (TypeError, ValueError, MemoryError) as error:
             return unusual_unary(o, call, input, error)
-        if result.__class__ is not ndarray:
-            result = np.asarray(result)
         if input.view_info is not None:
             if result.strides != array.strides:
                 result = operand_order(result, array)
@@ -284,10 +284,10 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             return write_out(out, call(to_default(input), to_default(other), out=CONVERTED), input, other)
         try:
             result = forward(a, b)
+            if result.__class__ is not ndarray:
+                result = np.asarray(result)
         except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
             return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
-        if result.__class__ is not ndarray:
-            result = np.asarray(result)
         if (not usual_order or out is CONVERTED) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)

@@ -279,10 +279,10 @@ def overridable(function: Callable, space: str | None = None, name: str | None =
 
 def _found(function, space, name):
     made = _MADE.get(function) or {"": vars(Tensor)[function.__name__]}    # an in-place form may have several makers
-    name = name or function.__name__
-    for room in (space, "nn.functional", "linalg", ""):
-        if (room, name) in made:
-            return made[room, name]
+    for key in (name, function.__name__):
+        for room in (space, "nn.functional", "linalg", ""):
+            if (room, key) in made:
+                return made[room, key]
     return next(iter(made.values()))
 
 

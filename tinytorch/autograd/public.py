@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented
 from ..memory_format import check_layout, layout, memory_format
 from ..tensor import Tensor, method
+from . import above
 from .in_place import in_place
 from .overridable import PUBLIC, met, overridable, plain, without_defaults
 from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
@@ -113,6 +114,10 @@ def _read(annotation):
 
 
 # ------------------------------------------------------------------ the table
+class _SparseKeyword(Exception):
+    """An argument by keyword is sparse, of a function of dense tensors."""
+
+
 class Public:
     """What is known of one public function.
 
@@ -127,17 +132,20 @@ class Public:
     checks    who looks at the arguments: "door", "own" (hot) or "Python"
     older     orders of its arguments that are deprecated, each a string of names: "beta input mat1 mat2"
     methods   the names under which it is a Tensor method, in-place forms among them
+    any_layout  it sees itself to sparse tensors
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "older", "_kinds")
+                 "older", "any_layout", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
-                 apart: bool | str = False, older: tuple[str, ...] = ()) -> None:
+                 apart: bool | str = False, older: tuple[str, ...] = (),
+                 any_layout: bool = False) -> None:
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
         self.checks, self.older = "own", older
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
+        self.any_layout = any_layout
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the positional parameters, and of those by keyword."""
@@ -157,6 +165,12 @@ class Public:
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         classes += [frozenset()] * bool(self.older)      # one argument more is none that fits
         return classes
+
+    def takes_sparse(self, args: Iterable[Any]) -> bool:
+        """Whether an argument, or a tensor in one that is a tuple or list, is sparse and the function is one of dense
+        tensors."""
+        return not self.any_layout and any([x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else
+                                            x.__class__ in (tuple, list) and self.takes_sparse(x) for x in args])
 
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
         """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
@@ -231,6 +245,8 @@ class Public:
                 kwargs[name] = kwargs.pop(given)
         for name, value in kwargs.items():
             if name in kinds and value.__class__ not in kinds[name][0]:
+                if self.takes_sparse((value,)):
+                    raise _SparseKeyword
                 self._check(value, name)
                 kwargs[name] = self._number(value, name)
                 if value.__class__ is type:    # dtype=float
@@ -385,10 +401,14 @@ def _checked(record, function, as_method=False):
         try:
             for value, classes in zip(args, record.read() if known is None else known):    # f(*sizes): known, and empty
                 if value.__class__ not in classes:
+                    if record.takes_sparse(args):
+                        return above.sparse(record.name, args, kwargs)
                     args = record.check(args, as_method)
                     break
             if kwargs:
                 args, kwargs = record.keywords(args, kwargs)
+        except _SparseKeyword:
+            return above.sparse(record.name, args, kwargs)
         except TypeError:
             if record.older and (found := record.reordered(args, kwargs, as_method)):
                 return call(*found[0], **found[1])

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
+from . import above
 from .grad_mode import mode, no_grad, unwatch, watch
 from .node import ANS, AUX, BITS, FREED, SELECT, Edge, Node, function_of, new_node
 from .places import history, writer
@@ -83,7 +84,7 @@ def _watched(node, number):
     for i, s in enumerate(saved[:AUX]):
         if i in kept or i == len(saved) + ANS:
             for array in s if s.__class__ is tuple else (s,):              # an index, the outputs of an op of many
-                if isinstance(array, np.ndarray):
+                if isinstance(array, (np.ndarray, above.sparse_array)):
                     places.append((i, array))
     return places[min(number, len(places) - 1)]
 
@@ -110,7 +111,7 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
         return s if not isinstance(s, np.ndarray) else wrap(s)
     if i == count + ANS and node.op.multi and s is not None:
         return tuple([None if array is None else _saved_output(node, k, array) for k, array in enumerate(s)])
-    if not isinstance(s, np.ndarray):
+    if not isinstance(s, (np.ndarray, above.sparse_array)):
         return s
     if i == count + ANS:
         return with_history(node, s)
@@ -127,7 +128,7 @@ def with_history(edge: Edge, array: np.ndarray) -> Tensor:
         t = edge.alias()
         t.array = array
         return t
-    t = wrap(array)
+    t = array.tensor() if array.__class__ is above.sparse_array else wrap(array)
     if edge is not None:
         t.node, t._requires_grad = edge, True
     return t

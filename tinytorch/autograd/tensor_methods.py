@@ -199,6 +199,8 @@ def detach(input: Tensor) -> Tensor:
         tensor = wrap(input.array)
     except AttributeError:
         return overridden(detach, input)
+    if tensor.array.__class__ is above.sparse_array:
+        return above.sparse("detach", (input,), {})
     tensor.version = input.version
     return tensor
 

@@ -1,2 +1,2 @@
 """torch.backends: what the machine can do. The settings of GPU libraries can be set, and change nothing."""
-from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
+from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp

@@ -25,7 +25,7 @@ def lookup_backward(g, index, count, padding, by_frequency):
     result = np.zeros((count, width), g.dtype)
     if g.size:
         g = np.ascontiguousarray(g)
-        _add_rows(result, *_write_first(result, index, g))
+        add_rows(result, *_write_first(result, index, g))
     if padding >= 0:
         result[padding] = 0
     return result
@@ -47,7 +47,7 @@ def _write_first(result, index, g):
     return index[left], g[left]
 
 
-def _add_rows(result, index, g):
+def add_rows(result, index, g):
     """result[index] += g, repeated rows included."""
     width = g.shape[1]
     if width % 2 == 0 and g.dtype.char in "fd":
@@ -62,7 +62,7 @@ def sums_of_bags(rows, bag_of, count):
     """The sum of the rows of each of `count` bags."""
     result = np.zeros((count, rows.shape[1]), rows.dtype)
     if rows.size:
-        _add_rows(result, bag_of, rows)
+        add_rows(result, bag_of, rows)
     return result
 
 

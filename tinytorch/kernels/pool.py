@@ -281,3 +281,37 @@ def averaging(n, out, dtype):
     i = np.arange(n)
     inside = (i >= start[:, None]) & (i < stop[:, None])
     return (inside / np.maximum(stop - start, 1)[:, None]).astype(dtype)
+
+
+# ------------------------------------------------------------------ windows at random places
+def fractional_starts(draws, size, out, kernel, rounded):
+    """Along each axis the first inputs (M, out) of the windows of fractional pooling, by random numbers (M, axes) in
+    [0, 1). `rounded` is applied after each step."""
+    starts = []
+    for axis, (n, m, k) in enumerate(zip(size, out, kernel)):
+        first = np.full((len(draws), m), n - k, np.int64)
+        if m > 1:
+            draw = draws[:, axis, None]
+            alpha = rounded(np.asarray(n - k, draw.dtype) / np.asarray(m - 1, draw.dtype))
+            shifted = rounded(rounded(np.arange(m - 1, dtype=draw.dtype) + draw) * alpha)
+            first[:, :-1] = shifted.astype(np.int64) - rounded(draw * alpha).astype(np.int64)
+        starts.append(first)
+    return starts
+
+
+def windows_from(x, starts, kernel):
+    """The largest element of each window that begins at `starts` (along each axis (M, out)), and its flat position: the
+    first of equals, the last NaN."""
+    n, flat = len(starts), _in_rows(x)
+    places = np.zeros((len(x),) + (1,) * n, np.int64)
+    for axis, first in enumerate(starts):
+        places = places * x.shape[1 + axis] + first.reshape(
+            (len(x),) + (1,) * axis + first.shape[1:] + (1,) * (n - 1 - axis))
+    best, chosen = np.full(places.shape, -np.inf, x.dtype), places.copy()
+    for offsets in product(*map(range, kernel)):
+        there = places + int(np.ravel_multi_index(offsets, x.shape[1:]))
+        values = np.take_along_axis(flat, _in_rows(there), 1).reshape(there.shape)
+        better = (values > best) | np.isnan(values)
+        np.copyto(best, values, where=better)
+        np.copyto(chosen, there, where=better)
+    return best, chosen

@@ -18,13 +18,15 @@ from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, ad
 from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.nn.bilinear import bilinear
 from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
-from ..ops.nn.cross_entropy import cross_entropy, nll_loss
+from ..ops.nn.cross_entropy import cross_entropy, linear_cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from ..ops.nn.elu import celu_, elu_, selu_
 from ..ops.nn.embedding import embedding, one_hot
 from ..ops.nn.embedding_bag import embedding_bag
 from ..ops.nn.fold import fold, unfold
+from ..ops.nn.fractional_pool import (fractional_max_pool2d, fractional_max_pool2d_with_indices, fractional_max_pool3d,
+                                      fractional_max_pool3d_with_indices)
 from ..ops.nn.gelu import gelu
 from ..ops.nn.grid_sample import affine_grid, grid_sample
 from ..ops.nn.group_norm import group_norm, local_response_norm

@@ -45,5 +45,19 @@ class Adagrad(ArrayOptimizer):
         kernels.adagrad(real(p), real(g), array_of(state, "sum"), lr, group["eps"], group["weight_decay"],
                         group["maximize"], group["foreach"], group["fused"])
 
+    def _update_sparse(self, group, lr, p, g):
+        if group["fused"]:
+            raise RuntimeError("`fused` does not support sparse grad or complex param")
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        state = self._state_of(p, group)
+        lr = float(lr / (1 + (count_step(state) - 1) * group["lr_decay"]))
+        elements = g.array.as_coalesced()
+        at, values, sums = tuple(elements.plan), wrap(elements.values), state["sum"].array
+        values = -values if group["maximize"] else values
+        square = wrap(sums[at]) + values * values
+        sums[at] = square.array
+        p.array[at] = (wrap(p.array[at]) + values / (square.sqrt() + group["eps"]) * -lr).array
+
     def share_memory(self):
         """Nothing to do: the state lives in this process."""

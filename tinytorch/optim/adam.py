@@ -46,6 +46,9 @@ class Adam(ArrayOptimizer):
             state["max_exp_avg_sq"] = zeros_like(p)
         return state
 
+    def _update_sparse(self, group, lr, p, g):
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+
     def _update(self, group, lr, p, g, state):
         beta1, beta2 = group["betas"]
         kernels.adam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"),

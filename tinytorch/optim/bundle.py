@@ -75,7 +75,8 @@ def _kind(p, state):
 
 def bundled(params, state_of):
     """A Bundle of those among `params` that can be updated together, or None if there are not two."""
-    small = [p for p in params if p._grad is not None and p.array.size <= SMALL and p.array.dtype.kind == dt.NATIVE
-             and p.array.itemsize > 2 and p.array.flags.c_contiguous and state_of.get(p)]
+    small = [p for p in params if p._grad is not None and not p._grad.is_sparse and p.array.size <= SMALL
+             and p.array.dtype.kind == dt.NATIVE and p.array.itemsize > 2 and p.array.flags.c_contiguous
+             and state_of.get(p)]
     alike = [p for p in small if _kind(p, state_of[p]) == _kind(small[0], state_of[small[0]])]
     return Bundle(alike, [state_of[p] for p in alike]) if len(alike) > 1 else None

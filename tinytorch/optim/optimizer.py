@@ -325,9 +325,12 @@ class ArrayOptimizer(Optimizer):
             for p in others:
                 grad = p._grad
                 if grad is not None:
-                    state = self._state_of(p, group)
-                    check_shapes(p.array, grad.array, state)
-                    self._update(group, lr, p.array, grad.array, state)
+                    if grad.is_sparse:
+                        self._update_sparse(group, lr, p, grad)
+                    else:
+                        state = self._state_of(p, group)
+                        check_shapes(p.array, grad.array, state)
+                        self._update(group, lr, p.array, grad.array, state)
                     p.version[0] += 1
             if usual.noting:
                 for p in group["params"]:
@@ -368,6 +371,10 @@ class ArrayOptimizer(Optimizer):
     def _update(self, group, lr, p, g, state):
         """Update array `p` in place from gradient `g`, and `state` with it."""
         raise NotImplementedError
+
+    def _update_sparse(self, group, lr, p, g):
+        """Update parameter `p` in place from its sparse gradient `g`."""
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
 
 def check_fused(params):

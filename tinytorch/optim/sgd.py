@@ -45,6 +45,22 @@ class SGD(ArrayOptimizer):
                     group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"],
                     group["foreach"], group["fused"])
 
+    def _update_sparse(self, group, lr, p, g):
+        if group["fused"]:
+            raise RuntimeError("`_fused_sgd` does not support sparse gradients")
+        g = -g if group["maximize"] else g
+        if group["weight_decay"] != 0:
+            g = g.add(p.detach(), alpha=group["weight_decay"])         # which is refused as in torch
+        if group["momentum"] != 0:
+            state = self.state[p]
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = g.detach().clone()
+            else:
+                buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
+            g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+        (g.detach() * -float(lr)).array.added_to(p.array)
+
 
 def _whole(array):
     return array

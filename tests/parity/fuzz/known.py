@@ -86,7 +86,7 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.\w+\(\w, \w(, out=.*)?\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
@@ -138,6 +138,19 @@ KNOWN = [
      "another of two refusals comes first"),
     ((r"(?s)Norm\w*\([^\n]*eps=0\..*float16", "^g = "), "value", r"result: np\.float(16|32)\((-?\d\.?\d?)\S* for "
      r"np\.float(16|32)\(\2", "divided by the deviation of equal numbers that rounding left"),
+    ((r"complex", "^g+ = "), "value", r"(inf|nan)\S* for|for np\.\w+\(\S*(inf|nan)", "which parts of products of "
+     "infinite complex numbers are nan hangs on their order, and one times infinity has nan for its other part"),
+    ("^gg = ", "value", r"(inf|nan)\S* for|for np\.\w+\(\S*(inf|nan)", "second derivatives of what is infinite are "
+     "nan by the order of products and sums"),
+    ((r"\.data = ", ""), "error", "^no error for RuntimeError: .*view_as_real is only supported", "views replayed of "
+     "what a tensor was before"),
+    (r"out=", "error", "^NotImplementedError: .* for RuntimeError: .*functions with out=", "another of two refusals "
+     "comes first"),
+    (r"", "error", "^NotImplementedError: .*ComplexHalf.* for RuntimeError: .*is not supported for complex",
+     "another of two refusals comes first"),
+    (r"storage_offset", "type", "^s: result: 0 for", "of no elements NumPy forgets where they begin"),
+    ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
+     "among those that fill a vector of the machine's"),
     ((r"\.unfold\(", r"(index_\w+|scatter\w*|put)_\("), "value", "", "of a tensor whose elements overlap every place "
      "is written anew here, and the last write counts"),
     (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
@@ -153,10 +166,10 @@ KNOWN = [
      "another of two refusals comes first"),
     (r"_\(", "error", "^RuntimeError: .*doesn't match the broadcast shape.* for NotImplementedError: .*ComplexHalf",
      "another of two refusals comes first"),
-    ((r"dtype=T\.(u?int\d+|bool)", r"\.fill_\("), "history", "", "torch records what is written to integers too"),
+    (r"\.fill_\(", "history", "", "torch records what is written to integers too"),
     ((r"\.data = ", "^g = "), "error", "^KeyError: .* for RuntimeError: .*invalid gradient", "views replayed in a "
      "shape and dtype that they have lost"),
-    ((r"(?s)complex\(.*T\.cum(prod|sum)\(a, \d, dtype=T\.float", "^g+ = "), "value", "", "torch's derivative takes "
+    ((r"(?s)complex\(.*T\.cum(prod|sum)\(a, -?\d, dtype=T\.float", "^g+ = "), "value", "", "torch's derivative takes "
      "the input as it was before it was made real"),
     ((r"T\.pairwise_distance\(a, b, 0\.", "^gg = "), "value", "", "powers of the small number that is added to zero: "
      "which digits of it are left hangs on the order of sums"),

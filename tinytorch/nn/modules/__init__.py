@@ -10,6 +10,7 @@ from .flatten import *
 from .linear import *
 from .loss import *
 from .module import Module
+from .multihead_attention import *
 from .normalization import *
 from .padding import *
 from .pixelshuffle import *
@@ -17,4 +18,5 @@ from .pooling import *
 from .rnn import *
 from .softmax import *
 from .sparse import *
+from .transformer import *
 from .upsampling import *

@@ -1,10 +1,12 @@
-"""Pooling layers: MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool LPPool MaxUnpool, of 1 to 3 axes."""
+"""Pooling layers: MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool FractionalMaxPool LPPool MaxUnpool, of 1
+to 3 axes."""
 from .. import functional as F
 from .module import Module
 
 __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
-           "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d",
-           "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
+           "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d",
+           "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
+           "MaxUnpool3d"]
 
 
 def _repeated(value, n):
@@ -240,6 +242,52 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima of the windows that divide the input into `output_size`; see F.adaptive_max_pool3d."""
 
     _pool = staticmethod(F.adaptive_max_pool3d)
+
+
+class _FractionalMaxPoolNd(Module):
+    """Maxima of windows at random places, by the function `_pool` of `_n` axes."""
+
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        super().__init__()
+        n = self._n
+        self.kernel_size, self.return_indices = _repeated(kernel_size, n), return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else _repeated(output_size, n)
+        self.output_ratio = None if output_ratio is None else _repeated(output_ratio, n)
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"FractionalMaxPool{n}d requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all([0 < self.output_ratio[i] < 1 for i in range(n)]):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input):
+        return self._pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                          _random_samples=self._random_samples)
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """Maxima of windows at random places of (N, C, H, W) or (C, H, W); see F.fractional_max_pool2d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.FractionalMaxPool2d(3, output_ratio=(0.5, 0.5))(torch.ones(1, 3, 12, 8)).shape
+    torch.Size([1, 3, 6, 4])
+    """
+
+    _n, _pool = 2, staticmethod(F.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """Maxima of windows at random places of (N, C, D, H, W) or (C, D, H, W); see F.fractional_max_pool3d."""
+
+    _n, _pool = 3, staticmethod(F.fractional_max_pool3d)
+
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        if not all([k > 0 for k in (kernel_size if isinstance(kernel_size, (tuple, list)) else [kernel_size])]):
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        super().__init__(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
 class _LPPoolNd(Module):

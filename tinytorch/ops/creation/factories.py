@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
+from ...autograd import above
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import method, overridden, public
 from ...data import array_of
@@ -302,6 +303,8 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
             or pin_memory is not False):
         check_options(function.__name__, layout, device, requires_grad, pin_memory)
     array = input.array
+    if array.__class__ is above.sparse_array:
+        return above.sparse(function.__name__, (input,), {"dtype": dtype, "requires_grad": requires_grad})
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, function.__name__).numpy
     if memory_format is None or memory_format is preserve_format:
         order = "C" if 0 in array.strides else "K"

@@ -113,6 +113,8 @@ def _add_times(input, other, alpha):
 
 @op(name="sub", elementwise=True, input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
 def _sub_times(input, other, alpha):
+    if input.dtype == bool:
+        raise RuntimeError(_TWO_BOOLS)
     return input - other * alpha
 
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single, unary
-from ...autograd.promotion import FOUND, check_broadcast, of_source
+from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast, of_source
 from ...autograd.public import overridden, public
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ..layout.index import _select
 from .arithmetic import _conj as _conj_copy, conj as conjugated, conjugate, is_complex, zeros_like
 from .rounding import abs, sgn
@@ -63,11 +63,8 @@ def _parts(input):
 
 
 def _set_part(part, value):
-    if isinstance(value, Tensor):
-        part.copy_(value)
-    else:
-        check_written(part.array)
-        part.fill_(value)
+    check_written(part.array)
+    part.copy_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, part.array.dtype)))
 
 
 def _set_real(self, value):

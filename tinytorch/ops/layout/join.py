@@ -18,8 +18,9 @@ from .masked import masked_select
 from .shape import flatten, reshape, unsqueeze, view
 from .sizes import elements, unpacked
 
-__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod", "cat", "column_stack",
-           "combinations", "concat", "concatenate", "dstack", "hstack", "meshgrid", "row_stack", "stack", "vstack"]
+__all__ = ["_chunk_cat", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod", "cat",
+           "column_stack", "combinations", "concat", "concatenate", "dstack", "hstack", "meshgrid", "row_stack",
+           "stack", "vstack"]
 
 _ALL = slice(None)
 
@@ -377,3 +378,42 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> Tensors:
 
 
 above.stack = stack
+
+
+# ------------------------------------------------------------------ in chunks
+@public(apart=None)
+def _chunk_cat(tensors: Tensors, dim: int, num_chunks: int, *, out: Tensor | None = None) -> Tensor:
+    """Each tensor in `num_chunks` parts along `dim`, zeros after its last element, and of all of them one row a part:
+    the sizes before `dim`, `num_chunks`, and what is left. Not differentiable.
+
+    >>> import tinytorch as torch
+    >>> torch._chunk_cat([torch.ones(2, 2), torch.tensor([5, 6, 7.])], 0, 2)
+    tensor([[1., 1., 5., 6.],
+            [1., 1., 7., 0.]])
+    """
+    if not tensors:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    if num_chunks < 1:
+        raise RuntimeError("_chunk_cat expects positive num_chunks")
+    arrays = [x.array for x in tensors]
+    first = arrays[0]
+    if any([x.dtype != first.dtype for x in arrays]):
+        raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+    if not all([x.size for x in arrays]):
+        raise RuntimeError("_chunk_cat expects non-empty tensor")
+    if dim < 0 and any([x.ndim != first.ndim for x in arrays]):
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
+    dim = check_dim(dim, first.ndim)
+    if any([x.ndim <= dim for x in arrays]):
+        raise RuntimeError("_chunk_cat expects dim < ndim for all input tensors")
+    lead = first.shape[:dim]
+    if any([x.shape[:dim] != lead for x in arrays]):
+        raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+    _check_out(out, tensors)
+    parts = []
+    for x in arrays:
+        length = -(-x.shape[dim] // num_chunks)
+        padded = np.zeros(lead + (num_chunks * length,) + x.shape[dim + 1:], x.dtype)
+        padded[(_ALL,) * dim + (slice(x.shape[dim]),)] = x
+        parts.append(padded.reshape(lead + (num_chunks, -1)))
+    return write_out(out, wrap(np.concatenate(parts, dim + 1)))

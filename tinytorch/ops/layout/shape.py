@@ -54,9 +54,9 @@ def _permute(input, dims):
 
 def _swapping(name):
     @single(name=name, view=True, input=lambda g, dim0, dim1: g.swapaxes(dim0, dim1))
-    def primitive(input, dim0, dim1):
+    def _swapped(input, dim0, dim1):
         return input.swapaxes(dim0, dim1)
-    return primitive
+    return _swapped
 
 
 _transpose, _t = _swapping("transpose"), _swapping("t")

@@ -1,9 +1,12 @@
-"""Triangular systems: solve_triangular cholesky_solve cholesky_inverse."""
+"""Triangular systems: solve_triangular triangular_solve cholesky_solve cholesky_inverse."""
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
-from ... import dtypes as dt
+from ... import dtypes as dt, return_types
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import converted
 from ...autograd.public import public
@@ -15,7 +18,7 @@ from ..reduction.reductions import masked
 from .decompositions import _check, singular
 from .products import _matmul, mT
 
-__all__ = ["cholesky_inverse", "cholesky_solve"]
+__all__ = ["cholesky_inverse", "cholesky_solve", "triangular_solve"]
 
 
 def _triangle(x, upper, beyond=0):
@@ -63,6 +66,65 @@ def solve_triangular(input: Tensor, B: Tensor, *, upper: bool, left: bool = True
     return _solve_triangular(upper, left, unitriangular, input, converted(B, input.array.dtype))
 
 
+def _triangular_solve_grad(g, wanted, upper, transpose, unitriangular, A, ans):
+    of_solution, of_copy = g
+    if of_solution is None:
+        return None, of_copy
+    back, _ = _solve_and_copy(upper, not transpose, unitriangular, of_solution, A.conjugate())
+    if not wanted[1]:
+        return back, None
+    d = -_matmul(back, mT(ans[0]))
+    if not mode.computing_jvp:                 # torch's tangents are by all of A's, and do not transpose it
+        d = _triangle(d, upper != transpose, int(unitriangular))
+        d = d.swapaxes(-1, -2) if transpose else d
+    return back, d if of_copy is None else d + of_copy
+
+
+@op(name="triangular_solve", first=3, multi=True, joint=_triangular_solve_grad)
+def _solve_and_copy(upper, transpose, unitriangular, input, A):
+    lead = np.broadcast_shapes(A.shape[:-2], input.shape[:-2])
+    A, input = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (A, input))
+    M = A.swapaxes(-1, -2) if transpose else A
+    return columns(triangles.solved(M, input, upper != transpose, unitriangular)), columns(A)
+
+
+_solve_and_copy.op.saved_outputs = (0,)
+
+
+@public(out="", apart=None, method=True)
+def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
+                     unitriangular: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """(solution, cloned_coefficient): X with A @ X = input (with `transpose` A.T @ X) for triangular A, and its copy.
+
+    >>> import tinytorch as torch
+    >>> torch.triangular_solve(torch.ones(2, 1), torch.tensor([[2., 0.], [9., 4.]])).solution
+    tensor([[0.5000],
+            [0.2500]])
+    """
+    for name, x in (("b", input), ("A", A)):
+        if x.array.ndim < 2:
+            raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
+                               f"{x.array.ndim} dimensions instead")
+    _check_system("triangular_solve", input, A)
+    if A.array.dtype.kind not in dt.NATIVE + dt.COMPLEX or A.array.itemsize == 2:
+        raise not_implemented("triangular_solve_cpu", A)
+    return return_types.triangular_solve(*_solve_and_copy(upper, transpose, unitriangular, input, A))
+
+
+def _check_system(name, input, A):
+    """RuntimeError unless `A` are square matrices, of the dtype and as many rows as `input`."""
+    rows, columns_ = A.array.shape[-2:]
+    if rows != columns_:
+        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns_} matrices")
+    if input.array.shape[-2] != rows:
+        n, m = input.array.shape[-2:]
+        raise RuntimeError(f"Incompatible matrix sizes for {name}: each A matrix is {rows} by {rows} but each "
+                           f"b matrix is {n} by {m}")
+    if input.array.dtype != A.array.dtype:
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_name(input)} and A of "
+                           f"type {type_name(A)} instead.")
+
+
 # ------------------------------------------------------------------ of a factor of Cholesky's
 def _factor_grad(common, factor, upper):
     """The gradient of a factor, of which torch takes both triangles, though one alone was read."""
@@ -96,16 +158,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: T
     for name, x in (("b", input), ("u", input2)):
         if x.array.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.array.ndim} dimensions instead")
-    rows, columns_ = input2.array.shape[-2:]
-    if rows != columns_:
-        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns_} matrices")
-    if input.array.shape[-2] != rows:
-        n, m = input.array.shape[-2:]
-        raise RuntimeError(f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {rows} but each "
-                           f"b matrix is {n} by {m}")
-    if input.array.dtype != input2.array.dtype:
-        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_name(input)} and A of "
-                           f"type {type_name(input2)} instead.")
+    _check_system("cholesky_solve", input, input2)
     _refuse("cholesky_solve_cpu", input)
     return _cholesky_solve(upper, input, input2)
 

@@ -5,13 +5,13 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import int_of
-from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import overridden, public
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
+from ...sparse.embedding import rows_of
 from ...tensor import Tensor, wrap
 
 
@@ -33,6 +33,21 @@ def _embedding(weight, indices, padding, by_frequency):
     return kernels.lookup(weight, indices)
 
 
+def _rows_gradient(g, shape, indices, padding, by_frequency):
+    if by_frequency:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    return rows_of(g, tuple(shape), indices, padding)
+
+
+@op(name="embedding", weight=_rows_gradient)
+def _embedding_of_rows(weight, indices, padding, by_frequency):
+    """`_embedding` whose gradient is sparse."""
+    return kernels.lookup(weight, indices)
+
+
+_embedding_of_rows.op.converts = True          # the gradient of records is of records too
+
+
 def _padding_row(padding_idx, weight):
     if padding_idx is None:
         return -1
@@ -42,9 +57,7 @@ def _padding_row(padding_idx, weight):
     return int_of(padding_idx, "embedding", "padding_idx", 3) % count
 
 
-def _check_lookup(input, weight, sparse, function="embedding"):
-    if sparse and mode.grad and weight._requires_grad:
-        raise NotImplementedError("tinytorch has no sparse gradients: use sparse=False")
+def _check_lookup(input, weight, function="embedding"):
     if weight.array.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if input.array.dtype.char not in "ilq":
@@ -67,7 +80,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     """The rows of `weight` (V, D) that `input` (*, int64 or int32) numbers: (*, D).
 
     The row `padding_idx` gets no gradient. `max_norm` first scales longer rows down, in place. `scale_grad_by_freq`
-    divides each row's gradient by how often it was read. IndexError if a row does not exist.
+    divides each row's gradient by how often it was read. With `sparse` the gradient of `weight` is a sparse tensor of
+    the rows that were read. IndexError if a row does not exist.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.embedding(torch.tensor([1, 0]), torch.tensor([[1., 2.], [3., 4.]]))
@@ -76,7 +90,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     """
     padding = _padding_row(padding_idx, weight)
     try:
-        _check_lookup(input, weight, sparse)
+        _check_lookup(input, weight)
         if weight.array.dtype.kind == dt.COMPLEX:
             refuse_complex_gradient("embedding", weight)
         if max_norm is not None:
@@ -86,7 +100,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
             if not isinstance(x, Tensor) and not hasattr(x, "__torch_function__"):
                 raise not_a_tensor("embedding", name, i, x) from None
         return overridden(embedding, input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-    return _embedding(weight, input, padding, scale_grad_by_freq)
+    return (_embedding_of_rows if sparse else _embedding)(weight, input, padding, scale_grad_by_freq)
 
 
 @public()

@@ -8,6 +8,7 @@ from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels import embedding as kernels
+from ...sparse.embedding import rows_of
 from ...tensor import Tensor, wrap
 from ..reduction.reductions import _sum
 from .embedding import _check_lookup, _embedding, _embedding_backward, _padding_row, _renorm
@@ -37,8 +38,10 @@ def _added(rows, numbers, shape):
     return _embedding_backward(rows, numbers, shape[0], -1, False).reshape(shape)
 
 
-def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_frequency, aux):
+def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_frequency, sparse, aux):
     chosen, index, bag_of, found = aux
+    if sparse and by_frequency:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     if mode == "max":                          # the elements of the table that were the largest
         elements = np.flatnonzero(found >= 0)
         places = found.reshape(-1)[elements] * shape[1] + elements % (shape[1] or 1)
@@ -50,6 +53,8 @@ def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_fre
     if per_sample_weights is not None:
         weights = per_sample_weights.reshape(-1, 1)
         rows = rows * (weights if chosen is None else _rows(weights, chosen))
+    if sparse:
+        return rows_of(rows, tuple(shape), index, -1)
     return _embedding_backward(rows, index, shape[0], -1, by_frequency)
 
 
@@ -60,7 +65,7 @@ def _weights_gradient(g, shape, weight, indices, offsets, per_sample_weights, au
 
 
 @op(name="embedding_bag", aux=True, weight=_table_gradient, per_sample_weights=_weights_gradient)
-def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, padding, by_frequency):
+def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, padding, by_frequency, sparse):
     """`starts`: (where each bag starts, how many there are). Half precision is rounded once: the result."""
     chosen, (first, count) = None, starts
     if not count:
@@ -92,7 +97,8 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """The sum, mean or maximum of the rows of `weight` in each bag: (B, D).
 
     `input` (B, N): each row is a bag; or (N), and bag i starts at offsets[i]. An empty bag gives 0.
-    `per_sample_weights` (mode "sum") scales rows. Rows `padding_idx` do not count.
+    `per_sample_weights` (mode "sum") scales rows. Rows `padding_idx` do not count. With `sparse` the gradient of
+    `weight` is a sparse tensor of the rows that were read.
 
     >>> import tinytorch as torch
     >>> table = torch.tensor([[1., 2.], [3., 4.]])
@@ -112,7 +118,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
-    _check_lookup(input, weight, sparse, "embedding_bag")
+    _check_lookup(input, weight, "embedding_bag")
     rows = weight.array.shape[0]
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
@@ -136,7 +142,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
                            "arguments for embedding_bag)")
     return _embedding_bag(weight, input.contiguous().reshape(-1), offsets if offsets is None else offsets.contiguous(),
                           per_sample_weights if per_sample_weights is None else per_sample_weights.reshape(-1),
-                          (starts, count), mode, _padding_row(padding_idx, weight), scale_grad_by_freq)
+                          (starts, count), mode, _padding_row(padding_idx, weight), scale_grad_by_freq, sparse)
 
 
 def _check_rows(numbers, rows):

@@ -84,11 +84,19 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
 
 def _by_group(input, num_groups, weight, bias, eps):
     shape = input.array.shape
+    if len(shape) >= 2:
+        per_group = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
+        if math.prod(per_group[:1] + per_group[2:]) == 1:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {per_group}")
+    check_groups(input, num_groups, weight, bias)
+    return _group_norm(input, weight, bias, num_groups, eps)
+
+
+def check_groups(input, num_groups, weight, bias):
+    """What is wrong with sizes or dtypes."""
+    shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
-    per_group = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
-    if math.prod(per_group[:1] + per_group[2:]) == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {per_group}")
     if shape[1] % num_groups:
         raise RuntimeError("Expected number of channels in input to be divisible by num_groups, but got input of shape "
                            f"{list(shape)} and num_groups={num_groups}")
@@ -99,7 +107,6 @@ def _by_group(input, num_groups, weight, bias, eps):
     check_types(input, weight, bias)
     if input.array.dtype.kind not in dt.FLOATING:
         raise not_implemented("GroupNormKernelImpl", input)
-    return _group_norm(input, weight, bias, num_groups, eps)
 
 
 @public(python=True)

@@ -44,14 +44,14 @@ def _check_dims(query, key, value, key_padding_mask, attn_mask, num_heads):
     return n == 3
 
 
-def _added(mask, name, other, dtype):
+def as_added(mask, name, dtype, other=None, other_name=""):
     """A mask as numbers to be added. It should be of the kind of the mask `other`."""
     if mask is None:
         return None
     _require(mask.dtype is dt.bool or mask.is_floating_point(), f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype != other.dtype:
-        warnings.warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both "
-                      "instead.", stacklevel=4)
+        warnings.warn(f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
+                      stacklevel=4)
     return mask if mask.is_floating_point() else zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))
 
 
@@ -120,14 +120,14 @@ def multi_head_attention_forward(
         query, key, value = [x.unsqueeze(1) for x in (query, key, value)]
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     length, count, E = query.shape
-    key_padding_mask = _added(key_padding_mask, "key_padding_mask", attn_mask, query.dtype)
+    key_padding_mask = as_added(key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask")
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
                            "`generate_square_subsequent_mask` to create this mask.")
     if is_causal and key_padding_mask is None and not need_weights:
         attn_mask = None
     else:
-        attn_mask = _added(attn_mask, "attn_mask", None, query.dtype)
+        attn_mask = as_added(attn_mask, "attn_mask", query.dtype)
         is_causal = is_causal and key_padding_mask is None
     _require(E == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {E}")
     size, heads = E // num_heads, count * num_heads

@@ -1,0 +1,80 @@
+"""Indices that may be out of range, beside a mask of those that count."""
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.op import op
+from ...autograd.promotion import scalar_as
+from ...autograd.public import public
+from ...errors import type_name
+from ...tensor import Tensor
+from ...types import Number, Tensors
+
+__all__ = ["_unsafe_masked_index", "_unsafe_masked_index_put_accumulate"]
+
+
+def _clamped(shape, indices):
+    return tuple([np.clip(index, -size, size - 1) for index, size in zip(indices, shape)])
+
+
+@op(name="unsafe_masked_index", first=3,
+    input=lambda g, shape, mask, indices: _put_in_zeros(shape, mask, indices, g))
+def _index(mask, indices, fill, input):
+    fill = scalar_as(fill, input.dtype)
+    if not input.size:
+        return np.full(mask.shape, fill)
+    return np.where(mask, input[_clamped(input.shape, indices)], fill)
+
+
+@op(name="unsafe_masked_index_put_accumulate", first=3, values=lambda g, mask, indices: _index(mask, indices, 0, g))
+def _put_in_zeros(shape, mask, indices, values):
+    return _added(mask, indices, np.zeros(shape, values.dtype), values)
+
+
+def _added(mask, indices, input, values):
+    result = input.copy()
+    if result.size:
+        zero = scalar_as(0, values.dtype)
+        np.add.at(result, _clamped(result.shape, indices), np.where(mask, values, zero))
+    return result
+
+
+@op(name="unsafe_masked_index_put_accumulate", first=2, input=lambda g: g,
+    values=lambda g, mask, indices: _index(mask, indices, 0, g))
+def _put(mask, indices, input, values):
+    return _added(mask, indices, input, values)
+
+
+def _arrays(mask, indices):
+    if mask.array.dtype.kind not in dt.BOOL:
+        mask = mask.bool()
+    return mask.array, tuple([index.array for index in indices])
+
+
+@public(widen=True)
+def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Tensors, fill: Number) -> Tensor:
+    """input[indices] where `mask` is True, else `fill`. Indices out of range stand for the nearest.
+
+    >>> import tinytorch as torch
+    >>> torch._unsafe_masked_index(torch.tensor([5., 6.]), torch.tensor([True, False]), [torch.tensor([1, 9])], 0.)
+    tensor([6., 0.])
+    """
+    mask, indices = _arrays(mask, indices)
+    return _index(mask, indices, fill, input)
+
+
+@public(widen=True)
+def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Tensors, values: Tensor) -> Tensor:
+    """`input` with `values` added at `indices` where `mask` is True. Indices out of range stand for the nearest.
+
+    >>> import tinytorch as torch
+    >>> at = [torch.tensor([1, 9])]
+    >>> torch._unsafe_masked_index_put_accumulate(torch.zeros(2), torch.tensor([True, False]), at, torch.ones(2))
+    tensor([0., 1.])
+    """
+    if input.array.dtype != values.array.dtype:
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {type_name(input)} for "
+                           f"the destination and {type_name(values)} for the source.")
+    mask, indices = _arrays(mask, indices)
+    return _put(mask, indices, input, values)

@@ -1,0 +1,70 @@
+"""SparseAdam."""
+import math
+
+from ..tensor import Tensor, wrap
+from .optimizer import ArrayOptimizer, Optimizer, check_shapes, zeros_like
+
+
+class SparseAdam(ArrayOptimizer):
+    """Adam (Kingma and Ba 2015) of the elements that sparse gradients have: moments and parameters elsewhere stay.
+
+    ValueError for sparse or complex parameters and for options out of range. RuntimeError for a dense gradient.
+
+    >>> import tinytorch as torch
+    >>> table = torch.nn.Embedding(3, 1, sparse=True, _weight=torch.ones(3, 1))
+    >>> table(torch.tensor([1])).sum().backward()
+    >>> torch.optim.SparseAdam(table.parameters(), lr=0.5).step(); table.weight.tolist()
+    [[1.0], [0.5], [1.0]]
+    """
+
+    _OPTIONS = {}
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr > 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not eps > 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        for i, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        Optimizer.__init__(self, params, dict(lr=lr, betas=betas, eps=eps, maximize=maximize))
+        every = [([i, k], p) for i, group in enumerate(self.param_groups) for k, p in enumerate(group["params"])]
+        found = [at for at, p in every if p.is_sparse]
+        if found:
+            raise ValueError(f"Sparse params at indices {found}: SparseAdam requires dense parameter tensors")
+        found = [at for at, p in every if p.is_complex()]
+        if found:
+            raise ValueError(f"Complex params at indices {found}: SparseAdam does not support complex parameters")
+
+    def __setstate__(self, state):
+        Optimizer.__setstate__(self, state)
+
+    def _new_state(self, group, p):
+        return {"step": 0, "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}
+
+    def _bundle(self, group):
+        """Nothing: each parameter has other elements to update."""
+
+    def _update(self, group, lr, p, g, state):
+        raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+
+    def _update_sparse(self, group, lr, p, g):
+        state = self._state_of(p, group)
+        check_shapes(p.array, g.array, state)
+        state["step"] += 1
+        beta1, beta2 = group["betas"]
+        elements = g.array.as_coalesced()
+        if not elements.values.size:
+            return
+        at, g, m, v = tuple(elements.plan), wrap(elements.values), state["exp_avg"].array, state["exp_avg_sq"].array
+        if group.get("maximize"):
+            g = -g
+        before, squares = wrap(m[at]), wrap(v[at])
+        mean = (g - before) * (1 - beta1) + before
+        square = (g * g - squares) * (1 - beta2) + squares
+        m[at], v[at] = mean.array, square.array
+        step = state["step"]
+        rate = float(lr) * math.sqrt(1 - beta2 ** step) / (1 - beta1 ** step)
+        p.array[at] = (wrap(p.array[at]) + mean / (square.sqrt() + group["eps"]) * -rate).array

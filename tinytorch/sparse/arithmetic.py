@@ -1,0 +1,436 @@
+"""Arithmetic of sparse tensors, element by element, and what changes no number: transposes, copies, dtypes."""
+from __future__ import annotations
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..autograd.grad_mode import mode
+from ..autograd.promotion import NUMBERS, check_broadcast
+from ..memory_format import LAYOUT_NAMES, sparse_coo
+from ..tensor import Tensor, check_dim, wrap
+from .array import SparseArray, added
+from .tensor import as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
+
+
+def _of_values(array, function):
+    """A sparse array with `function` of its values, taken as a tensor."""
+    return array.with_values(function(wrap(array.values)).array)
+
+
+# ------------------------------------------------------------------ products
+def times(a, b):
+    """a * b, of arrays or tensors, one of them perhaps a number."""
+    if is_sparse(a) or is_sparse(b):
+        return _mul(a, b)
+    return plain_times(a, b) if isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) else a * b
+
+
+def plain_times(a, number):
+    """An array times a number, in its dtype."""
+    return _of_values(a, lambda v: v * number) if isinstance(a, SparseArray) else (wrap(a) * number).array
+
+
+@sparse_op("mul", input=lambda g, other: times(g, conjugate(other)),
+           other=lambda g, input: times(g, conjugate(input)))
+def _mul(input, other):
+    if not isinstance(input, SparseArray):
+        return _mul.__wrapped__(other, input)
+    if isinstance(other, SparseArray):
+        return _of_both(input, other)
+    if not isinstance(other, np.ndarray):
+        return _of_values(input, lambda v: v * other)
+    if not other.ndim:
+        return _of_values(input, lambda v: v * wrap(other))
+    if not input.shape:                        # a sparse number times what is dense
+        raise NotImplementedError("tinytorch has no product of a sparse tensor without dimensions and a dense one")
+    check_broadcast(input.shape, other.shape)
+    if np.broadcast_shapes(input.shape, other.shape) != input.shape:
+        raise NotImplementedError("tinytorch has no product of a sparse tensor and a larger dense one")
+    at = np.broadcast_to(other, input.shape)[tuple(input.indices)]
+    return _of_values(input, lambda v: v * wrap(at))
+
+
+def _of_both(a, b):
+    """The product of two sparse arrays: in the places of the first that the second has too."""
+    if a.shape != b.shape:
+        raise RuntimeError(f"mul: expected 'self' and 'other' to have same sizes when both are sparse, but {a.shape} "
+                           f"!= {b.shape}" if 0 in (a.ndim, b.ndim) else
+                           "tinytorch has no product of sparse tensors of different shapes")
+    if not b.coalesced and a.coalesced:        # the places of the one that is not coalesced, whether both have them
+        a, b = b, a
+    values, there = b.at(a.keys())
+    if a.coalesced and not there.all():
+        indices = a.indices[:, there]
+        found = SparseArray(sparse_coo, indices, a.values[there], a.shape, a.coalesced)
+        a, values = found if a.layout is sparse_coo else found.as_layout(a.layout), values[there]
+    return _of_values(a, lambda v: v * wrap(values))
+
+
+def conjugate(x):
+    """The conjugate of what a product was made of."""
+    if not isinstance(x, (np.ndarray, SparseArray, Tensor)):
+        return x.conjugate()                   # a number
+    array = x.array if isinstance(x, Tensor) else x
+    if not dt.is_complex(array.dtype):
+        return x
+    if not isinstance(array, SparseArray):
+        return x.conj()
+    found = array.with_values(array.values.conj())
+    return as_tensor(found) if isinstance(x, Tensor) else found
+
+
+@of_sparse("mul", "multiply", "__mul__", "__rmul__")
+def mul(input, other, *, out=None):
+    _without_out("mul", out)
+    if not isinstance(other, (Tensor, *NUMBERS)) or not isinstance(input, (Tensor, *NUMBERS)):
+        return NotImplemented
+    return _mul(input, other)
+
+
+@sparse_op("div", input=lambda g, other: _div(g, other) if is_sparse(g) else g / other)
+def _div(input, other):
+    return _of_values(input, lambda v: v / (wrap(other) if isinstance(other, np.ndarray) else other))
+
+
+@of_sparse("div", "divide", "true_divide", "__truediv__", "__div__")
+def div(input, other, *, rounding_mode=None, out=None):
+    _without_out("div", out)
+    if rounding_mode is not None:
+        raise NotImplementedError("tinytorch has no division of sparse tensors with a rounding_mode")
+    if not isinstance(other, (Tensor, *NUMBERS)):
+        return NotImplemented
+    if not is_sparse(input) or isinstance(other, Tensor) and (is_sparse(other) or other.array.ndim):
+        shape = list(other.array.shape) if isinstance(other, Tensor) else []
+        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+                           f"{shape} for divisor)")
+    return _div(input, other)
+
+
+@of_sparse("__rtruediv__")
+def rdiv(self, other):
+    if not isinstance(other, (Tensor, *NUMBERS)):
+        return NotImplemented
+    if isinstance(other, Tensor):
+        return div(other, self)
+    raise NotImplementedError("Could not run 'aten::reciprocal' with arguments from the 'SparseCPU' backend: tinytorch "
+                              "has no reciprocal of sparse tensors")
+
+
+@sparse_op("neg", input=lambda g: -g if not is_sparse(g) else times(g, -1))
+def _neg(input):
+    return _of_values(input, lambda v: -v)
+
+
+@of_sparse("neg", "negative", "__neg__")
+def neg(input, *, out=None):
+    _without_out("neg", out)
+    return _neg(input)
+
+
+def _without_out(name, out):
+    if out is not None:
+        raise NotImplementedError(f"tinytorch has no out= of {name} of sparse tensors")
+
+
+# ------------------------------------------------------------------ sums
+def plus(a, b):
+    """The sum of arrays of which one is sparse; a sparse one is added to a dense one."""
+    return added(a, b) if isinstance(a, SparseArray) and isinstance(b, SparseArray) else a + b
+
+
+def _scaled(g, number):
+    return g if number == 1 else times(g, number)
+
+
+def _sum_of(input, other, alpha):
+    if input is other:                         # the places are not looked at
+        return _of_values(input, lambda v: v + v * alpha if alpha != 1 else v + v)
+    return plus(input, other if alpha == 1 else plain_times(other, alpha))
+
+
+_add = sparse_op("add", input=lambda g: g, other=lambda g, alpha: _scaled(g, alpha))(_sum_of)
+_sub = sparse_op("sub", input=lambda g: g, other=lambda g, alpha: _scaled(g, alpha))(_sum_of)
+
+
+def _sum(primitive, name, input, other, alpha):
+    if is_sparse(input) and not is_sparse(other):
+        if isinstance(other, (Tensor, *NUMBERS)):
+            raise RuntimeError(f"{name}(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        return NotImplemented
+    if not isinstance(input, Tensor):
+        raise RuntimeError(f"{name}(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    if input.array.shape != other.array.shape:
+        raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(input.array.shape)} != "
+                           f"{list(other.array.shape)}" if is_sparse(input) else
+                           f"add: expected 'self' to have same size as 'other', but self has size "
+                           f"{list(input.array.shape)} while other has size {list(other.array.shape)} (FYI: dense-"
+                           "sparse addition does not currently support broadcasting)")
+    return primitive(input, other, alpha)
+
+
+@of_sparse("add", "__add__")
+def add(input, other, *, alpha=1, out=None):
+    _without_out("add", out)
+    return _sum(_add, "add", input, other, alpha)
+
+
+@of_sparse("sub", "subtract", "__sub__")
+def sub(input, other, *, alpha=1, out=None):
+    _without_out("sub", out)
+    return _sum(_sub, "add", input, other, -alpha)
+
+
+@of_sparse("__radd__")
+def radd(self, other):
+    return add(other, self) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+
+
+@of_sparse("__rsub__")
+def rsub(self, other):
+    return sub(other, self) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+
+
+# ------------------------------------------------------------------ functions that are zero at zero
+@sparse_op("relu", input=lambda g, ans: times(g, _positive(ans)))
+def _relu(input):
+    return _of_values(input.as_coalesced() if input.layout is sparse_coo else input, lambda v: v.relu())
+
+
+def _positive(x):
+    array = x.array if isinstance(x, Tensor) else x
+    found = _of_values(array, lambda v: (v > 0).to(v.dtype))
+    return as_tensor(found) if isinstance(x, Tensor) else found
+
+
+@of_sparse("relu")
+def relu(input):
+    return _relu(input)
+
+
+@sparse_op("abs", input=lambda g, input: times(g, _sign(input)))
+def _abs(input):
+    return _of_values(input.as_coalesced() if input.layout is sparse_coo else input, lambda v: v.abs())
+
+
+def _sign(x):
+    array = x.array if isinstance(x, Tensor) else x
+    found = _of_values(array.as_coalesced() if array.layout is sparse_coo else array, lambda v: v.sgn())
+    return as_tensor(found) if isinstance(x, Tensor) else found
+
+
+def _of_zero(name):
+    @of_sparse(name)
+    def function(input, *, out=None):
+        _without_out(name, out)
+        if mode.grad and input._requires_grad:
+            raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
+        array = input.array.as_coalesced() if input.is_sparse else input.array
+        return wrap_sparse(_of_values(array, getattr(Tensor, name)))
+    return function
+
+
+for _name in ("asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf",
+              "isnan", "isneginf", "isposinf", "log1p", "rad2deg", "round", "sgn", "sign", "signbit", "sin", "sinh",
+              "sqrt", "square", "tan", "tanh", "trunc"):
+    _of_zero(_name)
+
+
+@of_sparse("abs", "absolute", "__abs__")
+def absolute(input, *, out=None):
+    _without_out("abs", out)
+    return _abs(input)
+
+
+@sparse_op("pow", input=lambda g, input, exponent: times(g, times(_pow(input, exponent - 1), exponent)))
+def _pow(input, exponent):
+    return _of_values(input.as_coalesced() if input.layout is sparse_coo else input, lambda v: v ** exponent)
+
+
+@of_sparse("pow", "__pow__")
+def power(input, exponent, *, out=None):
+    _without_out("pow", out)
+    if not isinstance(exponent, NUMBERS) or not is_sparse(input):
+        raise NotImplementedError("tinytorch has powers of sparse tensors with a number as exponent only")
+    if exponent == 0:
+        raise RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
+    return _pow(input, exponent)
+
+
+# ------------------------------------------------------------------ transposes
+def _inverse(dims):
+    return tuple(np.argsort(dims).tolist())
+
+
+def _transposed(input, dims):
+    return input.transposed(dims)
+
+
+transposed = sparse_op("transpose", input=lambda g, dims: undone(g, dims))(_transposed)
+_t = sparse_op("t", input=lambda g, dims: undone(g, dims))(_transposed)
+_permuted = sparse_op("permute", input=lambda g, dims: undone(g, dims))(_transposed)
+
+
+def undone(g, dims):
+    """A gradient in the order of the dimensions before."""
+    if is_sparse(g):
+        return transposed(g, _inverse(dims))
+    return g.transpose(_inverse(dims)) if isinstance(g, np.ndarray) else g.permute(_inverse(dims))
+
+
+def _checked_order(input, dims):
+    dims, k = tuple(dims), input.array.sparse_dim
+    if sorted(dims[:k]) != list(range(k)):
+        raise RuntimeError("transpose(): transposed dimensions must be all sparse or all dense, but got "
+                           f"{list(dims)} of {k} sparse dimensions")
+    return dims
+
+
+@of_primitive("_swapped")
+@of_sparse("transpose", "swapaxes", "swapdims")
+def transpose(input, dim0, dim1):
+    a, b = check_dim(dim0, input.array.ndim), check_dim(dim1, input.array.ndim)
+    if a != b and max(a, b) >= input.array.sparse_dim:
+        raise RuntimeError("sparse transpose: transposed dimensions must be sparse Got sparse_dim: "
+                           f"{input.array.sparse_dim}, d0: {a}, d1: {b}")
+    dims = list(range(input.array.ndim))
+    dims[a], dims[b] = dims[b], dims[a]
+    return transposed(input, _checked_order(input, dims))
+
+
+@of_primitive("_swapped", "t")
+def _t_of_op(input, dim0, dim1):
+    return t(input)
+
+
+@of_sparse("t")
+def t(input):
+    if input.array.sparse_dim > 2 or input.array.dense_dim:
+        raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
+                           f"{input.array.sparse_dim} sparse and {input.array.dense_dim} dense dimensions")
+    return _t(input, tuple(range(input.array.ndim))[::-1])
+
+
+@of_primitive("_permute")
+def _permute_of_op(input, dims):
+    return permute(input, *dims)
+
+
+@of_sparse("permute")
+def permute(input, *dims):
+    dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    dims = [check_dim(d, input.array.ndim) for d in dims]
+    if len(dims) != input.array.ndim:
+        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+                           f"the desired ordering of dimensions i.e. input.dim() = {input.array.ndim} is not equal to "
+                           f"len(dims) = {len(dims)}")
+    if len(set(dims)) != len(dims):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return _permuted(input, _checked_order(input, dims))
+
+
+# ------------------------------------------------------------------ copies and dtypes
+@sparse_op("clone", input=lambda g: g)
+def _clone(input):
+    return input.copy()
+
+
+@of_primitive("_clone")
+def _clone_of_op(input, order):
+    return _clone(input)
+
+
+@of_sparse("clone")
+def clone(input, *, memory_format=None):
+    return _clone(input)
+
+
+@of_sparse("detach")
+def detach(input):
+    tensor = wrap_sparse(input.array)
+    tensor.version = input.version
+    return tensor
+
+
+def _in_dtype(g, dtype):
+    return g.to(dt.BY_NUMPY[dtype]) if isinstance(g, Tensor) else _cast(g, dtype, g.dtype) if is_sparse(g) \
+        else dt.cast(g, dtype)
+
+
+@sparse_op("_to_copy", input=lambda g, before: _in_dtype(g, before))
+def _cast(input, numpy_dtype, before):
+    return input.with_values(dt.cast(input.values, numpy_dtype))
+
+
+def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
+    """`self` in another dtype, or itself. The device is looked at as for dense tensors."""
+    plain = wrap(np.empty((0,), self.array.dtype)).to(*args, dtype=dtype, device=device)
+    if plain.array.dtype == self.array.dtype:
+        return _clone(self) if copy or any([x is True for x in args[1:]]) else self
+    return _cast(self, plain.array.dtype, self.array.dtype)
+
+
+@of_sparse("zeros_like", "empty_like")
+def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+               memory_format=None):
+    like = wrap(np.empty((0,), input.array.dtype)).to(dtype=dtype, device=device).array.dtype
+    array = input.array
+    if layout not in (None, array.layout):
+        raise NotImplementedError(f"tinytorch has no zeros_like of layout {array.layout} in layout {layout}")
+    result = wrap_sparse(empty_array(array.layout, array.shape, like, array.sparse_dim))
+    return result.requires_grad_() if requires_grad else result
+
+
+def empty_array(layout, shape, dtype, sparse_dim):
+    """A sparse array without elements."""
+    values = np.empty((0,) + tuple(shape[sparse_dim:]), dtype)
+    if layout is sparse_coo:
+        return SparseArray(layout, np.empty((sparse_dim, 0), np.int64), values, shape, True)
+    n = shape[0] if LAYOUT_NAMES[layout] == "SparseCsr" else shape[1]
+    return SparseArray(layout, (np.zeros(n + 1, np.int64), np.empty(0, np.int64)), values, shape)
+
+
+# ------------------------------------------------------------------ in place
+def _written(self, array):
+    if self.requires_grad and self.is_leaf:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if self._requires_grad:
+        raise NotImplementedError("tinytorch has no recorded writes to sparse tensors")
+    self.array = array
+    self.version[0] += 1
+    return self
+
+
+@of_sparse("zero_")
+def zero_(self):
+    return _written(self, empty_array(self.array.layout, self.array.shape, self.array.dtype, self.array.sparse_dim))
+
+
+@of_sparse("mul_", "__imul__")
+def mul_(self, other):
+    return _written(self, _mul(self.detach(), other).array)
+
+
+@of_sparse("div_", "__itruediv__")
+def div_(self, other):
+    return _written(self, div(self.detach(), other).array)
+
+
+@of_sparse("add_", "__iadd__")
+def add_(self, other, *, alpha=1):
+    if not is_sparse(self):                    # the elements are added to memory that stays
+        if self._requires_grad or other._requires_grad:
+            raise NotImplementedError("tinytorch has no recorded writes of sparse tensors")
+        array = other.array if alpha == 1 else plain_times(other.array, alpha)
+        array.added_to(self.array)
+        self.version[0] += 1
+        return self
+    return _written(self, add(self.detach(), other, alpha=alpha).array)
+
+
+@of_sparse("copy_")
+def copy_(self, src, non_blocking=False):
+    if not is_sparse(self) or not is_sparse(src):
+        raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
+                           f"{self.type()} and src type = {src.type()}")
+    array = src.array.as_layout(self.array.layout).copy()
+    return _written(self, array.with_values(dt.cast(array.values, self.array.dtype)))

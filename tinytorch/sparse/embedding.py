@@ -1,0 +1,17 @@
+"""The sparse gradient of an embedding: the rows that were looked up."""
+import numpy as np
+
+from ..memory_format import sparse_coo
+from .array import SparseArray
+from .tensor import sparse_op
+
+
+@sparse_op("embedding_sparse_backward")
+def rows_of(grad, shape, indices, padding):
+    """A gradient of `shape` (V, D) from those (*, D) of the rows `indices` (*); the row `padding` (-1: none) has
+    none."""
+    numbers, rows = indices.reshape(-1).astype(np.int64), grad.reshape(-1, shape[1])
+    if padding >= 0:
+        kept = numbers != padding
+        numbers, rows = numbers[kept], rows[kept]
+    return SparseArray(sparse_coo, numbers[None], rows, shape)

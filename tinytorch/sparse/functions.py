@@ -1,0 +1,116 @@
+"""torch.sparse: products, sums and softmax, and the checks of what sparse tensors are made of."""
+from __future__ import annotations
+
+import contextlib
+
+from .. import dtypes as dt
+from ..autograd.public import public
+from ..tensor import Tensor
+from . import products, reduction
+
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "sum"]
+
+
+@public("_sparse_mm", any_layout=True)
+def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices of which one is sparse: dense, or sparse if both are.
+
+    As `torch.mm`, but the gradient of a sparse matrix is sparse too, in the places that it has. RuntimeError for sizes
+    that do not fit and for different dtypes.
+
+    >>> import tinytorch as torch
+    >>> a = torch.sparse_coo_tensor([[0, 1], [1, 0]], [2., 3.], (2, 2))
+    >>> torch.sparse.mm(a, torch.tensor([[1., 2.], [3., 4.]]))
+    tensor([[6., 8.],
+            [3., 6.]])
+    """
+    return products.sparse_mm(mat1, mat2)
+
+
+@public("sparse_addmm", any_layout=True)
+def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
+    """beta * mat + alpha * (mat1 @ mat2), where `mat1` is sparse and gets a sparse gradient.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse.addmm(torch.ones(2, 2), torch.eye(2).to_sparse(), torch.ones(2, 2), alpha=3.)
+    tensor([[4., 4.],
+            [4., 4.]])
+    """
+    return products.sparse_addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
+
+
+@public("_sparse_sum", any_layout=True)
+def sum(input: Tensor, dim: int | Ints | None = None, dtype: dt.dtype | None = None) -> Tensor:     # noqa: F821
+    """The sum of a sparse tensor, over all of it or along `dim` (a number or several): a dense tensor where no sparse
+    dimension is left, else a sparse one. Its gradient has the places of `input`.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse.sum(torch.eye(3).to_sparse())
+    tensor(3.)
+    """
+    return reduction.sparse_sum(input, dim, dtype)
+
+
+@public("_sparse_softmax", any_layout=True)
+def softmax(input: Tensor, dim: int, *, dtype: dt.dtype | None = None) -> Tensor:
+    """Softmax of a sparse_coo tensor along `dim`, of the elements that it has: the others count as -inf.
+
+    >>> import tinytorch as torch
+    >>> x = torch.sparse_coo_tensor([[0, 0], [0, 2]], [1., 1.], (2, 3))
+    >>> torch.sparse.softmax(x, 1).values()
+    tensor([0.5000, 0.5000])
+    """
+    return reduction.sparse_softmax(input, dim, dtype)
+
+
+@public("_sparse_log_softmax", any_layout=True)
+def log_softmax(input: Tensor, dim: int, *, dtype: dt.dtype | None = None) -> Tensor:
+    """The logarithm of `softmax`.
+
+    >>> import tinytorch as torch
+    >>> x = torch.sparse_coo_tensor([[0, 0], [0, 2]], [1., 1.], (2, 3))
+    >>> torch.sparse.log_softmax(x, 1).values()
+    tensor([-0.6931, -0.6931])
+    """
+    return reduction.sparse_log_softmax(input, dim, dtype)
+
+
+class check_sparse_tensor_invariants(contextlib.ContextDecorator):
+    """Whether the parts of new sparse tensors are checked: `enable`, `disable`, `is_enabled`, or for the time of a with
+    statement. Here they are always checked, since functions rely on it: the flag is kept for programs that ask.
+
+    >>> import tinytorch as torch
+    >>> with torch.sparse.check_sparse_tensor_invariants():
+    ...     torch.sparse.check_sparse_tensor_invariants.is_enabled()
+    True
+    """
+
+    _enabled = False
+
+    def __init__(self, enable: bool = True) -> None:
+        self.state, self.saved_state = enable, None
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """What was last said."""
+        return check_sparse_tensor_invariants._enabled
+
+    @staticmethod
+    def enable() -> None:
+        """Says that they are to be checked."""
+        check_sparse_tensor_invariants._enabled = True
+
+    @staticmethod
+    def disable() -> None:
+        """Says that they need not be checked."""
+        check_sparse_tensor_invariants._enabled = False
+
+    def __enter__(self) -> None:
+        if self.saved_state is not None:
+            raise RuntimeError("This context manager instance is already activated. Use a different context manager "
+                               "instance for context nesting.")
+        self.saved_state = self.is_enabled()
+        check_sparse_tensor_invariants._enabled = self.state
+
+    def __exit__(self, *exc_info: object) -> None:
+        check_sparse_tensor_invariants._enabled, self.saved_state = self.saved_state, None

@@ -1,0 +1,250 @@
+"""Methods of all tensors about sparse ones: conversions, and what a sparse tensor is made of."""
+from __future__ import annotations
+
+from ..dtypes import dtype as dtype_class
+from ..errors import layout_expected
+from ..memory_format import LAYOUT_NAMES, layout as layout_class, sparse_coo, sparse_csc, sparse_csr, strided
+from ..tensor import Tensor, method, wrap
+from .conversion import (
+    coalesced,
+    dense_of,
+    masked_by,
+    to_csc,
+    to_csr,
+    to_layout,
+    to_sparse_of,
+    to_sparse_of_dims,
+    values_of,
+)
+from .tensor import is_sparse
+
+
+# ------------------------------------------------------------------ conversions
+@method()
+def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout_class | None = None,
+              blocksize: tuple[int, int] | None = None, dense_dim: int | None = None) -> Tensor:
+    """The tensor in a sparse layout (torch.sparse_coo, unless `layout` is another): the elements that are not zero.
+
+    sparse_dim    how many of the first dimensions are sparse (all); the others are those of the values
+    dense_dim     the same from the other end
+
+    >>> import tinytorch as torch
+    >>> torch.eye(2).to_sparse()
+    tensor(indices=tensor([[0, 1],
+                           [0, 1]]),
+           values=tensor([1., 1.]),
+           size=(2, 2), nnz=2, layout=torch.sparse_coo)
+    """
+    if isinstance(sparse_dim, layout_class):
+        layout, sparse_dim = sparse_dim, None
+    if layout not in (None, sparse_coo, sparse_csr, sparse_csc) or blocksize is not None:
+        raise NotImplementedError(f"tinytorch has no sparse tensors of blocks: layout {layout}")
+    if is_sparse(self):
+        if sparse_dim is not None and sparse_dim != self.array.sparse_dim:
+            raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument "
+                               "!=self.sparse_dim() is not supported")
+        target = sparse_coo if layout is None else layout
+        return self if target is self.layout else to_layout(self, target)
+    ndim = self.array.ndim
+    if layout in (sparse_csr, sparse_csc):
+        _check_matrix(ndim, layout)
+        return to_layout(self, layout)
+    if sparse_dim is None:
+        return to_sparse_of(self, ndim - (dense_dim or 0))
+    if not 0 <= sparse_dim <= ndim:
+        raise RuntimeError(f"dense_to_sparse: sparse_dim argument must be in [0,{ndim}] range, but {sparse_dim} is "
+                           "given")
+    if ndim and not sparse_dim:
+        raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
+    return to_sparse_of_dims(self, sparse_dim)
+
+
+def _check_matrix(ndim, layout):
+    if ndim < 2:
+        raise RuntimeError(f"to_sparse: conversion from Strided to {LAYOUT_NAMES[layout]} is only possible for tensors "
+                           f"of at least 2 dimensions, but got {ndim}")
+    if ndim > 2:
+        raise NotImplementedError(f"tinytorch has {layout} of matrices only, but got {ndim} dimensions")
+
+
+@method()
+def to_sparse_coo(self: Tensor) -> Tensor:
+    """The tensor in layout torch.sparse_coo: `to_sparse()`."""
+    return to_sparse(self)
+
+
+def _compressed(self, layout, primitive, dense_dim):
+    if dense_dim or is_sparse(self) and self.array.dense_dim:
+        raise NotImplementedError(f"tinytorch has {layout} without dense dimensions only")
+    if self.layout is layout:
+        return self
+    _check_matrix(self.array.ndim, layout)
+    return primitive(self, layout)
+
+
+@method()
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """A matrix in layout torch.sparse_csr: row by row.
+
+    >>> import tinytorch as torch
+    >>> torch.eye(2).to_sparse_csr().crow_indices()
+    tensor([0, 1, 2])
+    """
+    return _compressed(self, sparse_csr, to_csr, dense_dim)
+
+
+@method()
+def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """A matrix in layout torch.sparse_csc: column by column."""
+    return _compressed(self, sparse_csc, to_csc, dense_dim)
+
+
+@method()
+def to_dense(self: Tensor, dtype: dtype_class | None = None, *, masked_grad: bool | None = None) -> Tensor:
+    """All elements of a sparse tensor; a dense one as it is (in `dtype`, if given).
+
+    masked_grad    whether the gradient is that of the elements that the sparse tensor has (True), or of all
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_coo_tensor([[0, 0]], [1., 2.], (2,)).to_dense()
+    tensor([3., 0.])
+    """
+    if not is_sparse(self):
+        return self if dtype is None else self.to(dtype)
+    if dtype is not None:
+        kind = "sparse" if self.is_sparse else "sparse_csr"
+        raise RuntimeError(f"dtype argument is not supported by {kind}_to_dense")
+    return dense_of(self, masked_grad)
+
+
+@method()
+def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
+    """The elements of `self` in the places that the sparse tensor `mask` has.
+
+    >>> import tinytorch as torch
+    >>> torch.arange(4.).reshape(2, 2).sparse_mask(torch.eye(2).to_sparse()).values()
+    tensor([0., 3.])
+    """
+    if not is_sparse(mask):
+        raise layout_expected("sparse_mask", "sparse ", mask)
+    if self.array.shape != mask.array.shape:
+        raise RuntimeError("sparse_mask(): operands have incompatible sizes; self has size "
+                           f"{list(self.array.shape)} but mask has size {list(mask.array.shape)}")
+    return masked_by(self, mask)
+
+
+# ------------------------------------------------------------------ what it is made of
+def _check_coo(function, self):
+    if self.layout is not sparse_coo:
+        raise layout_expected(function, "sparse coordinate ", self)
+
+
+def _check_coalesced(self, what):
+    if not self.array.coalesced:
+        raise RuntimeError(f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first")
+
+
+@method()
+def coalesce(self: Tensor) -> Tensor:
+    """A sparse_coo tensor with its indices in order, elements of the same place added up; itself if it is so.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_coo_tensor([[1, 0, 1]], [1., 2., 3.], (2,)).coalesce().values()
+    tensor([2., 4.])
+    """
+    _check_coo("coalesce", self)
+    return coalesced(self)
+
+
+@method()
+def is_coalesced(self: Tensor) -> bool:
+    """Whether the indices of a sparse_coo tensor are known to be in order, each once."""
+    _check_coo("is_coalesced", self)
+    return self.array.coalesced
+
+
+@method()
+def indices(self: Tensor) -> Tensor:
+    """The indices (S, N) of a coalesced sparse_coo tensor."""
+    _check_coo("indices", self)
+    _check_coalesced(self, "indices")
+    return wrap(self.array.plan)
+
+
+@method()
+def values(self: Tensor) -> Tensor:
+    """The elements (N, *) of a sparse tensor, in the graph; one of layout sparse_coo must be coalesced."""
+    if not is_sparse(self):
+        raise layout_expected("values", "sparse ", self)
+    if self.layout is sparse_coo:
+        _check_coalesced(self, "values")
+    return values_of(self)
+
+
+def _check_backend(name, self, good):
+    if not good:
+        backend = "CPU" if self.layout is strided else "SparseCsrCPU"
+        raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the '{backend}' backend.")
+
+
+@method()
+def _indices(self: Tensor) -> Tensor:
+    """The indices of a sparse_coo tensor, coalesced or not."""
+    _check_backend("_indices", self, self.layout is sparse_coo)
+    return wrap(self.array.plan)
+
+
+@method()
+def _values(self: Tensor) -> Tensor:
+    """The elements of a sparse_coo tensor, coalesced or not, outside the graph."""
+    _check_backend("_values", self, self.layout is sparse_coo)
+    return wrap(self.array.values)
+
+
+@method()
+def _nnz(self: Tensor) -> int:
+    """How many elements a sparse tensor holds."""
+    _check_backend("_nnz", self, is_sparse(self))
+    return self.array.nnz
+
+
+@method("sparse_dim", "_dimI")
+def sparse_dim(self: Tensor) -> int:
+    """How many of the dimensions are sparse: of a dense tensor none."""
+    return self.array.sparse_dim if is_sparse(self) else 0
+
+
+@method("dense_dim", "_dimV")
+def dense_dim(self: Tensor) -> int:
+    """How many of the dimensions are those of the values: of a dense tensor all."""
+    return self.array.dense_dim if is_sparse(self) else self.array.ndim
+
+
+def _part(function, self, layout, kind, number):
+    if self.layout is not layout:
+        raise layout_expected(function, f"sparse {kind} compressed ", self)
+    return wrap(self.array.plan[number])
+
+
+@method()
+def crow_indices(self: Tensor) -> Tensor:
+    """Where each row of a sparse_csr matrix begins, and the number of elements."""
+    return _part("crow_indices", self, sparse_csr, "row", 0)
+
+
+@method()
+def col_indices(self: Tensor) -> Tensor:
+    """The column of each element of a sparse_csr matrix."""
+    return _part("col_indices", self, sparse_csr, "row", 1)
+
+
+@method()
+def ccol_indices(self: Tensor) -> Tensor:
+    """Where each column of a sparse_csc matrix begins, and the number of elements."""
+    return _part("ccol_indices", self, sparse_csc, "column", 0)
+
+
+@method()
+def row_indices(self: Tensor) -> Tensor:
+    """The row of each element of a sparse_csc matrix."""
+    return _part("row_indices", self, sparse_csc, "column", 1)

@@ -1,0 +1,240 @@
+"""Products of matrices of which one is sparse."""
+from __future__ import annotations
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..errors import not_implemented, type_name
+from ..memory_format import sparse_coo, sparse_csc, sparse_csr
+from ..tensor import Tensor, wrap
+from . import kernels
+from .arithmetic import conjugate, plain_times, plus, times, transposed
+from .array import SparseArray
+from .conversion import coalesced, detached, masked_by
+from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
+
+
+def adjoint(x):
+    """The conjugate transpose of a matrix, dense or sparse."""
+    x = conjugate(x)
+    return transposed(x, (1, 0)) if is_sparse(x) else x.T
+
+
+def _product(a, b):
+    """The arrays' product; sparse if both are."""
+    if not isinstance(a, SparseArray):         # (b^T a^T)^T
+        return _by_rows(b.transposed((1, 0)), np.ascontiguousarray(a.T)).T
+    return _sparse_product(a, b) if isinstance(b, SparseArray) else _by_rows(a, b)
+
+
+def _rows_of(a):
+    """(where the rows begin, columns, values) of a matrix."""
+    if a.layout is sparse_csr:
+        return *a.plan, a.values
+    rows, columns = a.indices
+    values = a.values
+    if a.layout is sparse_csc or not a.coalesced and (rows[1:] < rows[:-1]).any():
+        order = kernels.sorting(rows, a.shape[0])
+        rows, columns, values = rows[order], columns[order], values[order]
+    return kernels.row_starts(rows, a.shape[0]), columns, values
+
+
+def _by_rows(a, dense):
+    if dense.ndim == 1:
+        return kernels.product(*_rows_of(a), dense[:, None])[:, 0]
+    return kernels.product(*_rows_of(a), dense)
+
+
+def _sparse_product(a, b):
+    """The product of two sparse matrices: every element of a row times the row of the other that it picks."""
+    starts, inner, values = _rows_of(b.as_coalesced())
+    c = a.as_coalesced()
+    rows, columns = c.indices
+    counts = np.diff(starts)[columns]
+    element = np.repeat(np.arange(c.nnz), counts)
+    at = np.arange(len(element)) - np.repeat(np.cumsum(counts) - counts, counts) + starts[columns][element]
+    terms = dt.narrowed(dt.widened(c.values[element]) * dt.widened(values[at])) if c.dtype.kind == dt.WIDENED \
+        else c.values[element] * values[at]
+    found = SparseArray(sparse_coo, np.stack([rows[element], inner[at]]), terms, (a.shape[0], b.shape[1]))
+    return found.as_coalesced().as_layout(sparse_coo if a.layout is sparse_coo else sparse_csr)
+
+
+def _matrix_product(a, b):
+    """a @ b, recorded or of arrays, whichever is sparse."""
+    if is_sparse(a) or is_sparse(b):
+        return product(a, b)
+    return (wrap(a) @ wrap(b)).array if isinstance(a, np.ndarray) else a @ b
+
+
+@sparse_op("mm", input=lambda g, mat2: _matrix_product(g, adjoint(mat2)),
+           mat2=lambda g, input: _matrix_product(adjoint(input), g))
+def product(input, mat2):
+    return _product(input, mat2)
+
+
+def _outer(g, vec):
+    return (wrap(g[:, None]) * wrap(vec)).array if isinstance(g, np.ndarray) else g[:, None] * vec
+
+
+@sparse_op("mv", input=lambda g, vec: _outer(g, conjugate(vec)), vec=lambda g, input: vector_product(adjoint(input), g))
+def vector_product(input, vec):
+    return _product(input, vec)
+
+
+def _in_pattern(x, like):
+    """A sparse matrix with zeros where another one has no elements."""
+    ones = like.as_coalesced() if not isinstance(like, Tensor) else like.array.as_coalesced()
+    return _zeroed(x, ones)
+
+
+@sparse_op("sparse_mask", input=lambda g, like: _zeroed(g, like))
+def _zeroed(input, like):
+    c = input.as_coalesced()
+    there = like.at(c.keys())[1]
+    return c.with_values(np.where(there, c.values, np.zeros((), c.dtype)))
+
+
+@sparse_op("sparse_sparse_matmul", input=lambda g, input, other: _in_pattern(product(g, adjoint(other)), input),
+           other=lambda g, input, other: _in_pattern(product(adjoint(input), g), other))
+def _product_of_sparse(input, other):
+    return _product(input, other)
+
+
+def _addmm(input, mat1, mat2, beta, alpha):
+    result = _product(mat1, mat2)
+    if alpha != 1:
+        result = plain_times(result, alpha)
+    if beta == 0:
+        return result
+    return plus(input if beta == 1 else plain_times(input, beta), result)
+
+
+def _scaled(x, number):
+    return x if number == 1 else times(x, number)
+
+
+@sparse_op("sparse_addmm", input=lambda g, beta: _scaled(g, beta),
+           mat1=lambda g, mat1, mat2, alpha: _scaled(masked_by(_matrix_product(g, adjoint(mat2)), coalesced(detached(
+               mat1))), alpha) if is_sparse(mat1) else _scaled(_matrix_product(g, adjoint(mat2)), alpha),
+           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+def _sparse_addmm(input, mat1, mat2, beta, alpha):
+    return _addmm(input, mat1, mat2, beta, alpha)
+
+
+@sparse_op("addmm", input=lambda g, beta: _scaled(g, beta),
+           mat1=lambda g, mat2, alpha: _scaled(_matrix_product(g, adjoint(mat2)), alpha),
+           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+def _plain_addmm(input, mat1, mat2, beta, alpha):
+    return _addmm(input, mat1, mat2, beta, alpha)
+
+
+# ------------------------------------------------------------------ the functions
+def _check(a, b):
+    for name, x in (("self", a), ("mat2", b)):
+        if x.array.ndim != 2:
+            raise RuntimeError(f"mm: expected {name} to be a matrix, but got a tensor of {x.array.ndim} dimensions")
+        if is_sparse(x) and x.array.dense_dim:
+            raise NotImplementedError("tinytorch has no product of sparse matrices with dense dimensions")
+    (n, k), (m, p) = a.array.shape, b.array.shape
+    if k != m:
+        want, got = (k, m) if a.is_sparse else (m, k)      # by a dense matrix on the left: all of it transposed
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {want}, got {got}"
+                           if a.is_sparse or b.is_sparse else
+                           f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {m}x{p})")
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
+    if a.array.dtype.kind in dt.BOOL:
+        raise not_implemented("addmm_sparse_dense", a)
+
+
+def _without_out(out):
+    if out is not None:
+        raise NotImplementedError("tinytorch has no out= of products of sparse matrices")
+
+
+@of_sparse("mm", "spmm")
+def mm(input, mat2, *, out=None):
+    _without_out(out)
+    _check(input, mat2)
+    return product(input, mat2)
+
+
+@of_sparse("mv")
+def mv(input, vec, *, out=None):
+    _without_out(out)
+    if not is_sparse(input) or is_sparse(vec):
+        raise NotImplementedError("tinytorch has products of sparse matrices and dense vectors only")
+    if input.array.ndim != 2 or vec.array.ndim != 1:
+        raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input.array.ndim}Tensor "
+                           f"Dim: {vec.array.ndim}")
+    if input.array.shape[1] != vec.array.shape[0]:
+        raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
+    if input.array.dtype != vec.array.dtype:
+        raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(vec)}")
+    return vector_product(input, vec)
+
+
+@of_sparse("matmul", "__matmul__")
+def matmul(input, other, *, out=None):
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    if input.array.ndim == 1 and other.array.ndim == 2:
+        return product(input.unsqueeze(0), other).reshape(-1) if not is_sparse(input) else mv(other.t(), input)
+    if other.array.ndim == 1:
+        return mv(input, other, out=out)
+    return mm(input, other, out=out)
+
+
+@of_sparse("__rmatmul__")
+def rmatmul(input, other):
+    return matmul(other, input) if isinstance(other, Tensor) else NotImplemented
+
+
+@of_primitive("_linear")
+def _linear_of_op(input, weight, bias):
+    if bias is not None:
+        raise _not_by_dense()
+    result = mm(input.reshape(-1, input.array.shape[-1]), transposed(weight, (1, 0)))
+    return result.reshape(*input.array.shape[:-1], weight.array.shape[0])
+
+
+@of_primitive("_addmm")
+def _addmm_of_op(beta, alpha, input, mat1, mat2):
+    return addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+
+
+@of_sparse("addmm")
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    return _added(_plain_addmm, input, mat1, mat2, beta, alpha, out)
+
+
+def _not_by_dense():
+    return RuntimeError("addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided "
+                        "layout, got 'mat1' with layout Strided and 'mat2' with layout Sparse")
+
+
+def _added(primitive, input, mat1, mat2, beta, alpha, out=None):
+    _without_out(out)
+    _check(mat1, mat2)
+    if not is_sparse(mat1):
+        raise _not_by_dense()
+    if is_sparse(input) or is_sparse(mat2):
+        raise NotImplementedError("tinytorch has addmm of a dense tensor and a product with one sparse matrix only")
+    return primitive(input.expand(mat1.array.shape[0], mat2.array.shape[1]), mat1, mat2, beta, alpha)
+
+
+def sparse_mm(mat1, mat2):
+    if not is_sparse(mat1) and not is_sparse(mat2):
+        return mat1 @ mat2
+    _check(mat1, mat2)
+    if not is_sparse(mat1):
+        return _sparse_addmm(None, mat2.t(), mat1.t(), 0, 1).transpose(0, 1)
+    if is_sparse(mat1) and is_sparse(mat2):
+        return _product_of_sparse(mat1, mat2)
+    return _sparse_addmm(None, mat1, mat2, 0, 1)
+
+
+def sparse_addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
+    if not is_sparse(mat1) and not is_sparse(mat2):
+        return mat.addmm(mat1, mat2, beta=beta, alpha=alpha)
+    return _added(_sparse_addmm, mat, mat1, mat2, beta, alpha)

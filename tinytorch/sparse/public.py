@@ -1,0 +1,83 @@
+"""Functions of torch that make sparse tensors."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.public import public
+from ..memory_format import sparse_csc, sparse_csr
+from ..ops.linalg.products import mm as dense_mm
+from ..tensor import Tensor
+from . import construction, methods, products  # noqa: F401
+from .tensor import is_sparse
+
+__all__ = ["sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm"]
+
+
+@public(python=True)
+def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor:
+    """A tensor of the elements `values` (N, *) in the places `indices` (S, N): sparse_coo_tensor(indices, values, size,
+    *, dtype, device, requires_grad, check_invariants, is_coalesced), or of `size` alone without elements.
+
+    Elements of the same place add up (`coalesce`). Without a size it is the smallest that has the places. RuntimeError
+    for parts that do not fit, and for places outside of `size`.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_coo_tensor([[0, 1], [2, 0]], [3., 4.], (2, 3)).to_dense()
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
+    """
+    return construction.coo(*args, **kwargs)
+
+
+@public(python=True)
+def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None,
+                             **kwargs: Any) -> Tensor:
+    """A matrix whose elements are given row by row (layout=torch.sparse_csr) or column by column (torch.sparse_csc):
+    where each row begins, and the column and value of each element. Further keywords as for `sparse_coo_tensor`.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_compressed_tensor([0, 1, 2], [1, 0], [3., 4.], layout=torch.sparse_csr).to_dense()
+    tensor([[0., 3.],
+            [4., 0.]])
+    """
+    return construction.compressed(compressed_indices, plain_indices, values, size, **kwargs)
+
+
+@public(python=True)
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor:
+    """`sparse_compressed_tensor` of layout torch.sparse_csr.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_csr_tensor([0, 1, 2], [1, 0], [3., 4.]).to_dense()
+    tensor([[0., 3.],
+            [4., 0.]])
+    """
+    kwargs["layout"] = kwargs.get("layout") or sparse_csr
+    kwargs.update(function="sparse_csr_tensor", expected=sparse_csr)
+    return construction.compressed(crow_indices, col_indices, values, size, **kwargs)
+
+
+@public(python=True)
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor:
+    """`sparse_compressed_tensor` of layout torch.sparse_csc.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_csc_tensor([0, 1, 2], [1, 0], [3., 4.]).to_dense()
+    tensor([[0., 4.],
+            [3., 0.]])
+    """
+    kwargs["layout"] = kwargs.get("layout") or sparse_csc
+    kwargs.update(function="sparse_csc_tensor", expected=sparse_csc)
+    return construction.compressed(ccol_indices, row_indices, values, size, **kwargs)
+
+
+@public(python=True)
+def spmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """`torch.mm` under the name that it has for sparse matrices.
+
+    >>> import tinytorch as torch
+    >>> torch.spmm(torch.eye(2).to_sparse(), torch.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
+    return products.mm(input, mat2) if is_sparse(input) or is_sparse(mat2) else dense_mm(input, mat2)

@@ -1,0 +1,173 @@
+"""Parts of sparse tensors, and tensors put together of them."""
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..autograd.grad_mode import mode
+from ..memory_format import sparse_coo
+from ..tensor import Tensor, check_dim, wrap
+from .arithmetic import empty_array
+from .array import SparseArray
+from .tensor import is_sparse, of_primitive, of_sparse, wrap_sparse
+
+
+def _untracked(name, *tensors):
+    """RuntimeError for tensors that require gradients: what is here has none."""
+    if mode.grad and any([x._requires_grad for x in tensors]):
+        raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
+
+
+def _coo(name, input):
+    _untracked(name, input)
+    return input.array.as_layout(sparse_coo)
+
+
+# ------------------------------------------------------------------ parts
+def _selected(array, dim, index):
+    """The part of a sparse_coo array at a place of one dimension; an ndarray where no sparse dimension is left."""
+    n, k = array.shape[dim], array.sparse_dim
+    if not -n <= index < n:
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(array.shape)} at dimension "
+                         f"{dim}")
+    index += n if index < 0 else 0
+    shape = array.shape[:dim] + array.shape[dim + 1:]
+    if dim >= k:
+        return SparseArray(sparse_coo, array.plan, array.values.take(index, dim - k + 1), shape, array.nnz < 2)
+    there = array.plan[dim] == index
+    values = array.values[there]
+    if k == 1:
+        return wrap(values).sum(0).to(dt.of(values)).array
+    return SparseArray(sparse_coo, np.delete(array.plan[:, there], dim, 0), values, shape, len(values) < 2)
+
+
+@of_sparse("select")
+def select(input, dim, index):
+    array = _selected(_coo("select", input), check_dim(dim, input.array.ndim), operator.index(index))
+    if not input.is_sparse and isinstance(array, SparseArray):
+        array.coalesced = True                 # a row of a matrix of rows
+    return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
+
+
+@of_sparse("__getitem__")
+def getitem(self, index):
+    """Integers and full slices alone, as torch has views of sparse tensors."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    if Ellipsis in [x for x in items if not isinstance(x, Tensor)]:
+        at = [x is Ellipsis for x in items].index(True)
+        items[at:at + 1] = [slice(None)] * (self.array.ndim - len(items) + 1)
+    if len(items) > self.array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self.array.ndim}")
+    result, dim = self, 0
+    for at, x in enumerate(items):
+        if isinstance(x, slice) and x == slice(None):
+            dim += 1
+        elif isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+            n = self.array.shape[at]
+            if not -n <= x < n:
+                raise IndexError(f"index {x} is out of bounds for dimension {dim} with size {n}")
+            result = select(result, dim, x) if is_sparse(result) else result.select(dim, x)
+        else:
+            raise NotImplementedError("Could not run 'aten::as_strided' with arguments from the 'SparseCPU' backend: "
+                                      "tinytorch has sparse tensors indexed by integers and ':' only")
+    return result
+
+
+@of_sparse("index_select")
+def index_select(input, dim, index, *, out=None):
+    if out is not None:
+        raise NotImplementedError("tinytorch has no out= of index_select of sparse tensors")
+    array, dim = _coo("index_select", input), check_dim(dim, input.array.ndim)
+    picked, n = index.array.reshape(-1), array.shape[dim]
+    if picked.size and (picked.min() < -n or picked.max() >= n):
+        raise IndexError(f"index_select(): index contains values out of range for tensor of size {list(array.shape)} "
+                         f"at dimension {dim}")
+    picked = np.where(picked < 0, picked + n, picked)
+    shape = array.shape[:dim] + (len(picked),) + array.shape[dim + 1:]
+    if dim >= array.sparse_dim:
+        values = array.values.take(picked, dim - array.sparse_dim + 1)
+        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.coalesced))
+    order = np.argsort(array.plan[dim], kind="stable")
+    own = array.plan[dim][order]
+    first, last = np.searchsorted(own, picked, "left"), np.searchsorted(own, picked, "right")
+    counts = last - first
+    new = np.repeat(np.arange(len(picked)), counts)
+    at = order[np.arange(len(new)) - np.repeat(np.cumsum(counts) - counts, counts) + first[new]]
+    plan = array.plan[:, at]
+    plan[dim] = new
+    return wrap_sparse(SparseArray(sparse_coo, plan, array.values[at], shape, array.coalesced and not dim))
+
+
+# ------------------------------------------------------------------ put together
+@of_primitive("_cat")
+def _cat_of_op(dim, lengths, *tensors):
+    return cat(tensors, dim)
+
+
+@of_sparse("cat", "concat", "concatenate")
+def cat(tensors, dim=0, *, axis=None, out=None):
+    if out is not None:
+        raise NotImplementedError("tinytorch has no out= of cat of sparse tensors")
+    if not is_sparse(tensors[0]):
+        raise NotImplementedError("Could not run 'aten::_values' with arguments from the 'CPU' backend: the first "
+                                  "tensor of cat is dense, another one sparse")
+    for i, x in enumerate(tensors):
+        if not is_sparse(x):
+            raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {i}.")
+    arrays = [_coo("cat", x) for x in tensors]
+    first = arrays[0]
+    dim, k = check_dim(dim if axis is None else axis, first.ndim), first.sparse_dim
+    for i, x in enumerate(arrays):
+        if x.sparse_dim != k or len(x.shape) != len(first.shape):
+            raise RuntimeError("All tensors must have the same number of sparse dimensions and dimensions")
+        if x.shape[:dim] + x.shape[dim + 1:] != first.shape[:dim] + first.shape[dim + 1:]:
+            raise RuntimeError(f"All tensors must have the same shape: {list(first.shape)} in all dimensions except "
+                               f"{dim}, but tensor {i} is {list(x.shape)}")
+    if dim >= k:
+        raise NotImplementedError("tinytorch has no cat of sparse tensors along dense dimensions")
+    shape = list(first.shape)
+    shape[dim] = sum([x.shape[dim] for x in arrays])
+    plans, begin = [], 0
+    for x in arrays:
+        plan = x.plan.copy()
+        plan[dim] += begin
+        begin += x.shape[dim]
+        plans.append(plan)
+    return wrap_sparse(SparseArray(sparse_coo, np.concatenate(plans, 1), _joined([x.values for x in arrays]), shape))
+
+
+def _joined(arrays):
+    dtype = dt.of(arrays[0])
+    for x in arrays[1:]:
+        dtype = dt.promote_types(dtype, dt.of(x))
+    return np.concatenate([dt.cast(x, dtype.numpy) for x in arrays])
+
+
+@of_sparse("unsqueeze")
+def unsqueeze(input, dim):
+    array = _coo("unsqueeze", input)
+    dim = check_dim(dim, array.ndim + 1)
+    shape = array.shape[:dim] + (1,) + array.shape[dim:]
+    if dim > array.sparse_dim:
+        values = np.expand_dims(array.values, dim - array.sparse_dim + 1)
+        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.coalesced))
+    return wrap_sparse(SparseArray(sparse_coo, np.insert(array.plan, dim, 0, 0), array.values, shape))
+
+
+@of_primitive("_stack")
+def _stack_of_op(dim, *tensors):
+    return stack(tensors, dim)
+
+
+@of_sparse("stack")
+def stack(tensors, dim=0, *, out=None):
+    return cat([unsqueeze(x, dim) for x in tensors], dim if dim >= 0 else dim + tensors[0].array.ndim + 1, out=out)
+
+
+@of_sparse("new_zeros", "new_empty")
+def new_zeros(self, *size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    numpy_dtype = self.array.dtype if dtype is None else dtype.numpy
+    return wrap_sparse(empty_array(sparse_coo, shape, numpy_dtype, len(shape))).requires_grad_(requires_grad)

@@ -1,0 +1,203 @@
+"""SparseTensor: a Tensor whose numbers are a SparseArray; and how operations on it are recorded."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.grad_mode import mode, usual
+from ..autograd.node import ANS, Op, new_node
+from ..autograd.outputs import NOTHING
+from ..autograd.torch_function import disabled
+from ..autograd.views import refresh
+from ..errors import refuse_sparse
+from ..memory_format import sparse_coo, sparse_csr
+from ..tensor import Tensor, blank, fresh, wrap
+from .array import SparseArray
+
+
+class SparseTensor(Tensor):
+    """A tensor of which the elements that are not zero are held: what `torch.sparse_coo_tensor` and its like make.
+
+    Functions that are not made for it raise NotImplementedError.
+    """
+
+    __torch_function__ = disabled              # it is no class of the user's
+
+    @property
+    def layout(self):
+        return self.array.layout
+
+    @property
+    def is_sparse(self):
+        return self.array.layout is sparse_coo
+
+    @property
+    def is_sparse_csr(self):
+        return self.array.layout is sparse_csr
+
+    @property
+    def nbytes(self):
+        raise RuntimeError("nbytes is not defined for sparse tensors.  If you want the size of the constituent "
+                           "tensors, add the nbytes of the indices and values.  If you want the size of the  "
+                           "equivalent dense tensor, multiply numel() by element_size()")
+
+    def stride(self, dim=None):
+        if not self.is_sparse:
+            raise RuntimeError("Sparse CSR tensors do not have strides")
+        steps = (0,) * self.array.ndim
+        return steps if dim is None else steps[dim]
+
+    def storage_offset(self):
+        return 0
+
+    def data_ptr(self):
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def numpy(self, *, force=False):
+        kind = "Sparse" if self.is_sparse else "SparseCsr"
+        raise TypeError(f"can't convert {kind} layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    def tolist(self):
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def item(self):
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        return wrap(self.array.dense()).item()
+
+    def is_contiguous(self, memory_format=None):
+        return False
+
+    def __len__(self):
+        if not self.array.shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def _copied_array(self, memo):
+        return self.array.copy()
+
+    def __reduce_ex__(self, protocol):
+        array = self.array                     # whether it requires gradients is lost, as in torch
+        return _rebuilt, (array.layout, array.plan, array.values, array.shape, array.coalesced)
+
+
+def _rebuilt(*parts):
+    return wrap_sparse(SparseArray(*parts))
+
+
+def wrap_sparse(array: SparseArray) -> SparseTensor:
+    """A leaf around a SparseArray that requires no gradient."""
+    tensor = blank(SparseTensor)
+    tensor.array, tensor.node, tensor._requires_grad, tensor.view_info = array, None, False, None
+    tensor.version = [0] if fresh.cell is None else fresh.cell()
+    return tensor
+
+
+SparseArray.tensor = wrap_sparse    # g.tensor(): for autograd, which knows no SparseTensor
+
+
+def as_tensor(array: np.ndarray | SparseArray) -> Tensor:
+    """A leaf around an array of either kind."""
+    return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
+
+
+def sparse_op(name: str, **rules: Callable) -> Callable:
+    """Decorator: as `op` of autograd, for operations that take or give sparse arrays."""
+    def decorate(forward):
+        o = Op(forward, name, rules=rules)
+        o.converts = True                      # the rules take records as they are
+
+        def call(*args: Any) -> Any:
+            places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+            arrays, edges, mask = list(args), [None] * len(args), 0
+            for i in places:
+                arrays[i] = args[i].array
+                refresh(args[i])
+                if args[i]._requires_grad:
+                    mask |= 1 << i
+                    edges[i] = args[i].node or args[i]
+            result = forward(*arrays)
+            if not places:                     # a rule at work on arrays
+                return result
+            tensor = as_tensor(result)
+            recorder = mask and o.differentiable and (usual.recording or mode.grad)
+            if not recorder:
+                return tensor
+            kept, versions = o.kept(mask), []
+            for i in places:
+                if i in kept:
+                    versions += (args[i].version, args[i].version[0])
+                else:
+                    arrays[i] = None
+            saved = [*arrays, result if ANS in kept else None, None]
+            if ANS in kept:
+                versions += (tensor.version, 0)
+            tensor.node = new_node(o, edges, saved, versions or NOTHING, result.shape)
+            tensor._requires_grad = True
+            if recorder is not True:
+                recorder(tensor.node, result, args)
+            return tensor
+        call.__name__ = call.__qualname__ = forward.__name__
+        call.__doc__, call.__wrapped__, call.op = forward.__doc__, forward, o
+        return call
+    return decorate
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether a Tensor or an array is sparse."""
+    return isinstance(x, (SparseTensor, SparseArray))
+
+
+# ------------------------------------------------------------------ what functions of torch do with sparse tensors
+#: The name of a public function or method -> what it does if an argument is sparse.
+FUNCTIONS: dict[str, Callable] = {}
+
+
+def of_sparse(*names: str) -> Callable[[Callable], Callable]:
+    """Decorator: what the public functions of these names do if an argument is sparse."""
+    def decorate(function):
+        for name in names:
+            FUNCTIONS[name] = function
+        return function
+    return decorate
+
+
+#: The name of the forward of a primitive, which public functions call without a check -> what it does if an argument
+#: is sparse.
+_PRIMITIVES: dict[tuple[str, str], Callable] = {}
+
+
+def of_primitive(forward: str, name: str = "") -> Callable[[Callable], Callable]:
+    """Decorator: what the primitive with this forward (and, of several, with this name) does if an argument is
+    sparse."""
+    def decorate(function):
+        _PRIMITIVES[forward, name] = function
+        return function
+    return decorate
+
+
+def run_primitive(o: Op, args: tuple, error: Exception) -> Any:
+    """The primitive of arguments of which one is sparse. Raises `error` if there is none."""
+    forward = o.forward.__name__
+    function = _PRIMITIVES.get((forward, o.name)) or _PRIMITIVES.get((forward, ""))
+    if function is None:
+        raise error
+    return function(*args)
+
+
+def dispatch(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The public function `name` of arguments of which one is sparse. NotImplementedError if there is none."""
+    function = FUNCTIONS.get(name)
+    if function is None:
+        refuse_sparse(name, _first_sparse((args, kwargs)))
+    return function(*args, **kwargs)
+
+
+def _first_sparse(x):
+    """The first sparse tensor in nested containers, or None."""
+    if isinstance(x, SparseTensor):
+        return x
+    items = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
+    return next((found for found in map(_first_sparse, items) if found is not None), None)
