@@ -112,6 +112,10 @@ def _read(annotation):
 
 
 # ------------------------------------------------------------------ the table
+def _is_sparse(x):
+    return isinstance(x, Tensor) and x.array.__class__ is above.sparse_array
+
+
 class _SparseKeyword(Exception):
     """An argument by keyword is sparse, of a function of dense tensors."""
 
@@ -163,11 +167,10 @@ class Public:
         return classes
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
-        """Whether an argument, or a tensor in one that is a tuple or list, is sparse and the function is one of dense
+        """Whether an argument, or an item of one that is a tuple or list, is sparse and the function is one of dense
         tensors."""
-        return not self.any_layout and any([
-            x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else x.__class__ in (tuple, list) and any(
-                [isinstance(y, Tensor) and y.array.__class__ is above.sparse_array for y in x]) for x in args])
+        return not self.any_layout and any([_is_sparse(x) or x.__class__ in (tuple, list) and any(map(_is_sparse, x))
+                                            for x in args])
 
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
         """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
