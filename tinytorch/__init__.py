@@ -57,6 +57,7 @@ from .ops.linalg.added import *
 from .ops.linalg.spectra import *
 from .ops.linalg.triangular import *
 from .ops.linalg.householder import *
+from .ops.linalg.lobpcg import *
 from .ops.linalg.lowrank import *
 from .ops.linalg.lu import *
 from .ops.layout.masked import *

@@ -56,6 +56,7 @@ class Op:
     of_first_number = None     # function(number, input, other), `input` being the number as a tensor: another op
     beside_integer = None      # function(input, other, dtype) of a tensor of integers and another, not converted yet
     out_beside_number = True   # `out` may be given where `input` is a number
+    one_by_one = False         # its rules take no gradients of many calls at once: those of sparse tensors
     answers = False            # it compares: torch looks for the kernel before it looks at `out`
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
@@ -67,6 +68,8 @@ class Op:
     on_records = None          # its forward for arrays of those, where torch rounds in its middle
     original = None            # the op that this one is under another name
     _widened = None
+
+    through = staticmethod(lambda forward: forward)    # vmap puts itself in front of forward functions made later
 
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
@@ -122,7 +125,7 @@ class Op:
                 result = forward(*dt.widened(args))
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
-            op.forward, op.computes_in = self.in_bfloat16 or compute, dt.DIFFERENTIABLE
+            op.forward, op.computes_in = self.through(self.in_bfloat16 or compute), dt.DIFFERENTIABLE
         return self._widened
 
     def of_records(self, record: np.dtype) -> Op:
@@ -133,7 +136,7 @@ class Op:
         def by_steps(g, saved, edges):
             return run(g, saved, edges) if isinstance(g, Tensor) else run_by_steps(run, g, saved, edges)
         op = copy.copy(self)
-        op.forward = self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record))
+        op.forward = self.through(self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record)))
         op.computes_in = dt.DIFFERENTIABLE
         op.run, op.converts, op.stored = by_steps, True, (record,)
         return op
