@@ -127,6 +127,7 @@ def forward_of(forward: Callable) -> Callable:
     """A forward function that takes batches too."""
     rule = FORWARD.get(forward)
 
+    @functools.wraps(forward)
     def compute(*args):
         level = level_of(*args)
         if not level:
