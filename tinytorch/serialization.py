@@ -126,6 +126,8 @@ _Pickler = _pickler(pickle._Pickler)
 def _reduce(tensor):
     """How torch pickles a tensor: a function and its arguments; NotImplemented: as its class says."""
     kind = type(tensor)
+    if tensor.layout is not strided:
+        return _reduce_tensor(tensor)
     if kind is Tensor or issubclass(kind, Parameter):
         return _reduce_tensor(tensor)
     if kind.__reduce_ex__ is not Tensor.__reduce_ex__:

@@ -214,8 +214,8 @@ class _Check:
     def _pulled(self, y, weights):
         """The gradients of all inputs, for each of the weights: for all at once, unless functions or hooks of the
         user's see them."""
-        watched = any([node.hooks is not None or node.op.function is not None if isinstance(node, Node) else node._hooks
-                       for node in reached_by([y], None)])
+        watched = any([node.hooks is not None or node.op.function is not None or node.op.one_by_one
+                       if isinstance(node, Node) else node._hooks for node in reached_by([y], None)])
         if len(weights) > 1 and not watched:
             found = rows_of_grad((y,), self.wanted, (wrap(weights),), True, False, True)
             return [[None if g is None else wrap(g.array[k]) for g in found] for k in range(len(weights))]

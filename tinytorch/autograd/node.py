@@ -56,6 +56,7 @@ class Op:
     of_first_number = None     # function(number, input, other), `input` being the number as a tensor: another op
     beside_integer = None      # function(input, other, dtype) of a tensor of integers and another, not converted yet
     out_beside_number = True   # `out` may be given where `input` is a number
+    one_by_one = False         # its rules take no gradients of many calls at once: those of sparse tensors
     answers = False            # it compares: torch looks for the kernel before it looks at `out`
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors

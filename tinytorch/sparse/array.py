@@ -71,7 +71,7 @@ class SparseArray:
         refuse_sparse(function.__name__, self)
 
     def __getattr__(self, name):
-        if name[:2] == "__":
+        if name[:1] == "_":                    # what hasattr() asks for
             raise AttributeError(name)
         refuse_sparse(name, self)
 

@@ -107,7 +107,7 @@ def sparse_op(name: str, **rules: Callable) -> Callable:
     """Decorator: as `op` of autograd, for operations that take or give sparse arrays."""
     def decorate(forward):
         o = Op(forward, name, rules=rules)
-        o.converts = True                      # the rules take records as they are
+        o.converts = o.one_by_one = True       # the rules take records as they are
 
         def call(*args: Any) -> Any:
             places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
