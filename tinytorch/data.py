@@ -9,7 +9,7 @@ import numpy as np
 from . import dtypes as dt
 from .arguments import size_of
 from .kernels.layout import dense_copy
-from .kernels.memory import DIMENSIONS, empty
+from .kernels.memory import DIMENSIONS, empty, unset
 from .tensor import Size, Tensor, method
 
 #: How deep torch lets sequences be nested.
@@ -123,7 +123,7 @@ def contents(self: Tensor, data: tuple, numpy_dtype: np.dtype) -> np.ndarray:
     """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
     value = data[0]
     if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
-        return empty(size_of(data, "new"), numpy_dtype)
+        return unset(empty(size_of(data, "new"), numpy_dtype))
     if not isinstance(value, (str, bytes)) and not _is_sequence(value):
         raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
     return array_of(value, dt.BY_NUMPY[numpy_dtype])

@@ -12,8 +12,18 @@ from .autograd.public import method, public
 from .autograd.views import resized
 from .data import array_of
 from .errors import not_a_tensor
-from .kernels.memory import empty
-from .memory_format import memory_format as MemoryFormat, strided
+from .kernels.memory import empty, unset
+from .memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format as MemoryFormat,
+    memory_order,
+    preserve_format,
+    strided,
+)
+from .ops.creation.conversion import laid_out
+from .ops.creation.factories import empty_in
 from .ops.layout.broadcast import expand
 from .tensor import Size, Tensor, wrap
 from .types import Device, Ints, Number
@@ -44,7 +54,7 @@ def legacy_array(args, dtype):
         return np.empty(0, dtype.numpy)
     first = args[0]
     if len(args) > 1 or (isinstance(first, int) and not isinstance(first, bool)) or isinstance(first, Size):
-        return empty(size_of(args, "new"), dtype.numpy)
+        return unset(empty(size_of(args, "new"), dtype.numpy))
     if isinstance(first, Tensor):
         if first.dtype is not dtype:
             raise TypeError(f"expected {_options(dtype)} (got {_options(first.dtype)})")
@@ -99,7 +109,8 @@ def new(self: Tensor, *args: int | Ints | Tensor, device: Device = None) -> Tens
 # ------------------------------------------------------------------ memory
 @method()
 def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None = None) -> Tensor:
-    """Give `self` another shape over the same memory; new memory, with undefined elements, if that is too small.
+    """Give `self` another shape over the same memory; new memory, with undefined elements, if that is too small. With
+    `memory_format` its dimensions lie in that order, else in that of the shape.
 
     >>> import tinytorch as torch
     >>> torch.arange(6).resize_(2, 2)
@@ -110,18 +121,27 @@ def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None
         raise TypeError('resize_() missing 1 required positional arguments: "size"')
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    size = size_of(sizes, "resize_")
-    if size == self.array.shape:
+    size, order = size_of(sizes, "resize_"), "C"
+    if memory_format is not None:
+        if memory_format is preserve_format:
+            raise RuntimeError("Unsupported memory formatPreserve")
+        order = memory_order(memory_format, len(size))
+    elif size == self.array.shape:
         return self
-    self.array = resized(self.array, empty(size, self.array.dtype))
+    self.array = resized(self.array, empty_in(size, self.array.dtype, order))
     self.version[0] += 1
     return self
 
 
 @public(method=True)
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
-    """`input.resize_(the_template.size())`."""
-    return resize_(input, the_template.array.shape)
+    """`input.resize_(the_template.size())`; with `memory_format=torch.preserve_format` in the order of the template."""
+    if memory_format is preserve_format:
+        array = the_template.array
+        last = {4: channels_last, 5: channels_last_3d}.get(array.ndim)
+        lies_so = last is not None and not array.flags.c_contiguous and laid_out(array, last.order)
+        memory_format = last if lies_so else contiguous_format
+    return resize_(input, the_template.array.shape, memory_format=memory_format)
 
 
 # ------------------------------------------------------------------ a Python function of each element

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from .device import CPU, check_device
 from .kernels import threads
+from .kernels.memory import Unset
 from .tensor import Tensor
 from .types import Device
 
@@ -60,11 +61,13 @@ def _thread_count(name, n):
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Remembered only: every algorithm here is deterministic. TypeError unless `mode` is a bool."""
+    """Fill memory that nothing sets (see `torch.utils.deterministic`); else remembered only: every algorithm here is
+    deterministic. TypeError unless `mode` is a bool."""
     if not isinstance(mode, bool):
         raise TypeError("_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, "
                         f"not {type(mode).__name__}")
     _settings["deterministic"] = (1 if warn_only else 2) if mode else 0
+    Unset.deterministic = mode
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -89,6 +92,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     if debug_mode not in (0, 1, 2):
         raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
     _settings["deterministic"] = debug_mode
+    Unset.deterministic = debug_mode > 0
 
 
 def get_deterministic_debug_mode() -> int:

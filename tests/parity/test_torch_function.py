@@ -286,3 +286,17 @@ def test_saved_subclasses():
             found += [(shown(x), vars(x).get("note"), isinstance(x, lib.nn.Parameter), x.is_leaf) for x in tensors]
         return found
     both_agree(program)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"])
+def test_recurrent_layers_are_seen(name):
+    def program(lib):
+        Log, log = logging(lib)
+        layer = getattr(lib.nn, name)(2, 3)
+        with lib.no_grad():
+            for p in layer.parameters():
+                p.fill_(0.5)
+        x = lib.ones(*(4, 1, 2)[1 if name.endswith("Cell") else 0:]).as_subclass(Log)
+        result = layer(x)
+        return shown(result), [entry for entry in log if "Tensor" not in entry[0]]
+    both_agree(program)

@@ -117,9 +117,9 @@ def updates(ufunc: np.ufunc, function: Callable) -> Callable:
 
 
 def _updating(ufunc, recorded):
-    def method(self, other, **options):
-        if options:
-            return recorded(self, other, **options)
+    def method(self, other, *older, **options):
+        if options or older:
+            return recorded(self, other, *older, **options)
         array = self.array
         recording = usual.recording or mode.grad
         if recording:

@@ -16,6 +16,8 @@ at (`_guarded`), by hand if they are hot too.
 """
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -112,6 +114,10 @@ def _read(annotation):
 
 
 # ------------------------------------------------------------------ the table
+def _is_sparse(x):
+    return isinstance(x, Tensor) and x.array.__class__ is above.sparse_array
+
+
 class _SparseKeyword(Exception):
     """An argument by keyword is sparse, of a function of dense tensors."""
 
@@ -128,19 +134,21 @@ class Public:
               None: the function sees to `out` itself, if it has it
     apart     `out` may not share memory with an input at all; None: it may in any way
     checks    who looks at the arguments: "door", "own" (hot) or "Python"
+    older     orders of its arguments that are deprecated, each a string of names: "beta input mat1 mat2"
     methods   the names under which it is a Tensor method, in-place forms among them
     checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "checked", "any_layout", "_kinds")
+                 "checked", "older", "any_layout", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
-                 apart: bool | str = False, any_layout: bool = False) -> None:
+                 apart: bool | str = False, older: tuple[str, ...] = (),
+                 any_layout: bool = False) -> None:
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
-        self.checks = "own"
+        self.checks, self.older = "own", older
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
         self.any_layout = any_layout
 
@@ -160,23 +168,63 @@ class Public:
         annotations = self.function.__annotations__ or self.function.__wrapped__.__annotations__
         self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
+        classes += [frozenset()] * bool(self.older)      # one argument more is none that fits
         return classes
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
-        """Whether an argument, or a tensor in one that is a tuple or list, is sparse and the function is one of dense
+        """Whether an argument, or an item of one that is a tuple or list, is sparse and the function is one of dense
         tensors."""
-        return not self.any_layout and any([
-            x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else x.__class__ in (tuple, list) and any(
-                [isinstance(y, Tensor) and y.array.__class__ is above.sparse_array for y in x]) for x in args])
+        return not self.any_layout and any([_is_sparse(x) or x.__class__ in (tuple, list) and any(map(_is_sparse, x))
+                                            for x in args])
 
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
         """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
         annotation says; `self` of a method does not count."""
         checked = list(args)
+        if self.older and len(args) >= len(self.classes):
+            raise TypeError(f"{self.name}() takes {len(self.classes) - 1} positional arguments but {len(args)} were "
+                            "given")
         for i, (value, name) in enumerate(zip(args, self._kinds)):
             self._check(value, name, i + (not as_method) or 1)
             checked[i] = self._number(value, name)
         return checked
+
+    def reordered(self, args: tuple, kwargs: dict[str, Any], as_method: bool | str) -> tuple[list, dict] | None:
+        """The arguments in the order of today, with torch's warning, if they are in one that is deprecated.
+        `as_method`: called as a method, with "_" as that in place."""
+        positional, by_keyword = self.parameters()
+        for order in self.older:
+            names = order.split()
+            if as_method:
+                names.remove("input")
+                names.insert(0, "input")
+            given = {**dict(zip(names, args)), **kwargs}
+            given.pop("out", None)
+            if list(given) != names or len(args) + len(kwargs) - ("out" in kwargs) != len(names):
+                continue
+            try:
+                for name, value in given.items():
+                    self._check(value, name)
+            except TypeError:
+                continue
+            self._warn_of_order(names, positional, by_keyword, as_method)
+            rest = {name: value for name, value in {**kwargs, **given}.items() if name not in positional}
+            return [given[name] for name in positional], rest
+        return None
+
+    def _warn_of_order(self, names, positional, by_keyword, as_method):
+        def described(names, keywords):
+            keywords = keywords + out
+            return ", ".join([f"{self._kinds[name][2]} {name}" for name in names[bool(as_method):]]
+                             + ["*"] * bool(keywords) + keywords)
+        out = ["Tensor out = None"] * ("out" in by_keyword and not as_method)
+        numbers = [f"Number {name} = 1" for name in by_keyword if name != "out"]
+        name, level, frame = self.name + "_" * (as_method == "_"), 1, sys._getframe()
+        while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(f"This overload of {name} is deprecated:\n\t{name}({described(names, [])})\nConsider using one "
+                      f"of the following signatures instead:\n\t{name}({described(positional, numbers)})", UserWarning,
+                      stacklevel=level)
 
     def _number(self, value, name):
         classes = self._kinds[name][0]
@@ -271,7 +319,10 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
             record.checked = (call, for_tensor)
-        enter(record, call, method, inplace, aliases, ioperator, for_tensor)
+        make = inplace
+        if inplace and record.older:           # whose warning names the method
+            make = lambda _: (in_place if inplace is True else inplace)(_checked(record, function, "_"))
+        enter(record, call, method, make, aliases, ioperator, for_tensor)
         return call
     return decorate
 
@@ -369,6 +420,8 @@ def _checked(record, function, as_method=False):
         except _SparseKeyword:
             return above.sparse(record.name, args, kwargs)
         except TypeError:
+            if record.older and (found := record.reordered(args, kwargs, as_method)):
+                return call(*found[0], **found[1])
             if met(call, args, kwargs):
                 return overridable(call)(*args, **kwargs)
             raise

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..kernels import layout
-from ..kernels.memory import empty
+from ..kernels.memory import empty, unset
 from ..lazy import address_of, bits_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor
 from . import above
@@ -307,7 +307,7 @@ def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     else:
         memory = array.reshape(-1)
     if memory.size < count:
-        larger = empty(count, array.dtype)
+        larger = unset(empty(count, array.dtype))
         larger[:memory.size] = memory
         memory = larger
     strides = [s // like.itemsize * array.itemsize for s in like.strides] if count and layout.is_dense(like) else None

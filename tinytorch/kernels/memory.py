@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .. import dtypes as dt
+
 #: The most that 64 bits count: elements and bytes.
 LARGEST = 2 ** 63 - 1
 #: The most dimensions that an ndarray has.
@@ -19,6 +21,27 @@ def empty(size, dtype, make=np.empty):
         return make(size, dtype)
     except (MemoryError, ValueError) as error:
         raise refusal(error, size, dtype) from None
+
+
+class Unset:
+    """What elements that nothing sets hold: whatever was in memory, or known numbers if both are true."""
+
+    deterministic = False                      # torch.use_deterministic_algorithms
+    filled = True                              # torch.utils.deterministic.fill_uninitialized_memory
+
+
+def unset(array):
+    """`array`, of new memory that a program gets to see: where it asks for determinism, full of NaN, of True, or of the
+    greatest integer of the dtype."""
+    if Unset.deterministic and Unset.filled:
+        kind = dt.kind(array.dtype)
+        if kind in dt.INTEGER:
+            array[...] = np.iinfo(array.dtype).max
+        elif kind in dt.BOOL:
+            array[...] = True
+        else:
+            array[...] = dt.cast(np.array(math.nan), array.dtype)
+    return array
 
 
 def refusal(error, size=None, dtype=None):

@@ -2,4 +2,4 @@
 from ..missing import namespace as _namespace
 from . import data, hooks
 
-__getattr__ = _namespace(__name__, ("checkpoint", "dlpack"))
+__getattr__ = _namespace(__name__, ("checkpoint", "deterministic", "dlpack"))

@@ -39,6 +39,11 @@ class DLDeviceType(enum.IntEnum):
     kDLMAIA = 17
 
 
+#: The standard's codes of the dtypes that NumPy lacks.
+_CODES = {dt.bfloat16: 4, dt.complex32: 5, dt.float8_e4m3fn: 10, dt.float8_e4m3fnuz: 11, dt.float8_e5m2: 12,
+          dt.float8_e5m2fnuz: 13, dt.float8_e8m0fnu: 14}
+_DTYPES = {(code, 8 * d.itemsize): d for d, code in _CODES.items()}
+_UNSIGNED = 1
 _CPU = (DLDeviceType.kDLCPU, 0)
 #: NumPy 2.0 knows only capsules without a version.
 _VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
@@ -55,7 +60,7 @@ def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[in
                dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
     """A DLPack capsule of the tensor's memory, or of a copy of it; with a version if `max_version` is 1.0 or later.
 
-    BufferError for a tensor that requires grad or is a lazy conjugate, for dtypes that NumPy lacks, for other devices.
+    BufferError for a tensor that requires grad or is a lazy conjugate, and for other devices.
     """
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
@@ -74,17 +79,34 @@ def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[in
 
 def _capsule(tensor, versioned, copy=None):
     array = tensor.array
-    if array.dtype.kind == dt.WIDENED:
-        raise BufferError(f"tensors of dtype {tensor.dtype!r} cannot be exported: NumPy has none")
     array = resolved(array) if type(array) is not np.ndarray else array
     array = array.copy() if copy else array
-    return array.__dlpack__(max_version=(1, 0)) if versioned and _VERSIONED else array.__dlpack__()
+    code = _CODES.get(tensor.dtype)
+    if code is not None:
+        array = array.view(f"u{array.itemsize}")         # handed over as bits, and then called what they are
+    capsule = array.__dlpack__(max_version=(1, 0)) if versioned and _VERSIONED else array.__dlpack__()
+    if code is not None:
+        _dtype_in(capsule)[0] = code
+    return capsule
+
+
+def _dtype_in(capsule):
+    """The bytes (code, bits) of the dtype in the structure that a capsule holds, to be read and written."""
+    name = b"dltensor" if _is_without_version(capsule) else b"dltensor_versioned"
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    # below the version, the owner, its deleter and the flags; then data, device, number of dimensions
+    return (ctypes.c_uint8 * 2).from_address(get(capsule, name) + (name == b"dltensor_versioned") * 32 + 20)
+
+
+def _is_without_version(capsule):
+    return '"dltensor"' in repr(capsule)
 
 
 @public(python=True)
 def to_dlpack(data: Tensor) -> Any:
     """A DLPack capsule of the tensor's memory, which `from_dlpack` can read once; a tensor itself is simpler to hand
-    over. BufferError for dtypes that NumPy lacks."""
+    over."""
     if not isinstance(data, Tensor):
         raise not_a_tensor("_to_dlpack", "data", 1, data)
     return _capsule(data, False)
@@ -139,13 +161,20 @@ class _Exporter:
 def _array(capsule):
     """The ndarray on the memory of a capsule. One without a version cannot say whether its memory is read-only: NumPy
     takes it to be, torch not to be."""
-    without_version = '"dltensor"' in repr(capsule)
+    without_version, dtype = _is_without_version(capsule), None
     try:
+        if '"dltensor' in repr(capsule):
+            named = _dtype_in(capsule)
+            dtype = _DTYPES.get(tuple(named))
+            if dtype is not None:
+                named[0] = _UNSIGNED           # NumPy takes the bits
         array = np.from_dlpack(_Exporter(capsule))
     except (TypeError, ValueError):
         raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
                            "once, so you might have already constructed a tensor from it once.") from None
     check_array(array)
+    if dtype is not None:
+        array = array.view(dtype.numpy)
     if not without_version or not array.size:
         return array
     span = sum([(n - 1) * step for n, step in zip(array.shape, array.strides)]) + array.itemsize

@@ -14,7 +14,7 @@ from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import method, overridden, public
 from ...data import array_of
 from ...kernels.layout import ordered_like, span, strided
-from ...kernels.memory import check_size, empty as new_memory
+from ...kernels.memory import check_size, empty as new_memory, unset
 from ...memory_format import layout as Layout, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
 from ...types import Device, Ints, Number
@@ -100,8 +100,9 @@ def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device
 
 @public()
 def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = None, copy: bool | None = None,
-            requires_grad: bool | None = False) -> Tensor:
-    """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`.
+            requires_grad: bool | None = None) -> Tensor:
+    """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`, a tensor itself if
+    nothing else is asked for. `requires_grad`: by default that of a tensor, with its history.
 
     A buffer (bytearray, memoryview) is read as `frombuffer` does. ValueError if `copy` is False and a copy is needed.
 
@@ -111,11 +112,18 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     """
     dtype = as_dtype(dtype, "asarray")
     if isinstance(obj, Tensor):
+        if requires_grad is None:
+            if obj.requires_grad:
+                warnings.warn("torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of "
+                              "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
+                              "warning.", UserWarning, stacklevel=3)
+            requires_grad = obj.requires_grad
         result = obj.to(dtype) if dtype is not None else obj
         shared = result is obj
-        result = result if requires_grad else result.detach()
         if copy and shared:
             result = result.clone()
+        if not requires_grad and result.requires_grad:
+            result = result.requires_grad_(False) if result.is_leaf else result.detach()
     elif isinstance(obj, np.ndarray):
         result = as_tensor(obj, dtype=dtype, device=device)
         shared = np.may_share_memory(result.array, obj)
@@ -130,8 +138,8 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     if copy is False and not shared:
         raise ValueError("can't alias arbitrary sequence into a "
                          "tensor." if not isinstance(obj, (Tensor, np.ndarray)) else
-                         f"can't alias tensor with dtype {dt.of(np.asarray(getattr(obj, 'array', obj)))!r} into dtype "
-                         f"{dtype!r}.")
+                         f"can't alias tensor with dtype '{dt.of(getattr(obj, 'array', obj)).type_name}' into dtype "
+                         f"'{dtype.type_name}'.")
     if requires_grad and not result.requires_grad:
         require_grad(result)
     return result
@@ -160,6 +168,10 @@ def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: La
 
 
 # ------------------------------------------------------------------ of one value
+def _unset(size, numpy_dtype):
+    return unset(np.empty(size, numpy_dtype))
+
+
 def empty_in(size, numpy_dtype, order):
     """Uninitialised memory of shape `size` with its dimensions in the given order ("C", "K" or dimensions)."""
     if isinstance(order, str):
@@ -195,7 +207,7 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
         check_options(name, memory_format=memory_format)
         if memory_format is preserve_format:
             raise RuntimeError("unsupported memory format Preserve")
-        array = empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape)))
+        array = unset(empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape))))
     result = wrap(array)
     if requires_grad:
         require_grad(result)
@@ -247,7 +259,7 @@ def empty(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None
     >>> torch.empty(2, 3).shape
     torch.Size([2, 3])
     """
-    return _filled("empty", np.empty, args, size, out, dtype, layout, device, requires_grad, pin_memory, memory_format)
+    return _filled("empty", _unset, args, size, out, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
 @public(hot=True)
@@ -356,8 +368,7 @@ def empty_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: L
     >>> torch.empty_like(torch.zeros(2, 3)).shape
     torch.Size([2, 3])
     """
-    return _fill_like(empty_like, lambda array: None, input, dtype, layout, device, requires_grad, pin_memory,
-                      memory_format)
+    return _fill_like(empty_like, unset, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
 @public(hot=True)
@@ -404,7 +415,7 @@ def _strided(name, size, stride, dtype, device, requires_grad, pin_memory):
     check_positive(size)
     bytes_needed = span(size, stride, 0, numpy_dtype.itemsize)
     check_size(size, numpy_dtype.itemsize, stride)
-    memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype)
+    memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype, _unset)
     return finish(strided(memory, size, stride), device, requires_grad, pin_memory)
 
 
@@ -427,7 +438,7 @@ def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dt.dtype | type 
                            f"{len(order)}" if len(order) != len(size)
                            else "Duplicate dim not allowed in physical_layout")
     numpy_dtype = (as_dtype(dtype, "empty_permuted") or dt.get_default_dtype()).numpy
-    return finish(empty_in(size, numpy_dtype, order), device, requires_grad, pin_memory)
+    return finish(unset(empty_in(size, numpy_dtype, order)), device, requires_grad, pin_memory)
 
 
 # ------------------------------------------------------------------ methods: like self
@@ -459,7 +470,7 @@ def new_ones(self, *args, size=None, dtype=None, layout=None, device=None, requi
 @method()
 def new_empty(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.empty(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_empty", np.empty, args, size, None, self.dtype if dtype is None else dtype,
+    return _beside(self, _filled("new_empty", _unset, args, size, None, self.dtype if dtype is None else dtype,
                                  layout, device, requires_grad, pin_memory))
 
 

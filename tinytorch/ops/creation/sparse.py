@@ -75,7 +75,7 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
     return _compressed(ccol_indices, row_indices, values, size, kwargs)
 
 
-@public(python=True)
+@public(any_layout=True)
 def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     """`torch.mm` under the name that it has for sparse matrices.
 

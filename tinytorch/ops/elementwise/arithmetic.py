@@ -158,7 +158,7 @@ def _scaled(primitive, name, input, other, alpha):
     return ternary(lambda a, b: primitive(a, b, alpha), input, other)
 
 
-@public(method=True, inplace=functools.partial(updates, np.add), ioperator="__iadd__")
+@public(method=True, inplace=functools.partial(updates, np.add), ioperator="__iadd__", older=("input alpha other",))
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other, with broadcasting and type promotion.
 
@@ -171,7 +171,8 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, ou
     return _add(input, other, out=out)
 
 
-@public(method=True, inplace=functools.partial(updates, np.subtract), ioperator="__isub__", aliases="subtract")
+@public(method=True, inplace=functools.partial(updates, np.subtract), ioperator="__isub__", aliases="subtract",
+        older=("input alpha other",))
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha * other, with broadcasting and type promotion. RuntimeError for bools.
 

@@ -141,7 +141,10 @@ def reciprocal(input):
     >>> torch.reciprocal(torch.tensor([4., 1.]))
     tensor([0.2500, 1.0000])
     """
-    return np.reciprocal(input)
+    result = np.reciprocal(input)
+    if input.dtype.kind in dt.COMPLEX:
+        return np.where(input == 0, result.dtype.type(complex(np.inf, np.nan)), result)
+    return result
 
 
 @unary(lambda g, input: g * conj(cos(input)), to_float=True)

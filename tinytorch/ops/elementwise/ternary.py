@@ -72,7 +72,7 @@ def _lerp(input, end, weight):
 _lerp_tensor = renamed(_lerp, "lerp.1")
 
 
-@public(method=True, inplace=True, out="")
+@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",))
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 * tensor2, with broadcasting.
 
@@ -84,11 +84,11 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     if input.array.dtype.kind in dt.INTEGRAL:
         if input.array.dtype.kind in dt.BOOL:
             raise not_implemented("addcmul_cpu_out", input)
-        value = int(value)
+        value = stored_as(int(value), input.array.dtype)
     return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
 
-@public(method=True, inplace=True, out="")
+@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",))
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 / tensor2, with broadcasting. RuntimeError if both tensors are integers.
 

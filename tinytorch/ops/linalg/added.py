@@ -208,7 +208,8 @@ def _check_empty_sum(input, *factors):
 
 
 # ------------------------------------------------------------------ public functions
-@public(hot=True, method=True, inplace=True)
+@public(method=True, inplace=True,
+        older=("beta input mat1 mat2", "beta input alpha mat1 mat2"))
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
           out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2); `input` is broadcast to (n, m).
@@ -237,7 +238,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     return write_out(out, _addmm(beta, alpha, input, mat1, mat2), input, exact=EXACT)
 
 
-@public(out=EXACT, method=True, inplace=True)
+@public(out=EXACT, method=True, inplace=True,
+        older=("beta input mat vec", "beta input alpha mat vec"))
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1,
           out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat @ vec).
@@ -262,7 +264,8 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: N
     return _addmv(_stored(beta, a.dtype), _stored(alpha, a.dtype), input, mat, vec)
 
 
-@public(out="", method=True, inplace=True)
+@public(out="", method=True, inplace=True,
+        older=("beta input vec1 vec2", "beta input alpha vec1 vec2"))
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1,
          out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * outer(vec1, vec2).
@@ -294,7 +297,8 @@ def _of_batches(input, batch1, batch2):
     return input.array.dtype
 
 
-@public(out=EXACT, method=True, inplace=True)
+@public(out=EXACT, method=True, inplace=True,
+        older=("beta input batch1 batch2", "beta input alpha batch1 batch2"))
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
             out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2).
@@ -317,7 +321,8 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
                     batch2)
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True,
+        older=("beta input batch1 batch2", "beta input alpha batch1 batch2"))
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
            out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2).sum(0).

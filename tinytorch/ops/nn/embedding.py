@@ -62,13 +62,13 @@ def _padding_row(padding_idx, weight):
     return int_of(padding_idx, "embedding", "padding_idx", 3) % count
 
 
-def _check_lookup(input, weight):
+def _check_lookup(input, weight, function="embedding"):
     if weight.array.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if input.array.dtype.char not in "ilq":
         found = "CPUBoolType" if input.array.dtype.kind in dt.BOOL else f"torch.{input.dtype.tensor_type}"
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
-                           f"Int; but got {found} instead (while checking arguments for embedding)")
+                           f"Int; but got {found} instead (while checking arguments for {function})")
 
 
 def _renorm(weight, input, max_norm, norm_type):

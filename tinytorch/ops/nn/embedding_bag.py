@@ -65,6 +65,8 @@ def _weights_gradient(g, shape, weight, indices, offsets, per_sample_weights, au
 def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, padding, by_frequency, sparse):
     """`starts`: (where each bag starts, how many there are). Half precision is rounded once: the result."""
     chosen, (first, count) = None, starts
+    if not count:
+        indices = indices[:0]                  # numbers that are in no bag
     bag_of = np.searchsorted(first, np.arange(indices.size), side="right") - 1
     rows = _wide(kernels.lookup(weight, indices))
     if per_sample_weights is not None:
@@ -102,8 +104,8 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
             [3., 4.]])
     """
     if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
-        raise ValueError(f"embedding_bag: If per_sample_weights ({list(per_sample_weights.array.shape)}) is not None, "
-                         f"then it must have the same shape as the input ({list(input.array.shape)})")
+        raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, "
+                         f"then it must have the same shape as the input ({input.shape})")
     if weight.array.ndim != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.array.ndim}")
     starts, count = _bags(input.array, offsets, include_last_offset)
@@ -113,7 +115,12 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
-    _check_lookup(input, weight)
+    _check_lookup(input, weight, "embedding_bag")
+    rows = weight.array.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
+                           f"{padding_idx}")
+    _check_rows(input.array, rows)
     if max_norm is not None:
         _renorm(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
@@ -135,6 +142,13 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
                           (starts, count), mode, _padding_row(padding_idx, weight), scale_grad_by_freq, sparse)
 
 
+def _check_rows(numbers, rows):
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < rows:
+        wrong = numbers[(numbers < 0) | (numbers >= rows)]
+        raise RuntimeError("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
+                           f"{wrong.flat[0]}")
+
+
 def _bags(input, offsets, include_last):
     """(where each bag starts, how many there are)."""
     if input.ndim == 2:
@@ -150,6 +164,10 @@ def _bags(input, offsets, include_last):
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
     if offsets is None or offsets.array.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
+    if offsets.array.dtype.kind not in dt.INTEGER:
+        raise RuntimeError("Expected tensor for argument #1 'offsets' to have one of the following scalar types: Long, "
+                           f"Int; but got torch.{offsets.dtype.tensor_type} instead (while checking arguments for "
+                           "embedding_bag)")
     starts = offsets.array
     if starts.size and starts[0] != 0:
         raise RuntimeError(f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
@@ -157,4 +175,6 @@ def _bags(input, offsets, include_last):
     if starts.size and starts[-1] > input.size:
         raise RuntimeError(f"offsets[-1] can not be greater than input's length {input.size} but got offsets[-1] of "
                            f"{starts[-1]}")
+    if include_last and not starts.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
     return (starts[:-1], len(starts) - 1) if include_last else (starts, len(starts))

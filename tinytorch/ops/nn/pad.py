@@ -145,7 +145,7 @@ def _pad(input, pad, mode, value):
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
                            f"padding length {len(pad)} and input of dimension {ndim}")
     if mode == "constant":
-        return _constant_pad(input, pad, value or 0)
+        return _constant_pad(input, pad, float(value or 0))
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in _INDEX:
