@@ -49,7 +49,8 @@ def stepping_as(array: ndarray, result: ndarray) -> ndarray:
 # ------------------------------------------------------------------ bfloat16: the upper half of a float32
 def to_bfloat16(array: ndarray) -> ndarray:
     """A floating array as bfloat16 bits, rounded to nearest even (NaN stays NaN)."""
-    bits = np.asarray(array, np.float32).view(np.uint32)
+    wide = array.astype(np.float32, copy=False) if isinstance(array, ndarray) else np.asarray(array, np.float32)
+    bits = wide.view(np.uint32)                # (astype: of what stands in for an array too)
     rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
     rounded = np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
     return stepping_as(array, rounded.view(BFLOAT16))

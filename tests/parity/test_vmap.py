@@ -202,6 +202,7 @@ CASES = {
         lambda x: t.nn.functional.batch_norm(x, None, None, training=True))(M(t, 2, 3, 2)),
     "complex": lambda t: t.vmap(lambda x: (t.complex(x, x.cos()).conj() * 1j).abs())(M(t)),
     "half": lambda t: t.vmap(lambda x: (x.half() @ x.half(), x.bfloat16() * 3))(M(t)),
+    "bfloat16 gradients": lambda t: t.vmap(t.func.grad(lambda x: (x.sin() * x).sum()))(M(t).bfloat16()),
     "no samples": lambda t: t.vmap(lambda x: (x.sort()[0], x @ x, x.softmax(0)))(t.ones(0, 3)),
     "list of results": lambda t: t.vmap(lambda x: list(x.unbind()))(M(t)),
     "split and cat": lambda t: t.vmap(lambda x, y: t.cat([*x.split(2), y, x * y.sum()]), (0, None))(M(t), M(t, 2)),
