@@ -4,6 +4,7 @@
 Inputs are random numbers of the real data's shapes: the time of a step does not depend on them.
 """
 import numpy as np
+from transforms import TRANSFORMS
 
 _random = np.random.RandomState
 
@@ -244,4 +245,4 @@ WORKLOADS = {
     **{f"{name}, inference": lambda torch, build=build: build(torch).inference() for name, build in MODELS.items()},
     **{f"{name} step": lambda torch, kind=kind, options=options: _optimizer_step(torch, kind, **options)
        for name, (kind, options) in OPTIMIZERS.items()},
-    "60 ops 4x4, forward": op_forward, "60 ops 4x4, backward": op_backward, "DataLoader": loader}
+    **TRANSFORMS, "60 ops 4x4, forward": op_forward, "60 ops 4x4, backward": op_backward, "DataLoader": loader}

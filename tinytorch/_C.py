@@ -1,4 +1,5 @@
-"""The names of torch._C that classes with `__torch_function__` use."""
+"""The names of torch._C that classes with `__torch_function__` use, and the switch of threads."""
+from .autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled
 from .autograd.torch_function import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
@@ -18,7 +19,8 @@ from .overrides import (
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_EnableTorchFunction",
            "_disabled_torch_function_impl", "_get_function_stack_at", "_has_torch_function",
-           "_has_torch_function_unary", "_has_torch_function_variadic", "_is_torch_function_all_disabled",
+           "_has_torch_function_unary", "_has_torch_function_variadic", "_is_multithreading_enabled",
+           "_is_torch_function_all_disabled",
            "_is_torch_function_enabled", "_is_torch_function_mode_enabled", "_len_torch_function_stack",
            "_pop_torch_function_stack", "_push_on_torch_function_stack", "_skip_one_hop_torch_function"]
 

@@ -39,6 +39,7 @@ from .ops.nn.conv import *
 from .ops.creation.factories import *
 from .ops.creation.buffers import *
 from .ops.creation.dlpack import *
+from .ops.creation.sparse import *
 from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
 from .ops.fft.stft import *
@@ -56,6 +57,7 @@ from .ops.linalg.added import *
 from .ops.linalg.spectra import *
 from .ops.linalg.triangular import *
 from .ops.linalg.householder import *
+from .ops.linalg.lobpcg import *
 from .ops.linalg.lowrank import *
 from .ops.linalg.lu import *
 from .ops.layout.masked import *
@@ -101,11 +103,10 @@ from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
-from .ops.creation import casts as _casts
+from .ops.creation import casts as _casts, sparse_methods as _sparse_methods
 from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill
 from .printing import *
-from .sparse.public import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
 from .serialization import load, save
@@ -113,8 +114,7 @@ from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import (_C, func, linalg, nn, optim, overrides, return_types, serialization, sparse, utils,
-               version)
+from . import _C, func, linalg, nn, optim, overrides, return_types, serialization, utils, version
 from .func import vmap
 
 half, float, double = float16, float32, float64
@@ -123,8 +123,8 @@ chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
 _LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "functional",
-          "jit", "masked", "mps", "multiprocessing", "profiler", "quasirandom", "signal", "special", "testing",
-          "vision", "viz", "xpu")
+          "jit", "masked", "mps", "multiprocessing", "profiler", "quasirandom", "signal", "sparse", "special",
+          "testing", "vision", "viz", "xpu")
 
 __getattr__ = _namespace(__name__, _LATER)
 

@@ -958,6 +958,22 @@ def linspace(
     pin_memory: _bool | None = False,
 ) -> Tensor: ...
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args) -> Any: ...
+def lobpcg(
+    A: Tensor,
+    k: _int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: _int | None = None,
+    iK: Tensor | None = None,
+    niter: _int | None = None,
+    tol: _float | None = None,
+    largest: _bool | None = None,
+    method: str | None = None,
+    tracker: Any = None,
+    ortho_iparams: dict | None = None,
+    ortho_fparams: dict | None = None,
+    ortho_bparams: dict | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def log10_(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...

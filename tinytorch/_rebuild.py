@@ -4,6 +4,7 @@ The numbers in a file are not to be trusted: every shape, stride and offset is c
 in Python's integers, before NumPy sees it. Wrong kinds of arguments are an UnpicklingError, wrong numbers a
 RuntimeError in torch's words.
 """
+import functools
 import math
 import pickle
 from collections import Counter, OrderedDict
@@ -15,7 +16,7 @@ from .device import device
 from .lazy import seen
 from .memory_format import LAYOUT_NAMES, layout, sparse_coo
 from .nn.parameter import Parameter
-from .sparse.public import sparse_compressed_tensor, sparse_coo_tensor
+from .ops.creation.sparse import sparse_compressed_tensor, sparse_coo_tensor
 from .tensor import Size, Tensor, own_attributes, wrap
 
 _DIMS = 64                                     # as many dimensions as NumPy has
@@ -157,6 +158,24 @@ def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
     return parameter
 
 
+def _rebuild_from_type_v2(function, kind, args, state):
+    """A tensor of a user's own class, with what was hung on it."""
+    made_by = function.args[-1] if isinstance(function, functools.partial) else function       # which is guarded
+    _check(made_by in (_rebuild_tensor_v2, _rebuild_tensor_v3), "function", "one that makes tensors", function)
+    _check(isinstance(kind, type) and issubclass(kind, Tensor), "kind", "a class of tensors", kind)
+    tensor = function(*args)
+    if kind is not Tensor:
+        tensor = tensor.as_subclass(kind)
+    if hasattr(kind, "__setstate__"):
+        tensor.__setstate__(state)
+        return tensor
+    check_state(kind, state)
+    tensor.__dict__.update(state)
+    if not state.keys() <= own_attributes(tensor).keys():
+        raise pickle.UnpicklingError("gradient and hooks of a tensor are not for a file to set")
+    return tensor
+
+
 def check_state(cls, state):
     """UnpicklingError unless `state` may become the __dict__ of an instance of `cls`: no names that Python or NumPy
     look for (NumPy reads the address that __array_interface__ gives), nor those that only seem to be set there."""
@@ -184,6 +203,7 @@ KNOWN = {
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
+    "torch._tensor._rebuild_from_type_v2": _rebuild_from_type_v2,
     "torch._utils._rebuild_sparse_tensor": _rebuild_sparse_tensor,
     "torch.serialization._get_layout": _get_layout,
     "torch.nn.parameter.Parameter": Parameter,

@@ -16,6 +16,7 @@ from struct import unpack
 from ._rebuild import (
     KNOWN,
     _get_layout,
+    _rebuild_from_type_v2,
     _rebuild_parameter,
     _rebuild_parameter_with_state,
     _rebuild_sparse_tensor,
@@ -485,6 +486,12 @@ def _with_state(unpickler, data, requires_grad, hooks, state):
     check_state(Parameter, state)
     unpickler.spend(len(state))
     return _rebuild_parameter_with_state(data, requires_grad, hooks, state)
+
+
+@_call(_rebuild_from_type_v2)
+def _from_type(unpickler, function, kind, args, state):
+    unpickler.spend(len(state))
+    return _rebuild_from_type_v2(function, kind, args, state)
 
 
 def _without_unpickler(function):

@@ -27,6 +27,38 @@ PLAIN = (False, False)
 _SIGN = np.uint16(0x8000)                      # of a bfloat16
 
 
+class StandIn:
+    """What stands in for an ndarray that is `Tensor.array`, and is none: a Lazy, or a batch (func/batched.py).
+
+    memory     the ndarray in which the numbers lie
+    restrided  a view of it with any sizes and strides
+    filled     it, when fill(array, *arguments) has filled it with random numbers
+    truth      whether its only element is true
+    """
+
+    __slots__ = ()
+
+    def samples(self):
+        """(How many vmaps deep, all samples) of a batch; None for what is none."""
+
+    def truth(self):
+        return bool(self.item())
+
+    def check_static(self, name):
+        """RuntimeError if the result of the operation of this name may have as many shapes as there are samples."""
+
+    def check_mask(self):
+        """RuntimeError if this is a mask that picks as many elements as there are samples."""
+
+    def check_storage(self):
+        """RuntimeError if there is none to be had."""
+
+    @property
+    def memory(self):
+        raw = self.raw
+        return raw.memory if isinstance(raw, StandIn) else raw
+
+
 def root_of(array: ndarray) -> ndarray:
     """The array that owns the memory of `array`."""
     while True:
@@ -72,12 +104,12 @@ def toggled(array: ndarray, conj: bool = False, neg: bool = False) -> ndarray:
 
 def restrided(array: ndarray, size: tuple, strides: tuple) -> ndarray:
     """A view of `array` with any sizes and strides."""
-    return seen(as_strided(raw(array), size, strides), *bits_of(array))
+    return array.restrided(size, strides) if isinstance(array, StandIn) else as_strided(array, size, strides)
 
 
 def address_of(array: ndarray) -> int:
     """Where the first element lies."""
-    return raw(array).__array_interface__["data"][0]
+    return (array.memory if isinstance(array, StandIn) else array).__array_interface__["data"][0]
 
 
 def changed(values: ndarray, conj: bool, neg: bool, order: str = "K") -> ndarray:
@@ -105,7 +137,7 @@ def _changed_bits(records, conj, neg):
     return records
 
 
-class Lazy(NDArrayOperatorsMixin):
+class Lazy(NDArrayOperatorsMixin, StandIn):
     """The numbers of `raw`, a plain ndarray, conjugated if `conj_bit`, negated if `neg_bit`."""
 
     __slots__ = ("raw", "conj_bit", "neg_bit", "__weakref__")
@@ -148,6 +180,12 @@ class Lazy(NDArrayOperatorsMixin):
         return self.copy("K").dot(other)
 
     # -------------------------------------------------------------- views
+    def restrided(self, size, strides):
+        return seen(restrided(self.raw, size, strides), self.conj_bit, self.neg_bit)
+
+    def filled(self, fill, *arguments):
+        return fill.__wrapped__(self, *arguments)
+
     def _view(self, result):
         """What `raw` gave for a view: a view of it seen likewise, of a copy the numbers."""
         if root_of(result) is root_of(self.raw):

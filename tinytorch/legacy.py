@@ -20,6 +20,7 @@ from .memory_format import (
     memory_format as MemoryFormat,
     memory_order,
     preserve_format,
+    strided,
 )
 from .ops.creation.conversion import laid_out
 from .ops.creation.factories import empty_in
@@ -41,7 +42,7 @@ class tensortype(type):
         return wrap(legacy_array(args, cls.dtype))
 
     def __instancecheck__(cls, x):
-        return isinstance(x, Tensor) and x.array.dtype == cls.dtype.numpy
+        return isinstance(x, Tensor) and x.array.dtype == cls.dtype.numpy and x.layout is strided
 
     def __repr__(cls):
         return f"<class 'torch.{cls.__name__}'>"

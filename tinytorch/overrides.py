@@ -218,9 +218,8 @@ def _names():
                 names[value.__get__], names[value.__set__] = [f"{space_name}.{name}.{form}"
                                                               for form in ("__get__", "__set__")]
             elif callable(value) and (space is Tensor or name[0] != "_"):
-                in_python = space is not Tensor and getattr(value, "in_python", False)
                 if name not in ("ndimension", "nelement"):     # which are dim and numel
-                    names[value] = value.label if in_python else f"{space_name}.{name}"
+                    names[value] = f"{space_name}.{name}"
     return names
 
 

@@ -1,10 +1,13 @@
 """The text of a tensor, as torch writes it, and the options for it."""
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 
 from . import dtypes as dt
-from .tensor import Tensor, method
+from .lazy import StandIn
+from .tensor import Tensor, method, wrap
 
 __all__ = ["get_printoptions", "set_printoptions"]
 
@@ -192,4 +195,9 @@ def _layout(texts, shape, cut, indent, width):
 
 @method("__repr__")
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    return tensor_text(self, tensor_contents)
+    samples = self.array.samples() if isinstance(self.array, StandIn) else None
+    if samples is None:
+        return tensor_text(self, tensor_contents)
+    level, array = samples
+    value = textwrap.indent(_repr(wrap(array)), "    ")
+    return f"BatchedTensor(lvl={level}, bdim=0, value=\n{value}\n)"

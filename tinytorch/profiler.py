@@ -67,7 +67,7 @@ def _names():
     number shows as aten::slice."""
     found = {inspect.unwrap(ArrayOptimizer.step).__code__: "Optimizer.step"}
     for o in Op.registry:
-        found.setdefault(o.forward.__code__, f"aten::{o.name}")
+        found.setdefault(inspect.unwrap(o.forward).__code__, f"aten::{o.name}")
         for rule in o.rules.values():
             found.setdefault(rule.__code__, o.backward_name)
     for function, public in TABLE.items():

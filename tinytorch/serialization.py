@@ -24,17 +24,20 @@ from ._rebuild import (
     Storage,
     StorageType,
     _get_layout,
+    _rebuild_from_type_v2,
     _rebuild_parameter,
     _rebuild_sparse_tensor,
     _rebuild_tensor_v2,
     _rebuild_tensor_v3,
     guard,
 )
+from .autograd.overridable import Overridable
+from .autograd.torch_function import DisableTorchFunction
 from .device import check_device, device
 from .lazy import address_of, bits_of, root_of
 from .memory_format import layout, strided
 from .nn.parameter import Parameter
-from .tensor import Size, Tensor, wrap
+from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
 
@@ -86,7 +89,9 @@ def _pickler(base):
 
         def reducer_override(self, obj):
             if isinstance(obj, Tensor):
-                return _reduce_tensor(obj)
+                return _reduce(obj)
+            if isinstance(obj, Overridable):
+                return obj.__name__
             if isinstance(obj, dt.dtype):
                 return obj.name
             if isinstance(obj, StorageType):
@@ -118,9 +123,20 @@ def _pickler(base):
 _Pickler = _pickler(pickle._Pickler)
 
 
+def _reduce(tensor):
+    """How torch pickles a tensor: a function and its arguments; NotImplemented: as its class says."""
+    kind = type(tensor)
+    if kind is Tensor or issubclass(kind, Parameter):
+        return _reduce_tensor(tensor)
+    if kind.__reduce_ex__ is not Tensor.__reduce_ex__:
+        return NotImplemented
+    with DisableTorchFunction():
+        function, args = _reduce_tensor(tensor)
+        return _rebuild_from_type_v2, (function, kind, args, own_attributes(tensor))
+
+
 def _reduce_tensor(tensor):
-    """How torch pickles a tensor: a function and its arguments."""
-    if isinstance(tensor, Parameter):
+    if issubclass(type(tensor), Parameter):
         data = wrap(tensor.array)
         return _rebuild_parameter, (data, tensor.requires_grad, OrderedDict())
     array = tensor.array

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .device import CPU, device as Device
-from .lazy import address_of, bits_of, resolved, root_of
+from .lazy import StandIn, address_of, bits_of, resolved, root_of
 from .memory_format import strided
 
 
@@ -75,7 +75,7 @@ class Tensor(_Slots):
     _grad = None
     _hooks = None
     __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
-    is_cuda = is_sparse = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
+    is_cuda = is_sparse = is_sparse_csr = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
     is_cpu = True
     layout = strided
     name = None
@@ -214,6 +214,8 @@ class Tensor(_Slots):
         """
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if isinstance(self.array, StandIn):
+            self.array.check_storage()
         if type(self.array) is not np.ndarray and not force:
             bit, name = ("conjugate", "conj") if bits_of(self.array)[0] else ("negative", "neg")
             raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use "
@@ -241,7 +243,7 @@ class Tensor(_Slots):
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         if self.array.size > 1:
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-        return bool(self.item())
+        return self.array.truth() if isinstance(self.array, StandIn) else bool(self.item())
 
     def __int__(self) -> int:
         return int(_real(self._only(), "int64_t"))

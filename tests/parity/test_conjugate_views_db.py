@@ -20,7 +20,8 @@ KINDS = {
     "neg of integers": (torch.int64, lambda t, x: -x, lambda t, x: t._neg_view(x)),
 }
 #: torch takes the memory of real negatives for the numbers here, or loses what it writes to them.
-MISREAD = {"nn.functional.max_pool1d", "nn.functional.batch_norm", "tensor_split", "index_put"}
+MISREAD = {"nn.functional.max_pool1d", "nn.functional.batch_norm", "native_batch_norm", "_native_batch_norm_legit",
+           "tensor_split", "index_put"}
 #: The kinds of the short run.
 SHORT = {"conj", "neg of reals"}
 #: torch's means of no elements depend on how these are computed.

@@ -52,6 +52,7 @@ def test_gradients(name):
         if refused(our_error, error, label):
             continue
         same(ours, theirs, label)
+        same(*[[y.grad_fn and y.grad_fn.name() for y in found] for found in (ours, theirs)], label)
         wanted = [x for x in (input if isinstance(input, (list, tuple)) else args[0]) if x.requires_grad]
         if wanted:
             mine = [x for x in (given[0] if isinstance(input, (list, tuple)) else given[1][0]) if x.requires_grad]

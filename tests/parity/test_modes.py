@@ -196,7 +196,7 @@ def backward_in_no_grad(lib):
 
 
 def multithreading(lib):
-    find = lib._C._is_multithreading_enabled if hasattr(lib, "_C") else lib.autograd.grad_mode.is_multithreading_enabled
+    find = lib._C._is_multithreading_enabled
     seen = [find()]
     with lib.autograd.set_multithreading_enabled(False):
         seen.append(find())

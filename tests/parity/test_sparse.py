@@ -310,6 +310,27 @@ torch.zeros(2, 2).to_sparse_csr()
 torch.ones(12, dtype=torch.bool).to_sparse()
 """.strip().split("\n")
 
+LEGACY = """
+torch.sparse.FloatTensor(i, v, torch.Size([2, 3]))
+torch.sparse.FloatTensor(i, v)
+torch.sparse.FloatTensor(i, vg, (2, 3))
+torch.sparse.FloatTensor(2, 3)
+torch.sparse.LongTensor(torch.Size([2, 3]))
+torch.sparse.FloatTensor()
+torch.sparse.FloatTensor((2, 3))
+torch.sparse.FloatTensor(i, v.double(), (2, 3))
+torch.sparse.FloatTensor(i.int(), v, (2, 3))
+isinstance(s, torch.sparse.FloatTensor), isinstance(D, torch.sparse.FloatTensor), isinstance(s, torch.FloatTensor)
+torch.sparse.FloatTensor
+torch.sparse.FloatTensor.dtype
+D.is_sparse_csr, D.is_sparse, D.layout
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("program", LEGACY)
+def test_old_names(program):
+    same(program)
+
 
 @pytest.mark.parametrize("program", MADE)
 def test_made(program):

@@ -30,6 +30,8 @@ torch.sparse.mm(sg, cg.t()) | sg cg
 torch.mm(sg, s.t()) | sg
 torch.sparse.mm(Dg, s.t()) | Dg
 Dg @ s.t() | Dg
+torch.sparse.sampled_addmm(rg, torch.arange(8.).reshape(2, 4), torch.ones(4, 3), beta=.5, alpha=2.) | rg
+torch.sparse.sampled_addmm(r, b, Dg, alpha=2.) | b Dg
 sg.to_dense() | sg
 cg.to_dense() | cg
 cg.to_dense(masked_grad=False) | cg

@@ -1,6 +1,7 @@
 """`__torch_function__` of subclasses of Tensor: programs that run under both modules and must see the same calls, with
 the same arguments, and end the same way."""
 import copy
+import io
 import pickle
 
 import pytest
@@ -243,19 +244,59 @@ def test_parameters_of_subclasses():
     both_agree(program)
 
 
-class Kept:
-    """For pickling: a class of each module that a program can find by its name."""
+def named(cls):
+    """A class that is found by its name, so that it can be pickled."""
+    cls.__qualname__, cls.__module__ = cls.__name__, __name__
+    globals()[cls.__name__] = cls
+    return cls
 
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_pickled_subclasses(protocol):
     def program(lib):
+        @named
         class Picked(lib.Tensor):
             pass
-        Picked.__qualname__, Picked.__module__ = "Kept.picked", __name__
-        Kept.picked = Picked
         x = Picked([1., 2.])
         x.note = "kept"
         twin = pickle.loads(pickle.dumps(x, protocol))
         return shown(twin), twin.note
+    both_agree(program)
+
+
+def test_saved_subclasses():
+    def program(lib):
+        @named
+        class Saved(lib.Tensor):
+            pass
+        x = Saved([1., 2.])
+        x.note = [1]
+        found = []
+        for saved in (x, {"p": lib.nn.Parameter(Saved([1.])), "y": x.clone().requires_grad_()}):
+            file = io.BytesIO()
+            lib.save(saved, file)
+            file.seek(0)
+            found.append(ended(lambda: lib.load(file))[0])
+            file.seek(0)
+            loaded = lib.load(file, weights_only=False)
+            file.seek(0)
+            with lib.serialization.safe_globals([Saved]):
+                found += [shown(x) for x in (loaded, lib.load(file))]
+            tensors = loaded.values() if isinstance(loaded, dict) else [loaded]
+            found += [(shown(x), vars(x).get("note"), isinstance(x, lib.nn.Parameter), x.is_leaf) for x in tensors]
+        return found
+    both_agree(program)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"])
+def test_recurrent_layers_are_seen(name):
+    def program(lib):
+        Log, log = logging(lib)
+        layer = getattr(lib.nn, name)(2, 3)
+        with lib.no_grad():
+            for p in layer.parameters():
+                p.fill_(0.5)
+        x = lib.ones(*(4, 1, 2)[1 if name.endswith("Cell") else 0:]).as_subclass(Log)
+        result = layer(x)
+        return shown(result), [entry for entry in log if "Tensor" not in entry[0]]
     both_agree(program)

@@ -19,6 +19,8 @@ NUMBERS = set("""dim dim0 dim1 axis0 axis1 dimension n p chunks size sizes shape
     exponent indices_or_sections""".split())
 #: Cases that differ, each with the reason.
 DIFFERENT = {
+    "torch.functional.chain_matmul": "torch leaves its argument `out` out of the call that it hands on",
+    "torch.functional.unravel_index": "torch hands its second argument on by keyword",
     "torch.nn.functional.l1_loss": "torch leaves its argument `weight` out of the call that it hands on",
     "torch.nonzero_static": "a keyword is missing, which is refused before or after",
     "torch.Tensor.nonzero_static": "a keyword is missing, which is refused before or after",
@@ -31,7 +33,7 @@ DIFFERENT = {
     "torch.Tensor.lu": "an argument more here, of the function that it shares its definition with",
 }
 #: How torch begins to say that an argument is of the wrong kind, which it looks at first and tinytorch last.
-WRONG = "must be ", "invalid combination", "positional arguments", "unknown parameter type"
+WRONG = "must be ", "invalid combination", "positional argument", "unknown parameter type"
 
 
 @functools.cache

@@ -11,6 +11,7 @@ import pytest
 import tinytorch as torch
 from tinytorch.autograd import overridable
 from tinytorch.autograd.public import TABLE
+from tinytorch.utils._python_dispatch import TorchDispatchMode
 
 
 class Duck:
@@ -93,7 +94,7 @@ def arguments(function):
     return args if ducks else None
 
 
-@pytest.mark.filterwarnings("ignore:Default grid_sample", "ignore:`nn.functional.upsample")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_first_call_of_every_function_is_seen():
     overridable.install()
     plain = [function for function in TABLE if function in overridable._MADE and function.__name__ not in WITHOUT]
@@ -169,6 +170,8 @@ def test_wrapping_by_dispatch_is_refused():
             return func(*args)
     with pytest.raises(NotImplementedError, match="__torch_dispatch__"):
         torch.Tensor._make_wrapper_subclass(Wrapper, (2,))
+    with pytest.raises(NotImplementedError, match="TorchFunctionMode"), TorchDispatchMode():
+        pass
 
 
 def test_second_derivatives_are_taken_of_tensors_as_they_are():

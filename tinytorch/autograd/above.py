@@ -6,5 +6,10 @@ sparse, sparse_primitive       sparse/install.py: (name, arguments, keywords) of
 sparse_array                   what a sparse tensor has for an ndarray: SparseArray
 custom                         func/custom.py: a Function under torch.func's transforms
 module                         nn/modules/module.py: the class Module
+vmap                           func/inside.py: vmap, and what new and random tensors are under it
 """
-stack = relaid = without_part = sparse = sparse_primitive = sparse_array = custom = module = None
+stack = relaid = without_part = sparse = sparse_primitive = custom = module = vmap = None
+
+
+class sparse_array:
+    """Of which there are none before that package is loaded."""

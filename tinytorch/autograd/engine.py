@@ -38,11 +38,12 @@ class GraphTask:
 
 def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor], retain_graph: bool,
                  create_graph: bool, inputs: Sequence[Tensor | GradientEdge] | None = None,
-                 accumulate: bool = True) -> list[Tensor | None] | None:
+                 accumulate: bool = True, beyond: bool = True) -> list[Tensor | None] | None:
     """Propagate `grads` (Tensors) from `roots` (Tensors or GradientEdges).
 
     With `inputs`, only what lies between is computed. `accumulate` adds into `.grad` of the leaves
-    (of `inputs`, if given); otherwise the gradients of `inputs` are returned, None where unreached.
+    (of `inputs`, if given); otherwise the gradients of `inputs` are returned, None where unreached. Without `beyond`
+    they are ends: one gets nothing through another.
     """
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
         with DisableTorchFunctionSubclass():
@@ -50,12 +51,12 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     before = mode.grad, mode.graph_task
     mode.grad, mode.graph_task = create_graph and mode.recorder, GraphTask(roots, inputs, retain_graph)
     try:
-        return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate)
+        return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
     finally:
         mode.grad, mode.graph_task = before
 
 
-def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
+def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     pending = {}                               # Node or leaf Tensor -> gradient so far
     owned = set()                              # those whose gradient is a fresh sum, free to add into
     heap = []
@@ -64,7 +65,9 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
     step = watched(_step) if mode.anomaly else _step
     edges = [edge_of(root) for root in roots]
     grads = [g if create_graph else g.array for g in grads]
-    careful = create_graph or mode.anomaly or any([is_widened(g) for g in grads])
+    # Records and batches cannot be added in place.
+    careful = create_graph or mode.anomaly or mode.vmap_levels or any([
+        type(g) is not np.ndarray or is_widened(g) for g in grads])
     while True:
         for edge, d in zip(edges, grads):      # add each gradient to what has arrived where it goes
             if d is None or edge is None:
@@ -96,7 +99,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate):
             edges = [edge if edge in useful else None for edge in edges]
             if node in targets:
                 targets[node] = g
-                if not any([edge is not None for edge in edges]):
+                if not (beyond and any([edge is not None for edge in edges])):
                     grads = ()                 # nothing beyond it is wanted: it is not run
                     continue
         if op is SELECT:
@@ -238,7 +241,7 @@ def _run_tensor_hooks(extras, g):
     for reference in extras.kept:
         tensor = reference()
         if tensor is not None:
-            mine = g.clone() if isinstance(g, Tensor) else wrap(np.array(g))
+            mine = as_tensor(g).clone()
             with accumulation.lock:
                 tensor._grad = mine if tensor._grad is None else tensor._grad + mine
     return g

@@ -85,8 +85,8 @@ class Function:
     jvp(ctx, *tangents)         a tangent, or None, for each output, from those of the arguments (forward mode)
 
     All are static methods. What backward does is recorded under `create_graph`. torch.func takes a Function with a
-    setup_context only, and torch.func.vmap one that has `generate_vmap_rule = True` (forward runs sample by sample) or
-    vmap(info, in_dims, *args)  (output, out_dims) for arguments with batch dimensions; samples come as batches of one
+    setup_context only, and torch.func.vmap one that has `generate_vmap_rule = True` (forward is run as it is) or
+    vmap(info, in_dims, *args)  (output, out_dims) for arguments with batch dimensions
 
     >>> import tinytorch as torch
     >>> class Exp(torch.autograd.Function):

@@ -14,7 +14,7 @@ from ..tensor import Tensor, wrap
 from ..types import _TensorOrTensors
 from . import above
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
-from .tensor_methods import grad
+from .tensor_methods import grad, rows_of_grad
 from .transform_levels import Level, handle, pusher, stand_in
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -124,9 +124,8 @@ def jacobian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = Fals
              vectorize: bool = False, strategy: str = "reverse-mode") -> Tensor | Sequence:
     """The Jacobian of `func`, of shape output.shape + input.shape; in tuples by output and input if there are several.
 
-    `vectorize` (all rows at once in PyTorch) makes no difference to the result. `strategy`
-    "forward-mode" runs func once and one pass for each element of the inputs; it needs `vectorize`, and
-    allows neither `create_graph` (NotImplementedError) nor `strict` (RuntimeError).
+    `vectorize` computes all rows at once. `strategy` "forward-mode" runs func once and one pass for all elements of an
+    input; it needs `vectorize`, and allows neither `create_graph` (NotImplementedError) nor `strict` (RuntimeError).
 
     >>> import tinytorch as torch
     >>> torch.autograd.functional.jacobian(torch.square, torch.tensor([1., 3.]))
@@ -156,7 +155,8 @@ def jacobian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = Fals
         if vectorize and strict:
             raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
                                "supported together. Please either set `strict=False` or `vectorize=False`.")
-        rows = [_finished(_rows(i, y, inputs, create_graph, strict), create_graph, many_in)
+        rows = [_finished(_rows_at_once(y, inputs, create_graph) if vectorize and y.requires_grad and y.numel() else
+                          _rows(i, y, inputs, create_graph, strict), create_graph, many_in)
                 for i, y in enumerate(outputs)]
     return tuple(rows) if many_out else rows[0]
 
@@ -176,6 +176,19 @@ def _rows(i, output, inputs, create_graph, strict):
     return tuple(_block(column, 0, output.shape + x.shape, x) for column, x in zip(columns, inputs))
 
 
+def _rows_at_once(output, inputs, create_graph):
+    """The same for all elements of the output at once."""
+    found = rows_of_grad((output,), inputs, (_directions(output),), True, create_graph, True)
+    shapes = [output.shape + x.shape for x in inputs]
+    return tuple([wrap(np.zeros(shape, x.array.dtype)) if g is None else g.reshape(shape)
+                  for g, x, shape in zip(found, inputs, shapes)])
+
+
+def _directions(x):
+    """For each element of `x` a row like it with a single one there."""
+    return wrap(np.eye(x.array.size, dtype=x.array.dtype).reshape(-1, *x.array.shape))
+
+
 def _forward_jacobian(func, inputs, strict, vectorize):
     if strict:
         raise RuntimeError('torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
@@ -191,11 +204,16 @@ def _forward_jacobian(func, inputs, strict, vectorize):
     push = pusher(outputs, handles)
     blocks = [[] for _ in outputs]
     for k, x in enumerate(inputs):
-        columns = [push([direction if i == k else _zeros(other) for i, other in enumerate(inputs)])
-                   for direction in _basis(x)]
-        for i, y in enumerate(outputs):
-            column = [_zeros(y) if c[i] is None else c[i] for c in columns]
-            blocks[i].append(_block(column, -1, y.shape + x.shape, y))
+        if not x.array.size:
+            for i, y in enumerate(outputs):
+                blocks[i].append(_block([], -1, y.shape + x.shape, y))
+            continue
+
+        def column(direction, k=k):
+            found = push([direction if i == k else _zeros(other) for i, other in enumerate(inputs)])
+            return tuple([_zeros(y) if t is None else t for y, t in zip(outputs, found)])
+        for i, (y, found) in enumerate(zip(outputs, above.vmap.over(column, [_directions(x)]))):
+            blocks[i].append(found.movedim(0, -1).reshape(y.shape + x.shape))
     if not many_in:
         blocks = tuple([row for row, in blocks])
     return blocks if many_out else blocks[0]   # lists for several inputs, as in torch

@@ -58,7 +58,7 @@ class _Mode(threading.local):
     fwd_grad_enabled = True        # whether it has tangents
     enforce_grad_layout = True     # whether .grad has the strides of its leaf even if that takes a copy
     grad_levels = 0                # how many transforms of torch.func are at work that differentiate
-    vmap_levels = ()               # of each vmap at work: its randomness, and what `grad_levels` was when it began
+    vmap_levels = ()               # the vmaps at work, the outermost first (func/vmap_levels.py)
     computing_jvp = False          # whether backward runs for a tangent (transform_levels.py)
 
     @property

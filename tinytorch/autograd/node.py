@@ -68,6 +68,8 @@ class Op:
     original = None            # the op that this one is under another name
     _widened = None
 
+    through = staticmethod(lambda forward: forward)    # vmap puts itself in front of forward functions made later
+
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
@@ -122,7 +124,7 @@ class Op:
                 result = forward(*dt.widened(args))
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
-            op.forward, op.computes_in = self.in_bfloat16 or compute, dt.DIFFERENTIABLE
+            op.forward, op.computes_in = self.through(self.in_bfloat16 or compute), dt.DIFFERENTIABLE
         return self._widened
 
     def of_records(self, record: np.dtype) -> Op:
@@ -133,7 +135,7 @@ class Op:
         def by_steps(g, saved, edges):
             return run(g, saved, edges) if isinstance(g, Tensor) else run_by_steps(run, g, saved, edges)
         op = copy.copy(self)
-        op.forward = self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record))
+        op.forward = self.through(self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record)))
         op.computes_in = dt.DIFFERENTIABLE
         op.run, op.converts, op.stored = by_steps, True, (record,)
         return op

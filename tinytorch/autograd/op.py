@@ -28,6 +28,7 @@ cost what an op costs.
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -41,13 +42,12 @@ from ..types import Number
 from .grad_mode import mode, usual
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
-from .overridable import met, overridable
+from .overridable import met, not_an_operand, overridable
 from .promotion import (
     CONVERTED,
     FLOATS,
     FOUND,
     NUMBERS,
-    not_an_operand,
     of_numbers,
     on_arrays,
     to_default,
@@ -59,6 +59,9 @@ from .promotion import (
 )
 from .public import Public, enter
 from .views import refresh, track_view
+
+#: All that the wrappers made: each holds the op's forward in its cell `forward`, where vmap puts itself in between.
+CALLS = weakref.WeakSet()
 
 #: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
@@ -153,6 +156,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
         call.__signature__ = _SIGNATURES[make]
         call.__annotations__ = _ANNOTATIONS[make]
     call.op, call.make, call.widened, call.stored = o, (make, flags), None, {}
+    CALLS.add(call)
     return call
 
 

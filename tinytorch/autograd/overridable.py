@@ -22,8 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import not_a_tensor
 from ..tensor import Size, Tensor, blank
 from .torch_function import (
+    PLAIN,
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     arguments,
@@ -52,6 +54,12 @@ class Overridable:
         self.__name__, self.label, self.in_python = name, f"{space}.{name}", in_python
 
     def __call__(self, *args, **kwargs):
+        for x in args:
+            if type(x) not in PLAIN:
+                break
+        else:
+            if not (kwargs or state.modes):
+                return self.__wrapped__(*args)
         found = seen(args, kwargs)
         if found is None:
             return self.__wrapped__(*args, **kwargs)
@@ -131,6 +139,8 @@ class _Operator(_Method):
         self.name = name
 
     def __call__(self, *args):
+        if type(args[0]) is Tensor and type(args[-1]) in PLAIN and not state.modes:
+            return self.__wrapped__(*args)
         found = seen(args[:1] if self.name == "__eq__" else args, {})      # which looks at its tensor alone
         if found is None or not (self.in_python or self.name == "__eq__" or overrides(args[-1])
                                  or isinstance(args[-1], (Tensor, *NUMBERS))):
@@ -240,21 +250,24 @@ Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
 
 # ------------------------------------------------------------------ installation
-#: Where public functions are found: torch's name of the room, and what its names begin with in C++.
-_SPACES = {"": ("torch", ""), "nn.functional": ("torch.nn", ""), "nn.init": ("torch.nn.init", ""),
-           "autograd": ("torch.autograd", ""), "linalg": ("torch.linalg", "linalg_"), "fft": ("torch.fft", "fft_"),
-           "special": ("torch.special", "special_")}
+#: Where public functions are found, and what torch's messages call the place: of functions in C++, and what their names
+#: begin with, and of those in Python.
+_SPACES = {"": ("torch", "", "torch.functional"), "functional": ("torch", "", "torch.functional"),
+           "nn.functional": ("torch.nn", "", "torch.nn.functional"), "nn.init": ("", "", "torch.nn.init"),
+           "autograd": ("", "", "torch.autograd"), "linalg": ("torch.linalg", "linalg_", ""),
+           "fft": ("torch.fft", "fft_", ""), "special": ("torch.special", "special_", "")}
 #: Functions that torch has in Python: of `torch`, and of torch.nn.functional those that it does not have so.
 _FUNCTIONAL = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul
-    einsum istft lobpcg lu meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive
+    einsum lobpcg lu meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive
     unravel_index""".split())
 _NOT_PYTHON = set("""avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc
     conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_
     linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_
     rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
 #: Functions that nobody sees, and those that modes alone see; public ones that the table does not hold.
-_UNSEEN = {"": {"broadcast_shapes", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range"},
-           "nn.functional": {"sigmoid", "tanh"}}
+_UNSEEN = {"": {"broadcast_shapes", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
+                "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"},
+           "functional": {"broadcast_shapes"}, "nn.functional": {"sigmoid", "tanh"}}
 _OF_NO_TENSOR = {"tensor", "as_tensor"}
 _MORE = {"": {"can_cast", "is_inference", "promote_types", "result_type"}, "autograd": {"backward", "grad"},
          "nn.init": {"uniform_", "normal_", "constant_", "kaiming_uniform_"}}
@@ -306,19 +319,23 @@ def enter(package: str) -> None:
 
 
 def _make(space, module):
-    home, prefix = _SPACES[space]
+    home, prefix, python_home = _SPACES[space]
     for key, function in list(vars(module).items()):
         if type(function) is not FunctionType or key[0] == "_" or not _is_public(space, key, function):
             continue
-        made = _MADE.setdefault(function, {})
-        in_python = key in _FUNCTIONAL if not space else space == "nn.functional" and key not in _NOT_PYTHON or (
-            space in ("nn.init", "autograd"))
-        if space == "nn.functional" and not in_python and ("", key) in made:
+        made, in_python = _MADE.setdefault(function, {}), _is_in_python(space, key)
+        if ("", key) in made and (space == "functional" or space == "nn.functional" and not in_python):
             made[space, key] = made["", key]   # torch has one, too
-            continue
-        where = {"": "torch.functional", "nn.functional": "torch.nn.functional"}.get(space) if in_python else None
-        kind = _OfNoTensor if key in _OF_NO_TENSOR else Overridable
-        made[space, key] = kind(function, key if in_python else prefix + key, where or home, in_python)
+        elif in_python:
+            made[space, key] = Overridable(function, key, python_home, True)
+        else:
+            made[space, key] = (_OfNoTensor if key in _OF_NO_TENSOR else Overridable)(function, prefix + key, home)
+
+
+def _is_in_python(space, key):
+    if space == "nn.functional":
+        return key not in _NOT_PYTHON
+    return key in _FUNCTIONAL if space in ("", "functional") else space in ("nn.init", "autograd")
 
 
 def _is_public(space, key, function):
@@ -332,7 +349,7 @@ def spaces() -> list[tuple[str, Any]]:
     """Where overridable functions are, by torch's names."""
     install()
     found = [(f"torch.{space}".rstrip("."), sys.modules[f"{_PACKAGE}.{space}".rstrip(".")]) for space in _SPACES]
-    return [*found[:3], ("torch.Tensor", Tensor), *found[3:]]
+    return [*found[:4], ("torch.Tensor", Tensor), *found[4:]]
 
 
 def _is_below(name, *rooms):
@@ -344,8 +361,9 @@ def _enter(names):
     made of."""
     for name in names:
         module = sys.modules.get(name)
-        if not isinstance(module, ModuleType) or name != f"{_PACKAGE}.autograd" and _is_below(
-                name, "ops", "autograd", "kernels"):
+        inner = name not in (f"{_PACKAGE}.autograd", f"{_PACKAGE}.sparse") and _is_below(
+            name, "ops", "autograd", "kernels", "sparse")
+        if inner or not isinstance(module, ModuleType):
             continue
         names = vars(module)
         space = name.removeprefix(_PACKAGE).removeprefix(".") if name.startswith(_PACKAGE) else None
@@ -366,7 +384,8 @@ _IN_PYTHON = set("""__array__ __array_wrap__ __contains__ __deepcopy__ __dir__ _
     register_post_accumulate_grad_hook resize resize_as share_memory_ split stft storage
     storage_type unflatten unique unique_consecutive""".split())
 #: Attributes below the public names that torch's tensors have too.
-_PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulate_grad_hooks", "_conj", "_neg_view"}
+_PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulate_grad_hooks", "_conj", "_neg_view",
+            "_dimI", "_dimV", "_indices", "_nnz", "_values"}
 
 
 def _install_methods():
@@ -424,7 +443,16 @@ def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] |
     while frame.f_code is not function.__code__:
         frame = frame.f_back
     caller = frame.f_back.f_globals["__name__"]
-    return not _is_below(caller, "ops", "autograd", "nn.functional", "special", "linalg", "fft")
+    return not _is_below(caller, "ops", "autograd", "nn.functional", "special", "linalg", "fft", "sparse")
+
+
+def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
+    """What an operand that is no tensor makes of a public op if it overrides it; TypeError for the one at `position`
+    if none does."""
+    function = next((f for f in PUBLIC if getattr(f, "op", None) is o), None)
+    if function is not None and met(function, operands):
+        return overridable(function)(*operands)
+    raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
 
 
 def plain(function: Callable) -> Callable:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..errors import C_NAMES, SparseOperandError, kind_of, not_a_tensor, not_implemented, sizes_do_not_match, type_name
+from ..errors import C_NAMES, SparseOperandError, kind_of, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
 from ..lazy import is_lazy
 from ..tensor import Tensor, wrap
@@ -20,7 +20,7 @@ from ..types import Number
 from . import above
 from .grad_mode import mode, usual
 from .node import Op
-from .overridable import NUMBERS, PUBLIC, met, overridable
+from .overridable import NUMBERS, not_an_operand
 from .places import note_place
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
@@ -118,15 +118,6 @@ _HALVES = (dt.float16, dt.bfloat16)
 def _is_wide_scalar(other, d):
     """Whether it is a single number that is not in the half precision `d` itself."""
     return not isinstance(other, Tensor) or other.array.size == 1 and dt.of(other.array) is not d
-
-
-def not_an_operand(o: Op, position: int, *operands: Any) -> Any:
-    """What an operand that is no tensor makes of a public op if it overrides it; TypeError for the one at `position`
-    if none does."""
-    function = next((f for f in PUBLIC if getattr(f, "op", None) is o), None)
-    if function is not None and met(function, operands):
-        return overridable(function)(*operands)
-    raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
 
 
 def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:

@@ -6,13 +6,13 @@
 
 The annotations say what the arguments may be, in the words of torch's schemas: a call with anything else is torch's
 TypeError before the function runs. NumPy's names of arguments (`axis`, `keepdims`, `x`) are taken for torch's. From the
-same table, TABLE, come the Tensor methods and their in-place forms, the stubs and the page of functions. Arguments of
-classes that are not known at once go through `Public.check`: there, for composites too, `__torch_function__` of
-foreign objects can step in, and in `_checked` what watches or captures whole functions.
+same table, TABLE, come the Tensor methods and their in-place forms, the stubs and the page of functions. Arguments
+that do not fit may override the function (`overridable.py`): that is looked at before their TypeError is raised.
 
-Two kinds of functions are entered in the table and not wrapped. `hot` ones are called so often that a wrapper would be
-felt, and check by hand (`refuse`); operations made by `unary` and `binary` (op.py) are hot. `python` ones are written
-in Python in torch, where nothing is checked at the door either.
+Two kinds of functions are entered in the table and not checked at the door. `hot` ones are called so often that a
+wrapper would be felt, and check by hand (`refuse`, `overridden`); operations made by `unary` and `binary` (op.py) are
+hot. `python` ones are written in Python in torch, where nothing is checked at the door either: their errors are looked
+at (`_guarded`), by hand if they are hot too.
 """
 from __future__ import annotations
 
@@ -114,6 +114,10 @@ def _read(annotation):
 
 
 # ------------------------------------------------------------------ the table
+def _is_sparse(x):
+    return isinstance(x, Tensor) and x.array.__class__ is above.sparse_array
+
+
 class _SparseKeyword(Exception):
     """An argument by keyword is sparse, of a function of dense tensors."""
 
@@ -132,11 +136,12 @@ class Public:
     checks    who looks at the arguments: "door", "own" (hot) or "Python"
     older     orders of its arguments that are deprecated, each a string of names: "beta input mat1 mat2"
     methods   the names under which it is a Tensor method, in-place forms among them
+    checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "older", "any_layout", "_kinds")
+                 "checked", "older", "any_layout", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
@@ -167,10 +172,10 @@ class Public:
         return classes
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
-        """Whether an argument, or a tensor in one that is a tuple or list, is sparse and the function is one of dense
+        """Whether an argument, or an item of one that is a tuple or list, is sparse and the function is one of dense
         tensors."""
-        return not self.any_layout and any([x.array.__class__ is above.sparse_array if isinstance(x, Tensor) else
-                                            x.__class__ in (tuple, list) and self.takes_sparse(x) for x in args])
+        return not self.any_layout and any([_is_sparse(x) or x.__class__ in (tuple, list) and any(map(_is_sparse, x))
+                                            for x in args])
 
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
         """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
@@ -232,6 +237,10 @@ class Public:
                 raise not_a_tensor(self.name, name, position, value)
             where = "" if position is None else f" (position {position})"
             given = f"not {kind_of(value)}"
+            if word == "tuple of Tensors" and isinstance(value, (tuple, list)):
+                i = next(i for i, item in enumerate(value) if not isinstance(item, Tensor))
+                raise TypeError(f"expected Tensor as element {i} in argument {(position or 1) - 1}, but got "
+                                f"{type(value[i]).__name__}")
             if word == "tuple of ints" and isinstance(value, (tuple, list)) and value:
                 given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
@@ -309,6 +318,7 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
+            record.checked = (call, for_tensor)
         make = inplace
         if inplace and record.older:           # whose warning names the method
             make = lambda _: (in_place if inplace is True else inplace)(_checked(record, function, "_"))
@@ -377,7 +387,7 @@ def _guarded(function):
     def call(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except (AttributeError, TypeError):
+        except (AttributeError, RuntimeError, TypeError, ValueError):
             if met(call, args, kwargs):
                 return overridable(call)(*args, **kwargs)
             raise

@@ -345,11 +345,21 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
     if len(sizes) != 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                          f"{sorted(sizes)} for the mapped dimension")
-    count, rows = sizes.pop(), []
-    for k in range(count):
-        row = [batch if batch is None else batch[k] for batch in batches]
-        rows.append(grad(roots, inputs, row, keep or k < count - 1, create_graph, True, allow_unused))
-    return tuple(g[0] if g[0] is None else above.stack(g) for g in zip(*rows))
+    return rows_of_grad(roots, _tuple(inputs), batches, keep, create_graph, allow_unused)
+
+
+def rows_of_grad(roots, inputs, batches, keep, create_graph, allow_unused):
+    """`grad` for all rows of the gradients given at once: a tuple of tensors, None for what is not reached."""
+    reached = []
+
+    def of_rows(*rows):
+        rows = iter(rows)
+        found = grad(roots, inputs, [batch if batch is None else next(rows) for batch in batches], keep, create_graph,
+                     True, allow_unused)
+        reached.extend([g is not None for g in found])
+        return tuple([g for g in found if g is not None])
+    found = iter(above.vmap.over(of_rows, [batch for batch in batches if batch is not None]))
+    return tuple([next(found) if is_reached else None for is_reached in reached])
 
 
 def _tuple(x, length=None):

@@ -91,13 +91,13 @@ disabled = _disabled_torch_function_impl = _Disabled()
 
 # ------------------------------------------------------------------ who overrides
 #: Classes of arguments that need not be looked at.
-_PLAIN = frozenset((Tensor, type(None), bool, int, float, complex, str, bytes, slice, type(...), np.ndarray, Size,
+PLAIN = frozenset((Tensor, type(None), bool, int, float, complex, str, bytes, slice, type(...), np.ndarray, Size,
                     device, dt.dtype, layout, memory_format, python_types.FunctionType))
 
 
 def overrides(x: Any) -> bool:
     """Whether `x` has a `__torch_function__` of its class to be asked."""
-    if type(x) in _PLAIN or isinstance(x, type):
+    if type(x) in PLAIN or isinstance(x, type):
         return False
     found = getattr(x, "__torch_function__", None)
     return found is not None and found is not disabled
@@ -110,7 +110,7 @@ def overloaded(values: Iterable[Any], in_python: bool = False) -> list:
     """
     found = []
     for x in values:
-        if (in_python and type(x) is Tensor or type(x) not in _PLAIN and overrides(x)) and (
+        if (in_python and type(x) is Tensor or type(x) not in PLAIN and overrides(x)) and (
                 type(x) not in [type(y) for y in found]):
             place = next((i for i, y in enumerate(found) if isinstance(x, type(y))), len(found))
             found.insert(place, x)

@@ -5,7 +5,7 @@
 tensor(1.)
 """
 from ..missing import namespace as _namespace
-from . import custom  # what autograd.Function asks of it
+from . import custom, inside  # what operations and autograd.Function ask of them
 from .batching import vmap
 from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from .modules import functional_call, stack_module_state

@@ -1,18 +1,18 @@
 """vmap: a function of one sample as a function of a batch.
 
-The function runs once per sample and the results are stacked: this saves code, not time. Anything
-the function does works, data-dependent Python included. Random numbers are drawn sample by sample,
-so `randomness="different"` gives other numbers than PyTorch's batched draw; "same" gives its numbers.
+The function runs once, on tensors that show one sample and hold all of them (batched.py); operations compute on the
+whole batch (dispatch.py).
 """
 import contextlib
 import functools
 
-from ..autograd.grad_mode import mode
-from ..ops.creation.factories import empty, zeros
-from ..ops.layout.join import stack
+from ..ops.layout.join import cat
 from ..random import Stream, default_generator, exchange_stream
 from ..tensor import Tensor
 from ..utils._pytree import broadcast_leaves, tree_flatten, tree_map, tree_unflatten
+from .batched import NotBatchable, Refusal, Unreadable
+from .dispatch import install
+from .vmap_levels import VmapLevel, enter, is_batched, leave
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
@@ -23,7 +23,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     out_dims    where the dimension appears in the outputs: an int, or a tree like the outputs; None for an output
                 that is the same for all samples
     randomness  "error" (RuntimeError for random operations), "different" for each sample, or "same"
-    chunk_size  checked, and makes no difference: samples are computed one by one
+    chunk_size  how many samples to compute at once (None: all)
 
     ValueError for dimensions that do not fit. Nests with itself and with the other transforms.
 
@@ -36,18 +36,57 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     def wrapper(*args, **kwargs):
+        _prepare()
         _check_out_dims(func, out_dims)
         leaves, dims, spec = _process(func, in_dims, args)
         size = _batch_size(leaves, dims)
-        results = []
-        with _at_work(randomness), draws(randomness) as renew:
-            for i in range(max(size, 1)):
-                if i:
-                    renew()
-                sample = [_sample(x, dim, i, size) for x, dim in zip(leaves, dims)]
-                results.append(func(*tree_unflatten(sample, spec), **kwargs))
-        return _gathered(func, out_dims, results, size)
+        if chunk_size is None or chunk_size >= size:
+            return _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size)
+        return _in_chunks(func, leaves, dims, spec, kwargs, out_dims, randomness, size, chunk_size)
     return functools.wraps(func)(wrapper) if hasattr(func, "__name__") else wrapper
+
+
+def _prepare():
+    """Load the rules for batches, which few programs need, and have operations go by them."""
+    from . import batch_rules  # noqa: F401
+    install()
+
+
+def _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size):
+    """The outputs for all samples at once."""
+    level = VmapLevel(size, randomness)
+    with level, draws(randomness):
+        samples = [x if dim is None else enter(x, level, dim) for x, dim in zip(leaves, dims)]
+        try:
+            output = func(*tree_unflatten(samples, spec), **kwargs)
+        except (Unreadable, Refusal) as error:
+            raise RuntimeError(str(error)) from None
+        except NotBatchable:
+            raise RuntimeError(_UNBATCHED) from None
+        return _outputs(func, output, out_dims, level)
+
+
+_UNBATCHED = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
+    "called inside the PyTorch framework, please file a bug report instead.")
+
+
+def _in_chunks(func, leaves, dims, spec, kwargs, out_dims, randomness, size, chunk_size):
+    """The outputs of so many samples at a time, joined. "same": every chunk draws the same."""
+    chunks = [x if dim is None else x.split(chunk_size, dim) for x, dim in zip(leaves, dims)]
+    state, results = default_generator.get_state(), []
+    for k in range(-(-size // chunk_size)):
+        if randomness == "same":
+            default_generator.set_state(state)
+        part = [x if dim is None else x[k] for x, dim in zip(chunks, dims)]
+        count = min(chunk_size, size - k * chunk_size)
+        results.append(_mapped(func, part, dims, spec, kwargs, out_dims, randomness, count))
+    columns, specs = zip(*map(tree_flatten, results))
+    dims = _dims_of(func, results[0], specs[0], out_dims)
+    return tree_unflatten([column[0] if dim is None else cat(column, dim) for column, dim in zip(zip(*columns), dims)],
+                          specs[0])
 
 
 def check_randomness(randomness):
@@ -57,29 +96,16 @@ def check_randomness(randomness):
 
 
 @contextlib.contextmanager
-def _at_work(randomness):
-    """One more vmap is at work."""
-    before, mode.vmap_levels = mode.vmap_levels, (*mode.vmap_levels, (randomness, mode.grad_levels))
+def draws(randomness):
+    """What random operations do inside."""
+    if randomness != "error":
+        yield
+        return
+    before = exchange_stream(_Refusing(default_generator.stream))
     try:
         yield
     finally:
-        mode.vmap_levels = before
-
-
-@contextlib.contextmanager
-def draws(randomness):
-    """What random operations do inside; yields a function to call before each sample after the first."""
-    if randomness == "different":
-        yield lambda: None
-    elif randomness == "same":
-        state = default_generator.get_state()
-        yield lambda: default_generator.set_state(state)
-    else:
-        before = exchange_stream(_Refusing(default_generator.stream))
-        try:
-            yield lambda: None
-        finally:
-            exchange_stream(before)
+        exchange_stream(before)
 
 
 class _Refusing(Stream):
@@ -141,13 +167,6 @@ def _batch_size(leaves, dims):
     return sizes[0]
 
 
-def _sample(x, dim, i, size):
-    """Sample `i` of an argument; for an empty batch zeros, to learn the shapes of the outputs."""
-    if dim is None:
-        return x
-    return x.select(dim, i) if size else zeros(x.shape[:dim] + x.shape[dim + 1:], dtype=x.dtype)
-
-
 def _check_out_dims(func, out_dims):
     def check(dim):
         if dim is not None and not isinstance(dim, int):
@@ -157,33 +176,38 @@ def _check_out_dims(func, out_dims):
     tree_map(check, out_dims)
 
 
-def _gathered(func, out_dims, results, size):
-    """The outputs of all samples, stacked leaf by leaf."""
-    name = _name(func)
-    columns, specs = zip(*map(tree_flatten, results))
-    spec = specs[0]
-    if isinstance(out_dims, tuple) and len(out_dims) == 1 and isinstance(results[0], Tensor):
-        dims = list(out_dims)
-    else:
-        dims = broadcast_leaves(out_dims, spec)
+def _dims_of(func, output, spec, out_dims):
+    """Where the samples go in each leaf of the output."""
+    if isinstance(out_dims, tuple) and len(out_dims) == 1 and isinstance(output, Tensor):
+        return list(out_dims)
+    dims = broadcast_leaves(out_dims, spec)
     if dims is None:
-        raise ValueError(f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the "
-                         f"structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has "
-                         f"structure {spec}.")
-    return tree_unflatten([_stacked(name, column, dim, size) for column, dim in zip(zip(*columns), dims)], spec)
+        raise ValueError(f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with "
+                         f"the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs "
+                         f"has structure {spec}.")
+    return dims
 
 
-def _stacked(name, outputs, dim, size):
-    first = outputs[0]
-    if dim is None:
-        if isinstance(first, Tensor) and any(y is not first and not first.equal(y) for y in outputs):
-            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
-        return first
-    if not isinstance(first, Tensor):
-        raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(first)}. "
-                         "Did you mean to set out_dims= to None for output?")
-    if not size:
-        shape = list(first.shape)
-        shape.insert(dim % (first.dim() + 1), 0)
-        return empty(shape, dtype=first.dtype)
-    return stack(outputs, dim)
+def _outputs(func, output, out_dims, level):
+    """The outputs of all samples."""
+    name = _name(func)
+    leaves, spec = tree_flatten(output)
+    dims = _dims_of(func, output, spec, out_dims)
+    places = []
+    for i, (y, dim) in enumerate(zip(leaves, dims)):
+        if dim is None:
+            if isinstance(y, Tensor) and is_batched(y, level):
+                raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+            continue
+        if not isinstance(y, Tensor):
+            raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. "
+                             "Did you mean to set out_dims= to None for output?")
+        extent = y.dim() + 1
+        if not -extent <= dim < extent:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got "
+                             f"{dim})")
+        places.append((i, dim % extent))
+    found = leave([leaves[i] for i, _ in places], [dim for _, dim in places], level)
+    for (i, _), y in zip(places, found):
+        leaves[i] = y
+    return tree_unflatten(leaves, spec)

@@ -6,7 +6,8 @@ from ..autograd import above
 from ..autograd.function import Function
 from ..autograd.grad_mode import mode
 from ..tensor import Tensor
-from ..utils._pytree import broadcast_leaves, tree_flatten, tree_map, tree_unflatten
+from ..utils._pytree import broadcast_leaves, tree_flatten, tree_unflatten
+from .vmap_levels import enter, is_batched, leave
 
 _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
@@ -40,21 +41,25 @@ def has_own_vmap(cls, args):
 
 def is_outside_of_transforms():
     """Whether no other transform has begun within the innermost vmap."""
-    return mode.vmap_levels[-1][1] == mode.grad_levels
+    return mode.vmap_levels[-1].grad_levels == mode.grad_levels
 
 
 def through_vmap(cls, *args):
-    """The output for the sample at hand, as `cls.vmap` computes it: samples go one by one, so it gets batches of one,
-    each tensor with a dimension of size 1 in front. RuntimeError if it does not return outputs and their dimensions.
+    """The output as `cls.vmap` computes it, which gets all samples. RuntimeError if it does not return outputs and
+    their dimensions.
 
     What it does is no longer under this vmap."""
-    *outer, (randomness, _) = before = mode.vmap_levels
+    *outer, level = before = mode.vmap_levels
+    leaves, spec = tree_flatten(args)
+    batched = [isinstance(x, Tensor) and is_batched(x, level) for x in leaves]
     mode.vmap_levels = tuple(outer)
     try:
-        batched = tree_map(lambda x: x.unsqueeze(0) if isinstance(x, Tensor) else x, args)
-        in_dims = tree_map(lambda x: 0 if isinstance(x, Tensor) else None, args)
-        result = cls.vmap(VmapInfo(1, randomness), in_dims, *batched)
-        return _sample(*_checked(result))
+        if not any(batched):
+            return cls.apply(*args)
+        physical = [leave([x], [0], level)[0] if is_one else x for x, is_one in zip(leaves, batched)]
+        in_dims = tree_unflatten([0 if is_one else None for is_one in batched], spec)
+        return _samples(level, *_checked(cls.vmap(VmapInfo(level.size, level.randomness), in_dims,
+                                                  *tree_unflatten(physical, spec))))
     finally:
         mode.vmap_levels = before
 
@@ -67,8 +72,8 @@ def _checked(result):
     return result
 
 
-def _sample(output, out_dims):
-    """The outputs of the batch of one without the dimension of the batch."""
+def _samples(level, output, out_dims):
+    """The outputs as samples show them."""
     leaves, spec = tree_flatten(output)
     dims = broadcast_leaves(out_dims, spec)
     if dims is None:
@@ -76,7 +81,7 @@ def _sample(output, out_dims):
                            f"tuple. Expected out_dims={out_dims} to be compatible with the structure of `output`. "
                            f"out_dims has structure {tree_flatten(out_dims)[1]} but output has structure {spec}. "
                            f"{_SEE}")
-    return tree_unflatten([x.select(dim, 0) if isinstance(x, Tensor) and dim is not None else x
+    return tree_unflatten([enter(x, level, dim % x.dim()) if isinstance(x, Tensor) and dim is not None else x
                            for x, dim in zip(leaves, dims)], spec)
 
 

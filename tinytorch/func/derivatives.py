@@ -9,10 +9,9 @@ import functools
 from ..autograd.tensor_methods import output_grads
 from ..autograd.transform_levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
 from ..ops.creation.factories import zeros, zeros_like
-from ..ops.layout.join import stack
 from ..tensor import Tensor
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
-from .batching import check_randomness, draws
+from .batching import check_randomness, draws, vmap
 
 
 # ------------------------------------------------------------------ reverse mode
@@ -112,7 +111,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     output. For an output of shape A and an argument of shape B it has shape A + B; trees and tuples of
     arguments give trees within the tree of the output.
 
-    `chunk_size` (how many rows to compute at once in PyTorch) is checked and makes no difference.
+    All rows are computed at once, or `chunk_size` at a time.
     RuntimeError for complex arguments or outputs.
 
     >>> import tinytorch as torch
@@ -130,16 +129,15 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         outputs, spec = tree_flatten(output)
         _refuse_complex("jacrev", output, "outputs")
         inputs, input_spec = tree_flatten(_chosen(args, argnums))
-        rows = []
-        for k, y in enumerate(outputs):
-            found = []
-            for direction in _basis(y):
-                cotangents = [zeros_like(other) for other in outputs]
-                cotangents[k] = direction
-                found.append(tree_leaves(vjp_fn(tree_unflatten(cotangents, spec))))
-            blocks = [stack(column).reshape(y.shape + x.shape) if found else zeros(y.shape + x.shape, dtype=x.dtype)
-                      for column, x in zip(zip(*found) if found else inputs, inputs)]
-            rows.append(_as_given(tree_unflatten(blocks, input_spec), argnums))
+        count = [y.numel() for y in outputs]
+        if sum(count):
+            found = vmap(lambda *rows: tuple(tree_leaves(vjp_fn(tree_unflatten(rows, spec)))),
+                         chunk_size=chunk_size)(*_basis(outputs, count))
+            found = zip(*[x.split(count) for x in found])
+        else:
+            found = [[zeros((0, *x.shape), dtype=x.dtype) for x in inputs] for _ in outputs]
+        rows = [_as_given(tree_unflatten([block.reshape(y.shape + x.shape) for block, x in zip(blocks, inputs)],
+                                         input_spec), argnums) for blocks, y in zip(found, outputs)]
         jacobian = tree_unflatten(rows, spec)
         return (jacobian, aux[0]) if has_aux else jacobian
     return wrapper
@@ -230,7 +228,7 @@ def linearize(func, *primals):
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """As `jacrev` by forward mode: the function runs once, and one pass follows for each element of the arguments.
+    """As `jacrev` by forward mode: the function runs once, and one pass for all elements of the arguments follows.
 
     >>> import tinytorch as torch
     >>> torch.func.jacfwd(torch.square)(torch.tensor([1., 3.]))
@@ -246,17 +244,15 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
             results, push, aux = _push_forward(func, args, argnums, has_aux, "jvp(f, primals, tangents)")
         outputs, spec = tree_flatten(results)
         _refuse_complex("jacfwd", results, "outputs")
-        blocks = [[] for _ in outputs]
-        for k, x in enumerate(inputs):
-            columns = []
-            for direction in _basis(x):
-                tangents = [zeros_like(other) for other in inputs]
-                tangents[k] = direction
-                columns.append([zeros_like(y) if t is None else t for y, t in zip(outputs, push(tangents))])
-            for i, y in enumerate(outputs):
-                shape = y.shape + x.shape
-                blocks[i].append(stack([c[i] for c in columns], -1).reshape(shape) if columns
-                                 else zeros(shape, dtype=y.dtype))
+        count = [x.numel() for x in inputs]
+        if sum(count):
+            def columns(*tangents):
+                return tuple([zeros_like(y) if t is None else t for y, t in zip(outputs, push(tangents))])
+            found = vmap(columns, out_dims=-1, randomness=randomness)(*_basis(inputs, count))
+            blocks = [[block.reshape(y.shape + x.shape) for block, x in zip(row.split(count, -1), inputs)]
+                      for row, y in zip(found, outputs)]
+        else:
+            blocks = [[zeros(y.shape + x.shape, dtype=y.dtype) for x in inputs] for y in outputs]
         rows = [_as_given(tree_unflatten(row, input_spec), argnums) for row in blocks]
         jacobian = tree_unflatten(rows, spec)
         return (jacobian, aux) if has_aux else jacobian
@@ -369,9 +365,12 @@ def _as_given(tree, argnums):
     return tree[0] if isinstance(argnums, int) else tree
 
 
-def _basis(x):
-    """The tensors like `x` with a single one."""
-    for k in range(x.numel()):
-        e = zeros(x.numel(), dtype=x.dtype)
-        e.array[k] = 1
-        yield e.reshape(x.shape)
+def _basis(tensors, count):
+    """For each tensor, of so many elements: rows that together have a single one in each place of them all."""
+    rows, first, found = sum(count), 0, []
+    for x, n in zip(tensors, count):
+        e = zeros((rows, n), dtype=x.dtype)
+        e.array[range(first, first + n), range(n)] = 1
+        found.append(e.reshape(rows, *x.shape))
+        first += n
+    return found

@@ -12,6 +12,11 @@ from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
 
+def as_array(x):
+    """What a function of NumPy's gave, which for a single element is a number, as an array."""
+    return x if isinstance(x, np.ndarray) else np.asarray(x)
+
+
 def end_of(layout):
     """Where the memory that a layout needs ends, in bytes."""
     shape, strides, offset, dtype, _ = layout

@@ -1,6 +1,7 @@
 """Functions of lists of tensors, torch._foreach_*: each is a function of tensors, called for each of a list."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from ..autograd.promotion import NUMBERS
@@ -70,6 +71,9 @@ def _no_such_call(function, forms, args, kwargs):
 
 
 # ------------------------------------------------------------------ makers
+#: Forms of an operand, and what torch calls the nodes of the usual ones.
+_NUMBER, _SCALARS, _TENSORS = "Number scalar", "tuple of Scalars scalars", "tuple of Tensors other"
+_SUMS = "0List", "1Scalar", "1ScalarList"
 #: Name -> function, as they are in `torch`.
 _MADE: dict[str, Callable] = {}
 
@@ -85,13 +89,26 @@ def _make(function, method, prepare):
     writes = function[-1] == "_"
 
     def call(self, *args, **kwargs):
-        prepared = prepare(function, self, *args, **kwargs)
+        prepared, overload = prepare(function, self, *args, **kwargs)
         results = [method(x, *given, **named) for x, (given, named) in zip(self, prepared)]
-        return self if writes else tuple(results)
+        return self if writes else _named(results, f"{function[1:]}.{overload}")
     call.__name__ = call.__qualname__ = function
     ending = ", written into it: gives the list back." if writes else ", as a tuple."
     call.__doc__ = f"`{method.__name__.rstrip('_')}` of each tensor of a list{ending}"
     _MADE[function] = call
+
+
+def _named(results, name):
+    """The results as a tuple, their nodes under the name of the function of lists."""
+    for result in results:
+        if result.node is not None:
+            result.node.op = _renamed(result.node.op, name)
+    return tuple(results)
+
+
+@functools.lru_cache(1024)
+def _renamed(op, name):
+    return op.renamed(name)
 
 
 def _unary(function, self, *more):
@@ -99,14 +116,16 @@ def _unary(function, self, *more):
         raise TypeError(f"{function}() takes 1 positional argument but {1 + len(more)} were given")
     _check_list(function, "self", 1, self)
     _check_lengths(self)
-    return [((), {})] * len(self)
+    return [((), {})] * len(self), "1" if function == "_foreach_max" else "0"
 
 
-def _binary(*forms):
-    """Of an operand, in one of these forms."""
+def _binary(forms, overloads):
+    """Of an operand, in one of these forms. `overloads`: what torch's nodes are called for a list of tensors, for one
+    number, for a list of numbers."""
     of_tensor = any([form.startswith("Tensor") for form in forms])
     scaled = any(["alpha" in form for form in forms])
     names = {form.partition(",")[0].split()[-1] for form in forms}
+    tensors_first = forms[0] == _SCALARS       # before a number, which a tensor can be as well
 
     def prepare(function, self, *args, **kwargs):
         given = [*args, *[x for name, x in kwargs.items() if name in names]]
@@ -115,9 +134,17 @@ def _binary(*forms):
             _check_list(function, "self", 1, self)
             others = _operands(function, self, given[0], of_tensor)
             if others is not None and (not options or scaled and isinstance(others[0], Tensor)):
-                return [((other,), options) for other in others]
+                return [((other,), options) for other in others], _overload(
+                    given[0], overloads, tensors_first or bool(options))
         raise _no_such_call(function, forms, (self, *args), kwargs)
     return prepare
+
+
+def _overload(operand, overloads, tensors_first):
+    if isinstance(operand, (list, tuple)):
+        return overloads[0 if isinstance(operand[0], Tensor) else 2]
+    is_tensor = isinstance(operand, Tensor) and (tensors_first or operand.requires_grad)
+    return "0Tensor" if is_tensor else overloads[1]
 
 
 def _pointwise(function, self, tensor1, tensor2, scalars=1, *, value=None):
@@ -125,7 +152,9 @@ def _pointwise(function, self, tensor1, tensor2, scalars=1, *, value=None):
     for i, (argument, tensors) in enumerate(lists, 1):
         _check_list(function, argument, i, tensors)
     _check_lengths(self, tensor1, tensor2)
-    given = scalars if value is None else value
+    given, overload = scalars if value is None else value, "0Scalar"
+    if isinstance(given, (list, tuple)):
+        overload = "0ScalarList"
     if isinstance(given, Tensor) and given.dim():
         if len(given) != len(self):
             raise RuntimeError(f"Expected length of scalars to match input of length {len(self)} but got {len(given)} "
@@ -134,7 +163,7 @@ def _pointwise(function, self, tensor1, tensor2, scalars=1, *, value=None):
     values = _numbers(self, given)
     if values is None:
         raise _no_such_call(function, _POINTWISE, (self, tensor1, tensor2, given), {})
-    return [((a, b), {"value": v}) for a, b, v in zip(tensor1, tensor2, values)]
+    return [((a, b), {"value": v}) for a, b, v in zip(tensor1, tensor2, values)], overload
 
 
 _POINTWISE = [f"tuple of Tensors tensor1, tuple of Tensors tensor2, {last}" for last in (
@@ -150,14 +179,14 @@ def _lerp(function, self, tensors1, weight=None, *, weights=None):
     if each is None:
         raise _no_such_call(function, [f"tuple of Tensors tensors1, {last}" for last in (
             "Number weight", "tuple of Scalars weight", "tuple of Tensors weights")], (self, tensors1, given), {})
-    return [(pair, {}) for pair in zip(tensors1, each)]
+    return [(pair, {}) for pair in zip(tensors1, each)], _overload(given, ("1List", "0Scalar", "0ScalarList"), False)
 
 
 def _copy(function, self, src, non_blocking=False):
     _check_list(function, "self", 1, self)
     _check_list(function, "src", 2, src)
     _check_lengths(self, src)
-    return [((x, non_blocking), {}) for x in src]
+    return [((x, non_blocking), {}) for x in src], "0"
 
 
 # ------------------------------------------------------------------ the functions
@@ -165,17 +194,18 @@ for _name in ("abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc
               "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign",
               "sin", "sinh", "sqrt", "tan", "tanh", "trunc"):
     _both(_name, _unary)
-_NUMBER, _SCALARS, _TENSORS = "Number scalar", "tuple of Scalars scalars", "tuple of Tensors other"
 _ALPHA = ", *, Number alpha = 1"
-_both("add", _binary(_NUMBER, _SCALARS, "Tensor other" + _ALPHA, _TENSORS + _ALPHA))
-_both("sub", _binary(_NUMBER, _SCALARS, _TENSORS + _ALPHA))
-for _name in ("mul", "div"):
-    _both(_name, _binary(_SCALARS, "Tensor other", _TENSORS, _NUMBER))
+_both("add", _binary([_NUMBER, _SCALARS, "Tensor other" + _ALPHA, _TENSORS + _ALPHA], _SUMS))
+_both("sub", _binary([_NUMBER, _SCALARS, _TENSORS + _ALPHA], _SUMS))
+for _name, _overloads in (("mul", _SUMS), ("div", ("0", *_SUMS[1:]))):
+    _both(_name, _binary([_SCALARS, "Tensor other", _TENSORS, _NUMBER], _overloads))
 for _name, _names in {"clamp_max": ("clamp_max", "minimum"), "clamp_min": ("clamp_min", "maximum")}.items():
-    for _made in _names:
-        _make(f"_foreach_{_made}", getattr(Tensor, _name), _binary(_NUMBER, _SCALARS, _TENSORS))
-        _make(f"_foreach_{_made}_", getattr(Tensor, _name + "_"), _binary(_NUMBER, _SCALARS, _TENSORS))
-_both("pow", _binary("Number exponent", "tuple of Scalars exponent", "tuple of Tensors exponent"))
+    for _made, _overloads in zip(_names, (("1List", "0Scalar", "0ScalarList"), ("0List", "0", "1"))):
+        for _ending in ("", "_"):
+            _make(f"_foreach_{_made}{_ending}", getattr(Tensor, _name + _ending),
+                  _binary([_NUMBER, _SCALARS, _TENSORS], _overloads))
+_both("pow", _binary(["Number exponent", "tuple of Scalars exponent", "tuple of Tensors exponent"],
+                     ("0", "0Scalar", "1")))
 _both("lerp", _lerp)
 for _name in ("addcdiv", "addcmul"):
     _both(_name, _pointwise)
@@ -192,7 +222,7 @@ def _foreach_pow(self, exponent):
     if isinstance(self, NUMBERS):
         _check_list("_foreach_pow", "exponent", 2, exponent)
         _check_lengths(exponent)
-        return tuple([power.pow(self, x) for x in exponent])
+        return _named([power.pow(self, x) for x in exponent], "foreach_pow.2")
     return _pow_of_tensors(self, exponent)
 
 
@@ -205,7 +235,7 @@ def _foreach_norm(self, ord=2, dtype=None):
     """
     _check_list("_foreach_norm", "self", 1, self)
     _check_lengths(self)
-    return tuple([vector_norm(x, ord, dtype=dtype) for x in self])
+    return _named([vector_norm(x, ord, dtype=dtype) for x in self], "foreach_norm")
 
 
 def _foreach_powsum(self, ord=2, dtype=None):
@@ -220,7 +250,7 @@ def _foreach_mm(self, mat2):
     _check_list("_foreach_mm", "self", 1, self)
     _check_list("_foreach_mm", "mat2", 2, mat2)
     _check_lengths(self, mat2)
-    return tuple(map(mm, self, mat2))
+    return _named(list(map(mm, self, mat2)), "foreach_mm")
 
 
 for _call in (_foreach_pow, _foreach_norm, _foreach_powsum, _foreach_mm):

@@ -13,8 +13,10 @@ class SparseAdam(ArrayOptimizer):
     >>> import tinytorch as torch
     >>> table = torch.nn.Embedding(3, 1, sparse=True, _weight=torch.ones(3, 1))
     >>> table(torch.tensor([1])).sum().backward()
-    >>> torch.optim.SparseAdam(table.parameters(), lr=0.5).step(); table.weight.tolist()
-    [[1.0], [0.5], [1.0]]
+    >>> torch.optim.SparseAdam(table.parameters(), lr=0.5).step(); table.weight.detach()
+    tensor([[1.0000],
+            [0.5000],
+            [1.0000]])
     """
 
     _OPTIONS = {}

@@ -331,7 +331,7 @@ def permute(input, *dims):
 # ------------------------------------------------------------------ copies and dtypes
 @sparse_op("clone", input=lambda g: g)
 def _clone(input):
-    return input.copy()
+    return input.duplicate()
 
 
 @of_primitive("_clone")
@@ -432,5 +432,5 @@ def copy_(self, src, non_blocking=False):
     if not is_sparse(self) or not is_sparse(src):
         raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
                            f"{self.type()} and src type = {src.type()}")
-    array = src.array.as_layout(self.array.layout).copy()
+    array = src.array.as_layout(self.array.layout).duplicate()
     return _written(self, array.with_values(dt.cast(array.values, self.array.dtype)))

@@ -115,7 +115,7 @@ class SparseArray:
         """The same as the gradient of a leaf, of which torch does not keep that it is coalesced."""
         return SparseArray(self.layout, self.plan, self.values, self.shape, self.nnz < 2)
 
-    def copy(self):
+    def duplicate(self):
         plan = self.plan.copy() if self.layout is sparse_coo else tuple([x.copy() for x in self.plan])
         return SparseArray(self.layout, plan, self.values.copy(), self.shape, self.coalesced)
 

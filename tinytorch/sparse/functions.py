@@ -8,7 +8,7 @@ from ..autograd.public import public
 from ..tensor import Tensor
 from . import products, reduction
 
-__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "sum"]
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 
 
 @public("_sparse_mm", any_layout=True)
@@ -73,6 +73,19 @@ def log_softmax(input: Tensor, dim: int, *, dtype: dt.dtype | None = None) -> Te
     tensor([-0.6931, -0.6931])
     """
     return reduction.sparse_log_softmax(input, dim, dtype)
+
+
+@public("sparse_sampled_addmm", any_layout=True)
+def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1.0,     # noqa: F821
+                  alpha: Number = 1.0) -> Tensor:                                       # noqa: F821
+    """beta * input + alpha * (mat1 @ mat2) in the places of the sparse_csr matrix `input`: the other products are not
+    computed.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse.sampled_addmm(torch.eye(2).to_sparse_csr(), torch.ones(2, 3), torch.ones(3, 2)).values()
+    tensor([4., 4.])
+    """
+    return products.sampled_addmm(input, mat1, mat2, beta, alpha)
 
 
 class check_sparse_tensor_invariants(contextlib.ContextDecorator):

@@ -128,6 +128,15 @@ def _plain_addmm(input, mat1, mat2, beta, alpha):
     return _addmm(input, mat1, mat2, beta, alpha)
 
 
+@sparse_op("sparse_sampled_addmm", input=lambda g, beta: _scaled(g, beta),
+           mat1=lambda g, mat2, alpha: _scaled(_matrix_product(g, adjoint(mat2)), alpha),
+           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+def _sampled_addmm(input, mat1, mat2, beta, alpha):
+    rows, columns = input.indices
+    values = (wrap(mat1[rows]) * wrap(mat2.T[columns])).sum(1) * alpha
+    return input.with_values((values + wrap(input.values) * beta).array)
+
+
 # ------------------------------------------------------------------ the functions
 def _check(a, b):
     for name, x in (("self", a), ("mat2", b)):
@@ -238,3 +247,14 @@ def sparse_addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
     if not is_sparse(mat1) and not is_sparse(mat2):
         return mat.addmm(mat1, mat2, beta=beta, alpha=alpha)
     return _added(_sparse_addmm, mat, mat1, mat2, beta, alpha)
+
+
+def sampled_addmm(input, mat1, mat2, beta, alpha):
+    if input.layout is not sparse_csr or is_sparse(mat1) or is_sparse(mat2):
+        raise NotImplementedError("tinytorch has sampled_addmm of a sparse_csr matrix and two dense ones only")
+    if input.array.shape != (mat1.array.shape[0], mat2.array.shape[1]) or mat1.array.shape[1] != mat2.array.shape[0]:
+        raise RuntimeError("sampled_addmm: the sizes of the matrices do not fit: "
+                           f"{', '.join([str(list(x.array.shape)) for x in (input, mat1, mat2)])}")
+    if not input.array.dtype == mat1.array.dtype == mat2.array.dtype:
+        raise RuntimeError("sampled_addmm: Expected mat1 and mat2 to have the same dtype as input")
+    return _sampled_addmm(input, mat1, mat2, beta, alpha)

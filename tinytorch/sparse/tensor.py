@@ -76,7 +76,7 @@ class SparseTensor(Tensor):
         return self.array.shape[0]
 
     def _copied_array(self, memo):
-        return self.array.copy()
+        return self.array.duplicate()
 
     def __reduce_ex__(self, protocol):
         array = self.array                     # whether it requires gradients is lost, as in torch

@@ -200,6 +200,22 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None
     return _as_weight(total, channels, kernel)
 
 
+def weight_grads(x, grad, kernel, stride, padding, dilation, groups, columns=None):
+    """What the weight receives for each image by itself: (N, O, C / groups, *kernel). `columns` as for
+    `weight_grad`."""
+    outputs, out = grad.shape[1] // groups, grad.shape[2:]
+    flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, prod(out))
+    channels = x.shape[1] // groups
+    if columns is not None:
+        found = _products(flat, columns)
+    else:
+        found = np.empty((len(x), groups, outputs, channels * prod(kernel)), x.dtype)
+        for first, last, columns in _column_blocks(x, kernel, out, stride, padding, dilation, groups):
+            found[first:last] = _products(flat[first:last], columns)
+    weights = _as_weight(found, channels, kernel)
+    return weights.reshape(len(x), groups * outputs, *weights.shape[1:])
+
+
 def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_pixel=False):
     """What the input, of spatial `size`, receives when the output receives `grad`: the transposed
     convolution of `grad`. `bias` (C,) is added if it is not None. `by_pixel`: channels last in memory would suit the

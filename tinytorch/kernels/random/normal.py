@@ -10,12 +10,13 @@ import numpy as np
 
 from ... import dtypes as dt
 from .exact import fma32, fma64, libm
-from .samplers import f16, f64, rounded, store
+from .samplers import f16, f64, fills, rounded, store
 
 _CHUNK = 16384                          # pairs per pass: the work arrays stay in the cache
 _SHORT = 16                             # up to so many pairs, plain Python is faster
 
 
+@fills
 def normal(out, mean, std, stream):
     """Fill `out` with normal numbers; complex ones have independent parts of std / sqrt(2)."""
     n, dtype = out.size, out.dtype
@@ -49,6 +50,7 @@ def normal(out, mean, std, stream):
     return out
 
 
+@fills
 def log_normal(out, mean, std, stream):
     """exp of normal numbers."""
     if out.size:

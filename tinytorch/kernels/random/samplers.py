@@ -3,17 +3,27 @@
 Each function fills its first argument from a Stream (tinytorch/random.py), which its caller holds, in the order in
 which PyTorch's kernels visit it (memory order), and returns it. bfloat16 arrays are drawn as float32 and rounded.
 """
+import functools
 import math
 
 import numpy as np
 
 from ... import dtypes as dt
+from ...lazy import StandIn
 from .exact import fma32, fma64, libm, near_tie
 
 f32, f64, f16 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16)
 _INT64_MAX = (1 << 63) - 1
 _CHUNK = 16384                          # elements: temporaries stay in the cache
 DIGITS = {f64: 53, f32: 24, f16: 11, dt.BFLOAT16: 8}       # of the significand
+
+
+def fills(function):
+    """Decorator of a sampler: what stands in for its array has it filled."""
+    @functools.wraps(function)
+    def fill(out, *arguments):
+        return out.filled(fill, *arguments) if isinstance(out, StandIn) else function(out, *arguments)
+    return fill
 
 
 # ------------------------------------------------------------------ order of elements
@@ -79,6 +89,7 @@ def rounded(values, dtype):
 
 
 # ------------------------------------------------------------------ uniform
+@fills
 def uniform(out, low, high, stream):
     """Numbers in [low, high)."""
     n = out.size
@@ -145,6 +156,7 @@ def _exclude(x, high, low):
 
 
 # ------------------------------------------------------------------ integers
+@fills
 def whole_range(out, stream):
     """random_(): every value of an integer dtype from 0 on; for a floating one the integers it holds exactly."""
     n, dtype = out.size, out.dtype
@@ -170,6 +182,7 @@ def from_integers(values, dtype):
     return values.astype(dtype)
 
 
+@fills
 def integers(out, low, high, stream):
     """Integers from low to high - 1; to the largest of the dtype if `high` is None."""
     n, dtype = out.size, out.dtype
@@ -270,6 +283,7 @@ def _swapped(targets, n):
 
 
 # ------------------------------------------------------------------ bernoulli
+@fills
 def bernoulli(out, p, stream):
     """1 with probability p (a number), else 0: the low 53 bits of two words, times 2**-53, are compared with p."""
     if out.size:
@@ -278,6 +292,7 @@ def bernoulli(out, p, stream):
     return out
 
 
+@fills
 def bernoulli_each(out, p, stream):
     """1 with the probability given for each element by array p, which broadcasts to out."""
     if out.size == 0:
@@ -311,6 +326,7 @@ def _transformed(out, function, stream):
     return out
 
 
+@fills
 def exponential(out, rate, stream):
     """-log(1 - u) / rate."""
     scale = -1.0 / rate
@@ -324,12 +340,14 @@ def exponential(out, rate, stream):
     return _transformed(out, function, stream)
 
 
+@fills
 def geometric(out, p, stream):
     """How many trials of probability p until the first success."""
     denominator = math.log1p(-p)
     return _transformed(out, lambda u: np.ceil(libm.log(u) / denominator), stream)
 
 
+@fills
 def cauchy(out, median, sigma, stream):
     """median + sigma * tan(pi (u - 1/2))."""
     def function(u):

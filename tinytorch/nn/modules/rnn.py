@@ -3,9 +3,12 @@ import math
 import numbers
 import warnings
 
+from ...autograd.overridable import overridable
 from ...errors import type_name
 from ...ops.creation.factories import empty, zeros
 from ...ops.nn import rnn as ops
+from ...ops.nn.rnn import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
+from ...overrides import has_torch_function_unary
 from ...tensor import Tensor
 from .. import init
 from ..parameter import Parameter
@@ -166,8 +169,20 @@ class RNNBase(Module):
 
     def _run(self, input, sizes, hx):
         states = (hx,) if hx is None or isinstance(hx, Tensor) else tuple(hx)
+        if type(input) is not Tensor and sizes is None and has_torch_function_unary(input):
+            return self._seen(input, hx)
         return ops.run_layers(ops.LAYERS[self.mode], input, sizes, states, self._flat_weights, self.bias,
                               self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first)
+
+    def _seen(self, input, hx):
+        """The same by the function that torch's module calls, which an input that overrides it sees."""
+        if hx is None:
+            hx = zeros(*self.get_expected_hidden_size(input, None), dtype=input.dtype)
+            if self.mode == "LSTM":
+                hx = hx, zeros(*self.get_expected_cell_size(input, None), dtype=input.dtype)
+        function = overridable(getattr(ops, self.mode.lower()))
+        return function(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                        self.bidirectional, self.batch_first)
 
     _label, _tensor = "RNN", ""                # how the class calls itself and its input in an error
 
@@ -376,9 +391,9 @@ class RNNCell(RNNCellBase):
     def forward(self, input, hx=None):
         input, (hx,), batched = self._batched(input, (hx,), ("hidden",))
         if self.nonlinearity == "tanh":
-            h = ops.rnn_tanh_cell(input, hx, *self._weights())
+            h = rnn_tanh_cell(input, hx, *self._weights())
         elif self.nonlinearity == "relu":
-            h = ops.rnn_relu_cell(input, hx, *self._weights())
+            h = rnn_relu_cell(input, hx, *self._weights())
         else:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         return h if batched else h.squeeze(0)
@@ -401,7 +416,7 @@ class LSTMCell(RNNCellBase):
             raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not "
                             f"{type(hx).__name__}")
         input, hx, batched = self._batched(input, (None, None) if hx is None else hx, ("hx[0]", "hx[1]"))
-        h, c = ops.lstm_cell(input, hx, *self._weights())
+        h, c = lstm_cell(input, tuple(hx), *self._weights())
         return (h, c) if batched else (h.squeeze(0), c.squeeze(0))
 
 
@@ -418,5 +433,5 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         input, (hx,), batched = self._batched(input, (hx,), ("hidden",))
-        h = ops.gru_cell(input, hx, *self._weights())
+        h = gru_cell(input, hx, *self._weights())
         return h if batched else h.squeeze(0)

@@ -2,6 +2,7 @@
 import copy
 import warnings
 
+from ...autograd.overridable import plain
 from ...backends.mha import get_fastpath_enabled
 from ...ops.creation.factories import full
 from ...ops.nn.multi_head_attention import as_added
@@ -98,7 +99,8 @@ class TransformerEncoderLayer(_Layer):
         super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
                          bias, device, dtype)
         given = self.activation
-        relu, gelu = given is F.relu or isinstance(given, ReLU), given is F.gelu or isinstance(given, GELU)
+        relu = plain(given) is plain(F.relu) or isinstance(given, ReLU)
+        gelu = plain(given) is plain(F.gelu) or isinstance(given, GELU)
         self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):

@@ -9,6 +9,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
 from ...autograd import above
+from ...autograd.grad_mode import mode
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import method, overridden, public
 from ...data import array_of
@@ -441,6 +442,11 @@ def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dt.dtype | type 
 
 
 # ------------------------------------------------------------------ methods: like self
+def _beside(self, result):
+    """`result`, new memory; under vmap for each sample, if `self` differs from sample to sample."""
+    return above.vmap.beside(self, result) if mode.vmap_levels else result
+
+
 @method()
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """`torch.tensor(data)` in the dtype of `self`."""
@@ -450,29 +456,29 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 @method()
 def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.zeros(size)` in the dtype of `self`."""
-    return _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype, layout, device,
-                   requires_grad, pin_memory)
+    return _beside(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype,
+                                 layout, device, requires_grad, pin_memory))
 
 
 @method()
 def new_ones(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.ones(size)` in the dtype of `self`."""
-    return _filled("new_ones", _ones, args, size, None, self.dtype if dtype is None else dtype, layout, device,
-                   requires_grad, pin_memory)
+    return _beside(self, _filled("new_ones", _ones, args, size, None, self.dtype if dtype is None else dtype, layout,
+                                 device, requires_grad, pin_memory))
 
 
 @method()
 def new_empty(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.empty(size)` in the dtype of `self`."""
-    return _filled("new_empty", _unset, args, size, None, self.dtype if dtype is None else dtype, layout, device,
-                   requires_grad, pin_memory)
+    return _beside(self, _filled("new_empty", _unset, args, size, None, self.dtype if dtype is None else dtype,
+                                 layout, device, requires_grad, pin_memory))
 
 
 @method()
 def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.full(size, fill_value)` in the dtype of `self`."""
-    return _full("new_full", size, fill_value, None, self.dtype if dtype is None else dtype, layout, device,
-                 requires_grad, pin_memory)
+    return _beside(self, _full("new_full", size, fill_value, None, self.dtype if dtype is None else dtype, layout,
+                               device, requires_grad, pin_memory))
 
 
 @method()

@@ -12,7 +12,7 @@ from ...autograd.promotion import EXACT, check_broadcast, promoted, result_dtype
 from ...autograd.public import method, public
 from ...data import check_array
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
-from ...kernels.layout import operand_order
+from ...kernels.layout import as_array, operand_order
 from ...tensor import Tensor, wrap
 from ...types import Number
 from .arithmetic import zeros_like
@@ -232,7 +232,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
         allowed = atol + np.abs(rtol * b)
         gap = np.abs(a - b)
         close = close | (np.isfinite(gap) & (gap <= allowed))
-    return wrap(operand_order(np.asarray(close), input.array, other.array))
+    return wrap(operand_order(as_array(close), input.array, other.array))
 
 
 @public(out=EXACT)

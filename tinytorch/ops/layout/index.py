@@ -33,7 +33,7 @@ from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, refuse_records, type_name
 from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.scatter import add_at
-from ...lazy import is_lazy
+from ...lazy import StandIn, is_lazy
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from .index_errors import check_mask, check_masks
@@ -244,9 +244,11 @@ def _plain_array(array):
         warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
                       UserWarning, stacklevel=5)
         array = array != 0
-    if array.dtype == bool:
+    if isinstance(array, StandIn):
+        array.check_mask()                     # a number of each sample is an index of one number
+    elif array.dtype == bool:
         return array if array.ndim else bool(array)
-    if not array.ndim and array.dtype.kind in dt.INTEGER:
+    elif not array.ndim and array.dtype.kind in dt.INTEGER:
         return int(array)
     if array.dtype not in (np.int64, np.int32):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")

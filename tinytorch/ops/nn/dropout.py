@@ -19,6 +19,7 @@ from ...kernels.layout import operand_order
 from ...kernels.random import samplers
 from ...random import stream_of
 from ...tensor import Tensor, wrap
+from ..random.samplers import room
 
 _SELU_LOW = 1.7580993408473766          # -(scale * alpha) of selu: where it saturates
 
@@ -48,6 +49,7 @@ def _noise(array, p, feature):
         kept = np.empty(array.shape[:2] + (1,) * (array.ndim - 2), bool)
     else:
         kept = samplers.empty_like(array, bool)
+    kept = room(kept, array)
     with stream_of(None) as stream:
         samplers.bernoulli(kept, 1 - p, stream)
     if array.dtype.kind in dt.INTEGRAL:

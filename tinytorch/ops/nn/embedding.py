@@ -11,7 +11,6 @@ from ...autograd.public import overridden, public
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
-from ...sparse.embedding import rows_of
 from ...tensor import Tensor, wrap
 
 
@@ -34,8 +33,14 @@ def _embedding(weight, indices, padding, by_frequency):
 
 
 def _rows_gradient(g, shape, indices, padding, by_frequency):
+    return gradient_of_rows(g, shape, indices, padding, by_frequency)
+
+
+def gradient_of_rows(g, shape, indices, padding, by_frequency):
+    """The sparse gradient of a table of `shape` whose rows `indices` have the gradients `g`."""
     if by_frequency:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    from ...sparse.embedding import rows_of  # loaded when there is the first sparse tensor
     return rows_of(g, tuple(shape), indices, padding)
 
 

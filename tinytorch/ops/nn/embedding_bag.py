@@ -8,10 +8,9 @@ from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels import embedding as kernels
-from ...sparse.embedding import rows_of
 from ...tensor import Tensor, wrap
 from ..reduction.reductions import _sum
-from .embedding import _check_lookup, _embedding, _embedding_backward, _padding_row, _renorm
+from .embedding import _check_lookup, _embedding, _embedding_backward, _padding_row, _renorm, gradient_of_rows
 
 
 # ------------------------------------------------------------------ primitive
@@ -40,8 +39,6 @@ def _added(rows, numbers, shape):
 
 def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_frequency, sparse, aux):
     chosen, index, bag_of, found = aux
-    if sparse and by_frequency:
-        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     if mode == "max":                          # the elements of the table that were the largest
         elements = np.flatnonzero(found >= 0)
         places = found.reshape(-1)[elements] * shape[1] + elements % (shape[1] or 1)
@@ -54,7 +51,7 @@ def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_fre
         weights = per_sample_weights.reshape(-1, 1)
         rows = rows * (weights if chosen is None else _rows(weights, chosen))
     if sparse:
-        return rows_of(rows, tuple(shape), index, -1)
+        return gradient_of_rows(rows, shape, index, -1, by_frequency)
     return _embedding_backward(rows, index, shape[0], -1, by_frequency)
 
 

@@ -25,7 +25,7 @@ from ...autograd.promotion import (
 from ...autograd.public import overridden, public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
-from ...kernels.layout import operand_order
+from ...kernels.layout import as_array, operand_order
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
@@ -75,7 +75,7 @@ def _mse_gradient(g, wanted, input, target, reduction, aux):
 @op(name="mse_loss", aux=True, inputs=2, elementwise=True, joint=_mse_gradient,
     decomposition=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
 def _mse_loss(input, target, reduction, keep):
-    difference = np.asarray(input - target)
+    difference = as_array(input - target)
     if reduction == "none":
         return difference * difference, difference
     flat = difference.reshape(-1)
@@ -83,7 +83,7 @@ def _mse_loss(input, target, reduction, keep):
     return total / (flat.size or math.nan) if reduction == "mean" else total, difference
 
 
-@public(hot=True)
+@public(hot=True, python=True)
 def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
              reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared difference. `weight` of the same shape scales it, and "mean" then divides by the sum of the weights.

@@ -6,6 +6,7 @@ from ...autograd.public import public
 from ...kernels.random import samplers
 from ...random import stream_of
 from ...tensor import Tensor, wrap
+from ..random.samplers import room
 from .dropout import drop
 
 __all__ = ["alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
@@ -95,7 +96,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
         return input.clone(), wrap(kept)
     refuse_complex_gradient("native_dropout", input)
     with stream_of(None) as stream:
-        mask = wrap(samplers.bernoulli(kept, 1 - p, stream))
+        mask = wrap(samplers.bernoulli(room(kept, input.array), 1 - p, stream))
     scale = 1.0 / (1 - p) if p < 1 else 0.0
     if input.array.itemsize == 2:
         scale = wrap(scalar_as(scale, input.array.dtype))      # rounded

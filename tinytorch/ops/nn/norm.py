@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.promotion import refuse_gradient
-from ...autograd.public import overridden, public
+from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels, norm_steps
 from ...kernels.layout import channels_last, in_channels_last, operand_order
@@ -277,7 +277,7 @@ def _check_batch(size):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {Size(size)}")
 
 
-@public(hot=True)
+@public(hot=True, python=True)
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
@@ -290,12 +290,17 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     tensor([[[-1.0000,  1.0000]]])
     """
     try:
-        if use_input_stats and math.prod(input.array.shape[2:]) == 1:
-            raise ValueError("Expected more than 1 spatial element when training, got input size "
-                             f"{Size(input.array.shape)}")
+        single = use_input_stats and math.prod(input.array.shape[2:]) == 1
+    except AttributeError:
+        return overridden(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    if single:
+        raise ValueError("Expected more than 1 spatial element when training, got input size "
+                         f"{Size(input.array.shape)}")
+    try:
         return _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     except WRONG:
-        return overridden(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+        refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+        raise
 
 
 def _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps):

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed, unary
 from ...autograd.public import public
@@ -204,6 +205,8 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     kind, slopes = dt.kind(input.array.dtype), (lower + upper) / 2
     if kind not in dt.FLOATING or training and input.array.dtype == np.float16:
         raise not_implemented("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", input)
+    if mode.vmap_levels:
+        raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     if training:
         with stream_of(generator) as stream:
             slopes = wrap(rrelu_slopes(input.array, lower, upper, stream))

@@ -14,7 +14,7 @@ from ...kernels import softmax as kernels
 from ...random import stream_of
 from ...tensor import Tensor, check_dim, wrap
 from ..elementwise.math import exp
-from ..random.samplers import fill_exponential
+from ..random.samplers import fill_exponential, room
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -145,7 +145,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         refuse(gumbel_softmax, logits)
     array = logits.array
     with stream_of(None) as stream:
-        noise = fill_exponential(np.empty(array.shape, array.dtype), 1.0, stream)
+        noise = fill_exponential(room(np.empty(array.shape, array.dtype)), 1.0, stream)
     soft = softmax((logits - wrap(noise).log()) / tau, dim)
     if not hard:
         return soft

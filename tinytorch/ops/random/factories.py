@@ -25,7 +25,7 @@ from ...tensor import Tensor, wrap
 from ...types import Ints
 from ..creation.options import as_dtype, check_options, check_pinned
 from ..elementwise.arithmetic import zeros_like
-from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse
+from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, room, varied
 
 __all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson",
            "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"]
@@ -48,7 +48,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     check_pinned(pin_memory)
     dtype = as_dtype(dtype, "rand")
     if out is None:
-        result = wrap(empty(shape, (dtype or default or dt.get_default_dtype()).numpy))
+        result = wrap(room(empty(shape, (dtype or default or dt.get_default_dtype()).numpy)))
         if requires_grad:
             check_can_require_grad(result)
             result._requires_grad = True
@@ -140,9 +140,10 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_m
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
     d = as_dtype(dtype, "rand_like") or dt.of(input.array)
     if layout == "torch.preserve_format":
-        array = empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype))
+        array = room(empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype)),
+                     input.array)
     elif layout == "torch.contiguous_format":
-        array = empty(input.array.shape, d.numpy)
+        array = room(empty(input.array.shape, d.numpy))
     else:
         raise NotImplementedError(f"memory_format {memory_format} is not supported")
     result = wrap(array)
@@ -232,7 +233,14 @@ def _permutation(array, n, stream):
             raise RuntimeError(f"n cannot be greater than {largest} for {d.type_name} type.")
     elif not d.is_floating_point and n - 1 > np.iinfo(array.dtype).max:
         raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
-    array[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
+    return _fill_permutation(array, n, stream)
+
+
+@samplers.fills
+def _fill_permutation(array, n, stream):
+    """Of each row, if there are several."""
+    for row in array.reshape(-1, n) if n else ():
+        row[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
     return array
 
 
@@ -255,7 +263,7 @@ def _normal_of(stream, mean, std):
         std = dt.widened(std)
     else:
         return _normal_of_bfloat16(stream, mean, std)
-    result = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), source.dtype)
+    result = room(np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), source.dtype))
     if isinstance(std, np.ndarray):
         fill_normal(result, 0.0, 1.0, stream)
         np.multiply(result, std, out=result, casting="same_kind")
@@ -268,7 +276,7 @@ def _normal_of(stream, mean, std):
 def _normal_of_bfloat16(stream, mean, std):
     """Each step rounded, as in torch."""
     mean, std = (dt.from_bfloat16(x) if getattr(x, "dtype", None) == dt.BFLOAT16 else x for x in (mean, std))
-    result = np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), dt.BFLOAT16)
+    result = room(np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), dt.BFLOAT16))
     if isinstance(std, np.ndarray):
         fill_normal(result, 0.0, 1.0, stream)
         result = dt.to_bfloat16(dt.from_bfloat16(result) * std)
@@ -299,7 +307,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
                                 f"({', '.join(type(v).__name__ for v in (mean, std, size))})")
     elif isinstance(mean, Tensor) or isinstance(std, Tensor):
         with stream_of(generator) as stream:
-            result = _normal_of(stream, mean, std)
+            result = _normal_of(stream, varied(mean), varied(std))
         return write_out(out, result, mean, std, level=4)
     else:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
@@ -310,7 +318,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
 
 @op(name="bernoulli", first=1, p=zeros_like)
 def _bernoulli_of(stream, p):
-    return fill_bernoulli(np.empty(p.shape, p.dtype), p, stream)
+    return fill_bernoulli(room(np.empty(p.shape, p.dtype)), p, stream)
 
 
 @public(method=True)
@@ -330,11 +338,12 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
         if out is not None and out.array.shape == input.array.shape:
             check_written(out.array)
         with stream_of(generator) as stream:
-            result = _bernoulli_of(stream, input)
+            result = _bernoulli_of(stream, varied(input))
         return refill(out, result)
     probability = p.array if isinstance(p, Tensor) else p
     with stream_of(generator) as stream:
-        result = fill_bernoulli(np.empty(input.array.shape, input.array.dtype), probability, stream)
+        result = fill_bernoulli(room(np.empty(input.array.shape, input.array.dtype)), probability,
+                                stream)
     return write_out(out, wrap(result), level=4)
 
 
@@ -367,8 +376,13 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
     with stream_of(generator) as stream:
-        result = samplers.categorical(weights, count, replacement, stream)
+        result = _categories(varied(input).array, count, replacement, stream)
     return refill(out, wrap(result.copy()))
+
+
+@op(name="multinomial")
+def _categories(weights, count, replacement, stream):
+    return samplers.categorical(weights, count, replacement, stream)
 
 
 def _check_weights(weights, replaced):
@@ -402,7 +416,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     tensor([ 6., 27.])
     """
     with stream_of(generator) as stream:
-        return _poisson(stream, input)
+        return _poisson(stream, varied(input))
 
 
 @op(name="binomial", first=1, count=zeros_of, prob=zeros_of)
@@ -430,4 +444,4 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     tensor([4., 3.])
     """
     with stream_of(generator) as stream:
-        return _binomial(stream, count, prob)
+        return _binomial(stream, varied(count), varied(prob))

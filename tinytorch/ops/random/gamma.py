@@ -7,7 +7,7 @@ from ...kernels.random import implicit, rejection
 from ...random import Generator, stream_of
 from ...tensor import Tensor
 from ..elementwise.arithmetic import REFUSED, refused
-from .samplers import refuse
+from .samplers import refuse, varied
 
 __all__ = ["_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"]
 
@@ -41,7 +41,7 @@ def _gamma(stream, input):
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Gamma numbers of rate 1 and the shapes in `input`."""
     with stream_of(generator) as stream:
-        return _gamma(stream, input)
+        return _gamma(stream, varied(input))
 
 
 @op(name="_dirichlet_grad", backward_name=REFUSED, x=_of_dirichlet_grad, alpha=_of_dirichlet_grad,
@@ -68,4 +68,4 @@ def _dirichlet(stream, input):
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Dirichlet-distributed rows of the concentrations in `input`. (With a derivative: distributions.Dirichlet.)"""
     with stream_of(generator) as stream:
-        return _dirichlet(stream, input)
+        return _dirichlet(stream, varied(input))

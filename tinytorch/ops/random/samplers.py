@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd import above
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op
 from ...autograd.places import note_place
@@ -31,9 +32,20 @@ def refuse(kernel, array):
     raise not_implemented(kernel, array)
 
 
+def room(array, like=None):
+    """What random numbers are to be written to: `array`, or under vmap as many such as samples are to differ, in the
+    memory order of `like`."""
+    return above.vmap.room(array, like) if mode.vmap_levels else array
+
+
+def varied(x):
+    """A parameter of random numbers; under vmap for each sample, where they are to differ."""
+    return above.vmap.varied(x) if mode.vmap_levels and isinstance(x, Tensor) else x
+
+
 def fill_uniform(array, low, high, stream):
     if dt.is_complex(array.dtype):
-        parts = np.empty((*array.shape, 2), dt.of(array).to_real().numpy)
+        parts = np.empty_like(array[..., None], dt.of(array).to_real().numpy, shape=(*array.shape, 2))
         array[...] = fill_uniform(parts, low, high, stream).view(array.dtype)[..., 0]
         return array
     if dt.kind(array.dtype) not in dt.FLOATING:
@@ -195,7 +207,10 @@ def _fill(self, fill, *arguments, generator):
     check_written(array)
     recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad else None     # of what it was
     with stream_of(generator) as stream:
-        fill(array, *arguments, stream)
+        if mode.vmap_levels:
+            above.vmap.refill(array, fill, arguments, stream)
+        else:
+            fill(array, *arguments, stream)
     self.version[0] += 1
     if usual.noting:
         note_place(self.version)

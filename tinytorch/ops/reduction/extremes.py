@@ -8,6 +8,7 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records, type_name
+from ...kernels.layout import as_array
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
 from .reductions import (
@@ -39,7 +40,7 @@ def _shared(g, input, extreme, dim):
 def shared_evenly(g, ans, input):
     """`g` split evenly among the elements that are the extreme of all (or NaN, if that is)."""
     x, extreme = raw(input), raw(ans)
-    hits = in_c_order(np.asarray(np.isnan(x) if extreme != extreme else x == extreme))
+    hits = in_c_order(as_array(np.isnan(x) if extreme != extreme else x == extreme))
     return masked(spread(g / int(np.count_nonzero(hits)), input.shape, range(input.ndim)), hits)
 
 
@@ -70,7 +71,7 @@ def _aminmax_grad(g, wanted, input, ans, dim):
 
 @op(name="aminmax", multi=True, steps=True, inputs=1, joint=_aminmax_grad)
 def _aminmax(input, dim, keepdim):
-    return tuple([in_c_order(np.asarray(extreme.reduce(input, axis=dim, keepdims=keepdim)))
+    return tuple([in_c_order(as_array(extreme.reduce(input, axis=dim, keepdims=keepdim)))
                   for extreme in (np.minimum, np.maximum)])
 
 
@@ -149,7 +150,7 @@ def extreme_at(take, result, input, index, dim, keepdim):
 def _index_of(function, array, dim):
     if array.dtype == bool:
         array = array.view(np.uint8)
-    return np.asarray(function(array, axis=dim, keepdims=True)) if array.ndim else np.zeros((), _LONG)
+    return as_array(function(array, axis=dim, keepdims=True)) if array.ndim else np.zeros((), _LONG)
 
 
 def _extreme(name, reduce, function, take, result, input, dim, keepdim):
@@ -291,11 +292,11 @@ def _arg(name, function, input, dim, keepdim):
     if dim is None:
         if not array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        index = np.asarray(function(array))
+        index = as_array(function(array))
         return wrap(index.reshape((1,) * array.ndim) if keepdim else index)
     dim = check_dim(dim, array.ndim)
     check_nonempty(f"{name}()", array, (dim,) if array.ndim else ())
-    return wrap(np.asarray(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG))
+    return wrap(as_array(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG))
 
 
 @public(out=EXACT, method=True)

@@ -12,6 +12,7 @@ from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
 from ...autograd.public import overridden, public, refuse
 from ...errors import refuse_records, type_name
+from ...kernels.layout import as_array
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 
@@ -316,7 +317,7 @@ def _truth(name, function, input, dim, keepdim, out):
         input = input.to(dt.uint8)             # in which it is computed, so that fractions are zero
     array = dt.numbers(input.array)
     over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
-    result = in_c_order(np.asarray(function.reduce(array, axis=over, keepdims=keepdim)))
+    result = in_c_order(as_array(function.reduce(array, axis=over, keepdims=keepdim)))
     as_bytes = (input if out is None or out.dtype not in (dt.bool, dt.uint8) else out).dtype is dt.uint8
     return write_out(out, wrap(result.astype(np.uint8 if as_bytes else bool)),
                      exact=f"{name} only supports bool tensor for result, got: {{Have}}", level=5)
@@ -354,4 +355,4 @@ def count_nonzero(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     """
     refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
     array = dt.numbers(input.array)
-    return wrap(in_c_order(np.asarray(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))
+    return wrap(in_c_order(as_array(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))

@@ -9,6 +9,7 @@ from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, unde
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import order as kernels
+from ...lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from .extremes import extreme_at, laid_out_as, picker
@@ -217,6 +218,8 @@ def _check(name, input, dim, **flags):
     if dt.kind(input.array.dtype) in dt.COMPLEX:
         raise not_implemented(name.removeprefix("_").removesuffix("2"), input)
     refuse_records(name.removeprefix("_").removesuffix("2"), input)
+    if isinstance(input.array, StandIn):
+        input.array.check_static(name)
 
 
 def _some(values, inverse, return_inverse, counts, return_counts):

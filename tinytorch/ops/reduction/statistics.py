@@ -12,6 +12,7 @@ from ...autograd.op import op
 from ...autograd.promotion import converted, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name
+from ...kernels.layout import as_array
 from ...kernels.memory import empty
 from ...tensor import Tensor, wrap
 from ...types import Ints, Number
@@ -333,7 +334,7 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
         _refuse_sum(out)
     total = nansum(input, dim, keepdim, dtype=out.dtype if dtype is None and out is not None else dtype)
     there = ~_is_nan(input)
-    mean = total / wrap(np.asarray(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim)))
+    mean = total / wrap(as_array(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim)))
     return write_out(out, mean, level=4)
 
 

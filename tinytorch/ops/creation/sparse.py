@@ -1,14 +1,12 @@
-"""Functions of torch that make sparse tensors."""
+"""Functions of torch that make sparse tensors. The package that they are made by is loaded when one is."""
 from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.public import public
-from ..memory_format import sparse_csc, sparse_csr
-from ..ops.linalg.products import mm as dense_mm
-from ..tensor import Tensor
-from . import construction, methods, products  # noqa: F401
-from .tensor import is_sparse
+from ...autograd.public import public
+from ...memory_format import sparse_csc, sparse_csr, strided
+from ...tensor import Tensor
+from ..linalg.products import mm
 
 __all__ = ["sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm"]
 
@@ -26,7 +24,8 @@ def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor:
     tensor([[0., 0., 3.],
             [4., 0., 0.]])
     """
-    return construction.coo(*args, **kwargs)
+    from ...sparse.construction import coo
+    return coo(*args, **kwargs)
 
 
 @public(python=True)
@@ -40,7 +39,12 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
     tensor([[0., 3.],
             [4., 0.]])
     """
-    return construction.compressed(compressed_indices, plain_indices, values, size, **kwargs)
+    return _compressed(compressed_indices, plain_indices, values, size, kwargs)
+
+
+def _compressed(starts, inner, values, size, options):
+    from ...sparse.construction import compressed
+    return compressed(starts, inner, values, size, **options)
 
 
 @public(python=True)
@@ -54,7 +58,7 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
     """
     kwargs["layout"] = kwargs.get("layout") or sparse_csr
     kwargs.update(function="sparse_csr_tensor", expected=sparse_csr)
-    return construction.compressed(crow_indices, col_indices, values, size, **kwargs)
+    return _compressed(crow_indices, col_indices, values, size, kwargs)
 
 
 @public(python=True)
@@ -68,10 +72,10 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
     """
     kwargs["layout"] = kwargs.get("layout") or sparse_csc
     kwargs.update(function="sparse_csc_tensor", expected=sparse_csc)
-    return construction.compressed(ccol_indices, row_indices, values, size, **kwargs)
+    return _compressed(ccol_indices, row_indices, values, size, kwargs)
 
 
-@public(python=True)
+@public(any_layout=True)
 def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     """`torch.mm` under the name that it has for sparse matrices.
 
@@ -80,4 +84,7 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     tensor([[1.],
             [1.]])
     """
-    return products.mm(input, mat2) if is_sparse(input) or is_sparse(mat2) else dense_mm(input, mat2)
+    if input.layout is strided and mat2.layout is strided:
+        return mm(input, mat2)
+    from ...sparse.products import mm as sparse_mm
+    return sparse_mm(input, mat2)

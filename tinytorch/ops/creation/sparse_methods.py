@@ -1,22 +1,20 @@
 """Methods of all tensors about sparse ones: conversions, and what a sparse tensor is made of."""
 from __future__ import annotations
 
-from ..dtypes import dtype as dtype_class
-from ..errors import layout_expected
-from ..memory_format import LAYOUT_NAMES, layout as layout_class, sparse_coo, sparse_csc, sparse_csr, strided
-from ..tensor import Tensor, method, wrap
-from .conversion import (
-    coalesced,
-    dense_of,
-    masked_by,
-    to_csc,
-    to_csr,
-    to_layout,
-    to_sparse_of,
-    to_sparse_of_dims,
-    values_of,
-)
-from .tensor import is_sparse
+from ...dtypes import dtype as dtype_class
+from ...errors import layout_expected
+from ...memory_format import LAYOUT_NAMES, layout as layout_class, sparse_coo, sparse_csc, sparse_csr, strided
+from ...tensor import Tensor, method, wrap
+
+
+def is_sparse(x):
+    return x.layout is not strided
+
+
+def _operations():
+    """The package of sparse tensors, loaded when it is first needed."""
+    from ...sparse import conversion
+    return conversion
 
 
 # ------------------------------------------------------------------ conversions
@@ -44,19 +42,19 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout_cla
             raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument "
                                "!=self.sparse_dim() is not supported")
         target = sparse_coo if layout is None else layout
-        return self if target is self.layout else to_layout(self, target)
+        return self if target is self.layout else _operations().to_layout(self, target)
     ndim = self.array.ndim
     if layout in (sparse_csr, sparse_csc):
         _check_matrix(ndim, layout)
-        return to_layout(self, layout)
+        return _operations().to_layout(self, layout)
     if sparse_dim is None:
-        return to_sparse_of(self, ndim - (dense_dim or 0))
+        return _operations().to_sparse_of(self, ndim - (dense_dim or 0))
     if not 0 <= sparse_dim <= ndim:
         raise RuntimeError(f"dense_to_sparse: sparse_dim argument must be in [0,{ndim}] range, but {sparse_dim} is "
                            "given")
     if ndim and not sparse_dim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
-    return to_sparse_of_dims(self, sparse_dim)
+    return _operations().to_sparse_of_dims(self, sparse_dim)
 
 
 def _check_matrix(ndim, layout):
@@ -79,7 +77,7 @@ def _compressed(self, layout, primitive, dense_dim):
     if self.layout is layout:
         return self
     _check_matrix(self.array.ndim, layout)
-    return primitive(self, layout)
+    return getattr(_operations(), primitive)(self, layout)
 
 
 @method()
@@ -90,13 +88,19 @@ def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
     >>> torch.eye(2).to_sparse_csr().crow_indices()
     tensor([0, 1, 2])
     """
-    return _compressed(self, sparse_csr, to_csr, dense_dim)
+    return _compressed(self, sparse_csr, "to_csr", dense_dim)
 
 
 @method()
 def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
     """A matrix in layout torch.sparse_csc: column by column."""
-    return _compressed(self, sparse_csc, to_csc, dense_dim)
+    return _compressed(self, sparse_csc, "to_csc", dense_dim)
+
+
+@method("to_sparse_bsr", "to_sparse_bsc")
+def _to_blocks(self: Tensor, blocksize: tuple[int, int], dense_dim: int | None = None) -> Tensor:
+    """Not supported: matrices of blocks."""
+    raise NotImplementedError("tinytorch has no sparse tensors of blocks")
 
 
 @method()
@@ -114,7 +118,7 @@ def to_dense(self: Tensor, dtype: dtype_class | None = None, *, masked_grad: boo
     if dtype is not None:
         kind = "sparse" if self.is_sparse else "sparse_csr"
         raise RuntimeError(f"dtype argument is not supported by {kind}_to_dense")
-    return dense_of(self, masked_grad)
+    return _operations().dense_of(self, masked_grad)
 
 
 @method()
@@ -130,7 +134,7 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     if self.array.shape != mask.array.shape:
         raise RuntimeError("sparse_mask(): operands have incompatible sizes; self has size "
                            f"{list(self.array.shape)} but mask has size {list(mask.array.shape)}")
-    return masked_by(self, mask)
+    return _operations().masked_by(self, mask)
 
 
 # ------------------------------------------------------------------ what it is made of
@@ -153,7 +157,7 @@ def coalesce(self: Tensor) -> Tensor:
     tensor([2., 4.])
     """
     _check_coo("coalesce", self)
-    return coalesced(self)
+    return _operations().coalesced(self)
 
 
 @method()
@@ -178,7 +182,7 @@ def values(self: Tensor) -> Tensor:
         raise layout_expected("values", "sparse ", self)
     if self.layout is sparse_coo:
         _check_coalesced(self, "values")
-    return values_of(self)
+    return _operations().values_of(self)
 
 
 def _check_backend(name, self, good):

@@ -1,0 +1,126 @@
+"""vmap: the arrays that hold a batch, what passes through them, and what it costs where it is not used."""
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.func import dispatch
+from tinytorch.func.batched import Batched, NotBatchable, level_of
+
+
+@pytest.fixture
+def both():
+    """A batch of two samples, and them."""
+    physical = np.arange(12.0).reshape(2, 2, 3)
+    return Batched(physical, 1), list(physical)
+
+
+def samples(x):
+    return list(x.physical)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x + 1, lambda x: np.exp(x), lambda x: x * x[0], lambda x: x[:, None] - x[1],
+    lambda x: np.add.reduce(x, 0), lambda x: x.sum(), lambda x: np.max(x, axis=-1, keepdims=True), lambda x: x.T,
+    lambda x: x.reshape(-1),
+    lambda x: x.swapaxes(0, 1), lambda x: x[..., ::-1], lambda x: x[np.array([1, 0, 1])], lambda x: x[:, [2, 0]],
+    lambda x: x[[0, 1], :, None], lambda x: np.where(x > 3, x, 0), lambda x: np.concatenate([x, np.ones((1, 3))]),
+    lambda x: np.stack([x, x], -1), lambda x: np.matmul(x, np.ones((3, 2))), lambda x: np.matmul(np.ones(2), x),
+    lambda x: x.dot(x[0]), lambda x: np.sort(-x, 0), lambda x: np.cumsum(x, 1), lambda x: np.take_along_axis(
+        x, np.argsort(-x, 1), 1), lambda x: np.flip(x, 0), lambda x: np.pad(x, 1), lambda x: np.moveaxis(x, 0, 1),
+    lambda x: np.broadcast_to(x, (4, 2, 3)), lambda x: np.einsum("ij,kj->ik", x, x), lambda x: np.repeat(x, 2, 0),
+    lambda x: np.tile(x, (2, 1)), lambda x: np.diff(x), lambda x: np.argmax(x), lambda x: x.astype(int),
+    lambda x: np.linalg.inv(x[:, :2] + np.eye(2)), lambda x: np.maximum.accumulate(x, 1), lambda x: np.roll(x, 1, 0)])
+def test_a_batch_does_to_each_sample_what_an_array_does(function, both):
+    batch, arrays = both
+    result = function(batch)
+    assert type(result) is Batched
+    for mine, x in zip(samples(result), arrays, strict=True):
+        np.testing.assert_array_equal(mine, function(x))
+
+
+def test_what_the_samples_do_not_share_is_not_looked_at(both):
+    batch, _ = both
+    for look in (np.asarray, bool, int, float, lambda x: np.ones((2, 3)) + x.item(), lambda x: np.unique(x)):
+        with pytest.raises(NotBatchable):
+            look(batch)
+    with pytest.raises(NotBatchable):
+        np.ones((2, 3))[...] = batch
+    assert bool((batch >= 0).all()) and not bool((batch < 0).any())      # in which they agree
+
+
+def test_batches_of_batches():
+    inner = Batched(Batched(np.arange(24.0).reshape(2, 3, 4), 1), 2)
+    assert inner.shape == (4,) and level_of(inner) == 2
+    result = inner * Batched(np.array([10.0, 100.0]), 1) + Batched(np.arange(3.0), 2)
+    expected = np.arange(24.0).reshape(2, 3, 4) * np.array([10, 100])[:, None, None] + np.arange(3)[:, None]
+    np.testing.assert_array_equal(result.physical.physical, expected)
+
+
+def test_writes_arrive_in_the_batch(both):
+    batch, _ = both
+    batch[0] += 100
+    batch[:, 1] = Batched(np.array([7.0, 8.0]), 1)
+    assert batch.physical[:, 0, 0].tolist() == [100, 106] and batch.physical[:, :, 1].tolist() == [[7, 7], [8, 8]]
+
+
+def test_a_view_inside_is_one_of_the_memory_outside():
+    x = torch.zeros(3, 2)
+    torch.vmap(lambda row: row[1:].fill_(5.0))(x)
+    assert x.tolist() == [[0, 5], [0, 5], [0, 5]]
+
+
+def test_an_operation_without_a_rule_goes_through_the_samples(monkeypatch):
+    counted, real = [], dispatch.one_by_one
+    monkeypatch.setattr(dispatch, "one_by_one", lambda *args: counted.append(1) or real(*args))
+    x = torch.eye(3).repeat(4, 1, 1) * torch.arange(1.0, 5.0).reshape(4, 1, 1)
+    y = torch.vmap(lambda a: torch.linalg.lu_factor(a)[0].diagonal())(x)
+    assert counted and y.tolist() == [[k] * 3 for k in (1.0, 2.0, 3.0, 4.0)]
+
+
+def test_a_rule_is_not_needed_twice():
+    model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU(), torch.nn.MaxPool2d(2), torch.nn.Flatten(),
+                                torch.nn.Linear(8, 3))
+    parameters = dict(model.named_parameters())
+
+    def loss(p, x, y):
+        return torch.nn.functional.cross_entropy(torch.func.functional_call(model, p, (x[None],)), y[None])
+    x, y = torch.randn(5, 1, 6, 6), torch.arange(5) % 3
+    found = torch.vmap(torch.func.grad(loss), (None, 0, 0))({k: v.detach() for k, v in parameters.items()}, x, y)
+    for k in range(5):
+        expected = torch.autograd.grad(loss(parameters, x[k], y[k]), list(parameters.values()))
+        for mine, other in zip(found.values(), expected, strict=True):
+            assert torch.allclose(mine[k], other, atol=1e-6)
+
+
+def test_gradients_reach_what_the_function_captures():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    torch.vmap(lambda x: (x * w).sum())(torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()
+    assert w.grad.tolist() == [4, 6]
+
+
+def test_a_backward_cannot_be_repeated():
+    w = torch.ones(2, requires_grad=True)
+    y = torch.vmap(lambda x: (x * w * w).sum())(torch.ones(3, 2)).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.backward()
+
+
+def test_a_write_to_what_backward_needs_is_noticed():
+    w = torch.ones(2, requires_grad=True)
+    x = torch.ones(3, 2)
+    y = torch.vmap(lambda x: (x * w).sum())(x)
+    x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_programs_without_vmap_load_none_of_its_rules():
+    program = ("import sys, tinytorch as torch; from tinytorch.func import dispatch; torch.ones(2).sin();"
+               "assert not dispatch._installed and 'tinytorch.func.batch_rules' not in sys.modules;"
+               "torch.vmap(torch.sin)(torch.ones(2));"
+               "assert dispatch._installed and 'tinytorch.func.batch_rules' in sys.modules")
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

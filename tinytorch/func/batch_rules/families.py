@@ -1,0 +1,163 @@
+"""Operations whose forward function computes on all samples if it is told where their dimensions are."""
+import numpy as np
+
+from ...autograd.node import Op
+from ...autograd.op import CALLS, _binary, _unary
+from ...ops.creation import conversion
+from ...ops.linalg import added, products
+from ...ops.nn import pad
+from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
+from ..dispatch import FAMILIES, forward_rule
+from .functions import axes_of, size_of, spread
+
+
+def _results(results, level):
+    """What a forward function gave for all samples, auxiliary values among it."""
+    if isinstance(results, np.ndarray):
+        return Batched(results, level)
+    if results.__class__ in (tuple, list):
+        return results.__class__([_results(x, level) for x in results])
+    return results if results is None or not isinstance(results, np.generic) else Batched(np.asarray(results), level)
+
+
+# ------------------------------------------------------------------ element by element
+def _each_element(compute):
+    def rule(level, *args):
+        ndim = max_ndim(*args)
+        return Batched(np.asarray(compute(*[aligned(x, level, ndim) for x in args])), level)
+    return rule
+
+
+for _call in list(CALLS):
+    if _call.make[0] is _unary or _call.make[0] is _binary and not (
+            _call.op.is_product or _call.op.name in ("mv", "dot", "vdot")):
+        FAMILIES[_call.op.forward] = _each_element
+
+
+_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "layout.masked": ("_masked_fill",),
+         "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
+for _op in list(Op.registry):
+    if _op.forward.__name__ in _EACH.get(_op.forward.__module__.partition(".ops.")[2], ()):
+        FAMILIES[_op.forward] = _each_element
+
+
+# ------------------------------------------------------------------ along dimensions
+def _along(at):
+    """The family of what is done along the dimensions in argument number `at`."""
+    def family(compute):
+        def rule(level, *args):
+            arrays = [x for x in args if isinstance(x, np.ndarray)]
+            ndim = max_ndim(*[x for x in arrays if type(x) is Batched])
+            if any([x.ndim != ndim and (not ndim or level_of(x)) for x in arrays]):
+                raise NotBatchable("arrays of different dimensions")
+            size, given = size_of(level, arrays), list(args)
+            if not ndim:                       # as one of one element
+                given = [spread(x, level, size)[:, None] if isinstance(x, np.ndarray) else x for x in given]
+                given[at] = (1,) if given[at] is None or isinstance(given[at], tuple) else 1
+                return _of_single(_results(compute(*given), level))
+            for i, x in enumerate(given):
+                if isinstance(x, np.ndarray) and x.ndim == ndim:
+                    given[i] = spread(x, level, size)
+            given[at] = axes_of(given[at], ndim)
+            return _results(compute(*given), level)
+        return rule
+    return family
+
+
+def _of_single(results):
+    if results.__class__ in (tuple, list):
+        return results.__class__([_of_single(x) for x in results])
+    return results.reshape(())
+
+
+_ALONG = set("""_softmax _log_softmax _softmax_backward _log_softmax_backward vector_norm_over _sum _mean _prod _cumsum
+    _cumprod _logcumsumexp _amax _amin _aminmax _var _std _var_mean _std_mean _logsumexp _nansum _gather _scatter
+    _scatter_add _scatter_combined _index_select _index_add _index_copy _index_fill _fft_c2c _fft_r2c _fft_c2r _roll
+    _cross""".split())
+for _op in list(Op.registry):
+    if _op.forward.__name__ in _ALONG:
+        for _name in ("dim", "dims"):
+            if _name in _op.params:
+                FAMILIES[_op.forward] = _along(_op.params.index(_name))
+
+
+# ------------------------------------------------------------------ matrices, which are in the last two dimensions
+def _of_matrices(at):
+    """The family of what is done to stacks of matrices, those in the arguments `at`."""
+    def family(compute):
+        def rule(level, *args):
+            given = list(args)
+            arrays = [given[i] for i in at if isinstance(given[i], np.ndarray)]
+            size, ndim = size_of(level, arrays), max_ndim(*arrays)
+            if any([x.ndim != ndim for x in arrays]) or ndim < 2:
+                raise NotBatchable("stacks of different dimensions")
+            for i in at:
+                if isinstance(given[i], np.ndarray):
+                    given[i] = spread(given[i], level, size)
+            return _results(compute(*given), level)
+        return rule
+    return family
+
+
+_MATRICES = {"linalg.decompositions": ("_slogdet", "_det", "_inv", "_cholesky"), "linalg.functions": ("_matrix_exp",),
+             "linalg.triangular": ("_solve_triangular",), "linalg.distance": ("_cdist",)}
+for _op in list(Op.registry):
+    _room = _op.forward.__module__.partition(".ops.")[2]
+    if _op.forward.__name__ in _MATRICES.get(_room, ()):
+        FAMILIES[_op.forward] = _of_matrices([i for i, name in enumerate(_op.params) if name in (
+            "input", "A", "B", "x1", "x2")])
+
+
+# ------------------------------------------------------------------ copies
+@forward_rule(conversion._clone)
+def _clone(level, input, *args):
+    return input.copy("K")
+
+
+def _c_order(compute):
+    return lambda level, input: Batched(np.array(input.physical, order="C"), level)
+
+
+for _op in list(Op.registry):
+    if _op.forward.__qualname__ == "_copying.<locals>.primitive":
+        FAMILIES[_op.forward] = _c_order
+
+
+@forward_rule(pad._constant)
+def _constant(level, input, widths, value):
+    return Batched(pad._constant(input.physical, ((0, 0), *widths), value), level)
+
+
+# ------------------------------------------------------------------ products
+def _check_exact(*arrays):
+    if any([x.dtype.char in "e?" for x in arrays]):
+        raise NotBatchable("products with rules of their own")
+
+
+@forward_rule(products._mm, products._mv, products._inner)
+def _product(level, a, b):
+    _check_exact(a, b)
+    return np.matmul(a, b)
+
+
+@forward_rule(products._linear)
+def _linear(level, input, weight, bias):
+    _check_exact(input, weight)
+    result = np.matmul(input, weight.T)
+    if bias is None:
+        return result
+    if type(bias) is not Batched and result.dtype == bias.dtype:
+        result += bias
+        return result
+    return result + bias
+
+
+@forward_rule(added._addmm, added._baddbmm, added._addmv)
+def _plus_product(level, beta, alpha, input, a, b):
+    _check_exact(a, b)
+    if 0 in a.shape or 0 in b.shape:
+        raise NotBatchable("of nothing")
+    product = np.matmul(a, b)
+    if type(product) is not Batched or product.level != level:
+        product = Batched(np.array(spread(product, level, size_of(level, input))), level)
+    return added._plus(input, product, beta, alpha)

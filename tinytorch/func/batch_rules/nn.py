@@ -1,0 +1,282 @@
+"""Convolutions, pooling and the like of batches: their samples are further examples, or further groups of channels."""
+import numpy as np
+
+from ... import dtypes as dt
+from ...kernels import softmax as losses
+from ...kernels.conv import columns
+from ...ops.nn import (
+    adaptive_pool,
+    conv,
+    cross_entropy,
+    embedding,
+    fold,
+    gelu,
+    grid_sample,
+    interpolate,
+    norm,
+    pixel_shuffle,
+    pool,
+)
+from ..batched import Batched, NotBatchable, Refusal, level_of, physical_of
+from ..dispatch import FAMILIES, backward_rule, forward_rule
+from .functions import batch, size_of, spread
+
+
+def is_batch(x, level):
+    return type(x) is Batched and x.level == level
+
+
+def folded(x, level, size):
+    """The examples of all samples, one after the other."""
+    physical = spread(x, level, size)
+    return physical.reshape(-1, *physical.shape[2:]) if physical.shape[1] else physical.reshape(
+        0, *physical.shape[2:])
+
+
+def unfolded(result, level, size):
+    """What was computed of all examples, sample by sample."""
+    if isinstance(result, (tuple, list)):
+        return result.__class__([unfolded(x, level, size) for x in result])
+    return batch(result.reshape(size, -1, *result.shape[1:]) if result.size else result.reshape(
+        size, len(result) // max(size, 1), *result.shape[1:]), level)
+
+
+# ------------------------------------------------------------------ examples one after the other
+def _by_examples(first):
+    """The family of what is done to each example, in the arrays from argument `first` on and in lists of one."""
+    def family(compute):
+        def rule(level, *args):
+            size, given = size_of(level, args), list(args)
+            if not size:
+                raise NotBatchable("no samples")
+            for i, x in enumerate(given):
+                if x.__class__ is list and x and isinstance(x[0], np.ndarray):
+                    given[i] = [folded(x[0], level, size), *x[1:]]
+                elif i >= first and isinstance(x, np.ndarray):
+                    if x.ndim < 2:
+                        raise NotBatchable("no examples")
+                    given[i] = folded(x, level, size)
+            return unfolded(compute(*given), level, size)
+        return rule
+    return family
+
+
+for _call in (pool._max_pool, pool._max_and_indices, pool._max_pool_grad, pool._max_pool_pick, pool.scatter,
+              pool.gather, pool._avg_pool, pool._avg_pool_grad, adaptive_pool._adaptive_avg,
+              adaptive_pool._adaptive_avg_grad, adaptive_pool._adaptive_max, adaptive_pool._put, fold._im2col,
+              fold._col2im, grid_sample._sample, interpolate._resize, interpolate._resize_grad, pixel_shuffle._shuffle,
+              pixel_shuffle._unshuffle, pixel_shuffle._shuffle_channels):
+    FAMILIES[_call.op.forward] = _by_examples(_call.op.first)
+
+
+# ------------------------------------------------------------------ convolution
+def _grouped(x, level, size):
+    """The channels of all samples side by side: (N, samples * C, *size)."""
+    physical = np.moveaxis(spread(x, level, size), 0, 1)
+    return physical.reshape(physical.shape[0], -1, *physical.shape[3:])
+
+
+def _ungrouped(result, level, size):
+    result = result.reshape(result.shape[0], size, -1, *result.shape[2:])
+    return batch(np.moveaxis(result, 1, 0), level)
+
+
+def _stacked(weight, level, size):
+    """The filters of all samples one after the other."""
+    physical = spread(weight, level, size)
+    return physical.reshape(-1, *physical.shape[2:])
+
+
+def _with_bias(result, bias):
+    return result if bias is None else result + bias.reshape(bias.shape + (1,) * (result.ndim - 2))
+
+
+def _convolved(compute, level, groups, input, weight, bias):
+    """compute(groups, input, weight, bias) of batches."""
+    size = size_of(level, input, weight, bias)
+    if not size:
+        raise NotBatchable("no samples")
+    if level_of(bias):
+        return _with_bias(_convolved(compute, level, groups, input, weight, None) if level_of(input, weight) else
+                          compute(groups, input, weight, None), bias)
+    if not is_batch(weight, level):
+        return unfolded(compute(groups, folded(input, level, size), weight, bias), level, size)
+    if not is_batch(input, level) and groups == 1 and not compute.of_inputs:
+        result = compute(1, input, _stacked(weight, level, size), None)
+    else:
+        result = compute(groups * size, _grouped(input, level, size), _stacked(weight, level, size), None)
+    return _with_bias(_ungrouped(result, level, size), bias)
+
+
+@forward_rule(conv._conv)
+def _conv(level, last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep=False):
+    kept = []
+
+    def compute(groups, input, weight, bias):
+        result, windows = _call_conv(conv._FIRST, learns, out, stride, padding, dilation, groups, input, weight, bias,
+                                     keep and not level_of(input))
+        kept.append(windows)
+        return result
+    compute.of_inputs = False
+    result = _convolved(compute, level, groups, input, weight, bias)
+    windows = kept.pop() if is_batch(input, level) and not is_batch(weight, level) else None
+    return result, None if windows is None else unfolded(windows, level, size_of(level, input))
+
+
+@forward_rule(conv._conv_input_grad)
+def _conv_input_grad(level, last, size, stride, padding, dilation, groups, input, weight, bias):
+    def compute(groups, input, weight, bias):
+        return _call_input_grad(conv._FIRST, size, stride, padding, dilation, groups, input, weight, bias)
+    compute.of_inputs = True                   # the filters of one input channel each: not those of further outputs
+    return _convolved(compute, level, groups, input, weight, bias)
+
+
+@forward_rule(conv._conv_weight_grad)
+def _conv_weight_grad(level, last, kernel, stride, padding, dilation, groups, saved, input, grad):
+    """What each sample's weight receives: of samples of one example, the products for each example."""
+    size = size_of(level, input, grad)
+    if not size or level_of(physical_of(input, level), physical_of(grad, level)):
+        raise NotBatchable("no samples, or several batches")
+    input, grad = spread(input, level, size), spread(grad, level, size)
+    if input.shape[1] == 1 and input.dtype.kind == dt.NATIVE and input.itemsize > 2:
+        saved = saved.physical[:, 0] if is_batch(saved, level) else None
+        return batch(columns.weight_grads(input[:, 0], grad[:, 0], kernel, stride, padding, dilation, groups, saved),
+                     level)
+    input, grad = (np.moveaxis(x, 0, 1).reshape(x.shape[1], -1, *x.shape[3:]) for x in (input, grad))
+    result = _call_weight_grad(conv._FIRST, kernel, stride, padding, dilation, groups * size, None, input, grad)
+    return batch(result.reshape(size, -1, *result.shape[1:]), level)
+
+
+_call_conv, _call_input_grad, _call_weight_grad = (
+    call.op.forward for call in (conv._conv, conv._conv_input_grad, conv._conv_weight_grad))
+
+
+# ------------------------------------------------------------------ losses of classes
+@forward_rule(cross_entropy._cross_entropy)
+def _cross_entropy(level, input, target, weight, ignored, reduction, keep=False):
+    size = size_of(level, input, target, weight)
+    if not size or level_of(weight) or level_of(physical_of(input, level), physical_of(target, level)):
+        raise NotBatchable("no samples, or several batches")
+    x, classes = folded(input, level, size), folded(target, level, size)
+    found, (e, sums, where, counts, _) = losses.cross_entropy(x, classes, weight, ignored, "none", True)
+    result, norm = _reduced(found, counts, reduction, size, target.shape)
+    return batch(result.astype(input.dtype, copy=False), level), (
+        unfolded(e, level, size), sums, where, counts, norm)
+
+
+def _reduced(found, counts, reduction, size, shape):
+    """(The losses of all examples reduced for each sample, what they are divided by)."""
+    if reduction == "none":
+        return found.reshape(size, *shape), None
+    found = found.reshape(size, -1)
+    if reduction == "sum":
+        return found.sum(1), None
+    norm = np.full(size, found.shape[1], found.dtype) if counts is None else counts.reshape(size, -1).sum(1)
+    norm = np.where(norm == 0, np.nan, norm).astype(found.dtype)
+    return found.sum(1) / norm, norm
+
+
+@backward_rule(cross_entropy._cross_entropy)
+def _cross_entropy_gradient(level, run, g, saved, edges):
+    e, sums, where, counts, norm = saved[-1]
+    if not is_batch(e, level):
+        raise NotBatchable("a batch of gradients")
+    size, count = e.physical.shape[:2]
+    g = spread(g, level, size)
+    if norm is not None:
+        g = np.where(np.isnan(norm), 0, g / norm)
+    rows = np.broadcast_to(g.reshape(size, *(g.shape[1:] or (1,) * (e.ndim - 1))),
+                           (size, count, *e.shape[2:])).reshape(sums.shape)
+    flat = e.physical.reshape(-1, *e.physical.shape[2:])
+    result = losses.cross_entropy_backward(rows, (flat, sums, where, counts, 1), "none")
+    return [unfolded(result, level, size), None, None]
+
+
+@forward_rule(cross_entropy._nll_loss)
+def _nll_loss(level, input, target, weight, ignored, reduction):
+    size = size_of(level, input, target, weight)
+    if not size or level_of(weight) or input.itemsize == 2:
+        raise NotBatchable("no samples, or weights that differ")
+    x, classes = folded(input, level, size), folded(target, level, size)
+    found = losses.nll(x, classes, weight, ignored, "none")
+    kept = losses.pick(classes, x.shape[1], ignored)[1]
+    counts = losses.share(classes, weight, kept, x.dtype, False)[0]
+    return batch(_reduced(found, counts, reduction, size, target.shape)[0].astype(input.dtype, copy=False), level)
+
+
+@forward_rule(cross_entropy._nll_backward)
+def _nll_backward(level, grad, input, target, weight, ignored, reduction):
+    size = size_of(level, grad, input, target, weight)
+    if not size or level_of(weight) or input.itemsize == 2:
+        raise NotBatchable("no samples, or weights that differ")
+    classes = folded(target, level, size)
+    kept = losses.pick(classes, input.shape[1], ignored)[1]
+    counts = losses.share(classes, weight, kept, input.dtype, False)[0]
+    g = spread(grad, level, size)
+    if reduction == "mean":
+        count = classes.size // size
+        g = g / (count if counts is None else np.where((n := counts.reshape(size, -1).sum(1)) == 0, np.nan, n))
+    g = np.broadcast_to(g.reshape(size, *(g.shape[1:] or (1,) * target.ndim)), (size, *target.shape))
+    g = np.ascontiguousarray(g.reshape(classes.shape), input.dtype)
+    result = losses.nll_backward(g, classes, weight, (len(classes), *input.shape[1:]), ignored, "none")
+    return unfolded(result, level, size)
+
+
+# ------------------------------------------------------------------ embedding
+@forward_rule(embedding._embedding)
+def _embedding(level, weight, indices, padding, by_frequency):
+    """Rows of one table; of tables that differ, of one after the other."""
+    if not is_batch(weight, level):
+        return batch(_lookup(weight, indices.physical, padding, by_frequency), level)
+    size, count = weight.physical.shape[:2]
+    places = spread(indices, level, size)
+    if places.size and not 0 <= places.min() <= places.max() < count:
+        raise NotBatchable("an index out of range")
+    places = places + np.arange(0, size * count, count).reshape((-1,) + (1,) * indices.ndim)
+    return batch(_lookup(weight.physical.reshape(size * count, -1), places, -1, False), level)
+
+
+@forward_rule(embedding._embedding_backward)
+def _embedding_backward(level, grad, indices, count, padding, by_frequency):
+    """Into the tables of all samples, one after the other."""
+    size = size_of(level, grad, indices)
+    if padding >= 0 or by_frequency or not size:
+        raise NotBatchable("rows that count otherwise")
+    places = spread(indices, level, size) + np.arange(0, size * count, count).reshape((-1,) + (1,) * indices.ndim)
+    result = _lookup_backward(spread(grad, level, size), places, size * count, -1, False)
+    return batch(result.reshape(size, count, *result.shape[1:]), level)
+
+
+_lookup, _lookup_backward = embedding._embedding.op.forward, embedding._embedding_backward.op.forward
+
+
+# ------------------------------------------------------------------ normalisation
+@forward_rule(norm._layer_norm)
+def _layer_norm(level, input, weight, bias, size, eps, center):
+    """Rows are rows, of whatever sample."""
+    if not is_batch(input, level) or input.itemsize == 2 or level_of(input.physical) or not input.physical.size:
+        raise NotBatchable("rows that are the same for all samples, or rounded")
+    result, statistics = _call_layer_norm(input.physical, None, None, size, eps, center)
+    result = batch(result, level)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias, unfolded(statistics, level, len(input.physical))
+
+
+@forward_rule(gelu._gelu)
+def _gelu(level, input, approximate, keep=False):
+    result, share = _call_gelu(input.physical, approximate, keep)
+    return batch(result, level), share if share is None else batch(share, level)
+
+
+_call_layer_norm, _call_gelu = norm._layer_norm.op.forward, gelu._gelu.op.forward
+
+
+@forward_rule(norm._batch_norm)
+def _batch_norm(level, input, weight, bias, running_mean, running_var, momentum, eps):
+    if running_mean is not None and level_of(input) and not (level_of(running_mean) and level_of(running_var)):
+        raise Refusal("Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+                      "updated in place, were not batched.\nIf you are using a module and do not need eval mode, "
+                      "please set `track_running_stats` to be False.If you are using a prebuilt module and do not need "
+                      "eval mode, please see the functorch website for resources on how to patch your module to work "
+                      "with vmap")
+    raise NotBatchable("statistics of each sample")

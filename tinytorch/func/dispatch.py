@@ -1,0 +1,271 @@
+"""How operations compute on batches (batched.py): by a rule of their own, else as NumPy's functions do, else sample by
+sample.
+
+`install` puts this in front of the forward function and the derivative rules of every operation, when vmap is used for
+the first time. Before that an operation does not know of it, and takes no longer.
+"""
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..autograd import above
+from ..autograd.grad_mode import mode
+from ..autograd.node import Op
+from ..autograd.op import CALLS
+from ..autograd.public import TABLE, Public
+from ..lazy import Lazy, resolved
+from ..tensor import Tensor, wrap
+from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from .batched import Batched, NotBatchable, Refusal, level_of, plain
+from .vmap_levels import enter, is_batched, taken_out
+
+#: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
+FORWARD: dict[Callable, Callable] = {}
+#: The same -> function(forward function that takes batches) -> rule.
+FAMILIES: dict[Callable, Callable] = {}
+#: The same -> rule(level, run, g, saved, edges): the gradients.
+BACKWARD: dict[Callable, Callable] = {}
+
+
+def forward_rule(*calls: Callable) -> Callable:
+    """Decorator: how the operations behind these primitives compute on batches."""
+    def decorate(rule):
+        for call in calls:
+            FORWARD[call.op.forward] = rule
+        return rule
+    return decorate
+
+
+def backward_rule(*calls: Callable) -> Callable:
+    """Decorator: how the derivative rules of these operations do."""
+    def decorate(rule):
+        for call in calls:
+            BACKWARD[call.op.forward] = rule
+        return rule
+    return decorate
+
+
+class Samples:
+    """What differs from sample to sample and is no array."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values):
+        self.values = values
+
+
+# ------------------------------------------------------------------ sample by sample
+def batch_size(level: int, *values: Any) -> int | None:
+    """How many samples the batches of a level hold."""
+    for x in values:
+        if isinstance(x, Tensor):
+            x = x.array
+        if type(x) is Lazy:
+            x = x.raw
+        if type(x) is Batched:
+            size = x.physical.shape[0] if x.level == level else batch_size(level, x.physical)
+        else:
+            size = batch_size(level, *x) if x.__class__ is list or x.__class__ is tuple else None
+        if size is not None:
+            return size
+    return None
+
+
+def sample(x: Any, level: int, i: int | None) -> Any:
+    """Sample `i` of arrays or tensors; with None zeros like one, to learn the shapes of a result of no samples."""
+    if isinstance(x, Tensor):
+        return x if not level_of(x.array) else wrap(sample(x.array, level, i))
+    if type(x) is Lazy:
+        x = resolved(x)
+    if type(x) is Batched:
+        if x.level != level:
+            return x
+        return np.zeros(x.shape, x.dtype) if i is None else x.physical[i, ...]
+    if x.__class__ is list or x.__class__ is tuple:
+        return x.__class__([sample(y, level, i) for y in x])
+    return x.values[i] if x.__class__ is Samples else x
+
+
+def gathered(results: Sequence[Any], level: int, size: int) -> Any:
+    """The results for all samples as batches."""
+    first = results[0]
+    if isinstance(first, Tensor):
+        return wrap(gathered([r.array for r in results], level, size))
+    if isinstance(first, (tuple, list)) and first.__class__ in (tuple, list) or hasattr(first, "_fields"):
+        if all([len(r) == len(first) for r in results]):
+            values = [gathered(column, level, size) for column in zip(*results)]
+            return type(first)(*values) if hasattr(first, "_fields") else type(first)(values)
+    elif isinstance(first, (np.ndarray, np.generic)):
+        arrays = [resolved(r) if isinstance(r, np.ndarray) else np.asarray(r) for r in results]
+        for i, r in enumerate(arrays):
+            if r.shape != arrays[0].shape:
+                raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(arrays[0].shape)} at "
+                                   f"entry 0 and {list(r.shape)} at entry {i}")
+        stacked = np.stack(arrays)
+        return Batched(stacked if size else stacked[:0], level)
+    elif first is None or all([r is first for r in results]):
+        return first
+    return Samples(list(results))
+
+
+def one_by_one(function: Callable, level: int, args: Sequence[Any]) -> Any:
+    """function(*args) for each sample of the batches of a level."""
+    size = batch_size(level, args)
+    if size is None:
+        raise NotBatchable("no batch of this level")
+    indices = range(size) if size else (None,)
+    return gathered([function(*[sample(x, level, i) for x in args]) for i in indices], level, size)
+
+
+# ------------------------------------------------------------------ in front of the operations
+def forward_of(forward: Callable) -> Callable:
+    """A forward function that takes batches too."""
+    rule = FORWARD.get(forward)
+
+    @functools.wraps(forward)
+    def compute(*args):
+        level = level_of(*args)
+        if not level:
+            return forward(*args)
+        try:
+            return forward(*args) if rule is None else rule(level, *plain(args))
+        except Refusal as error:
+            raise RuntimeError(str(error)) from None
+        except Exception:                      # whatever stood in the way of a batch; a mistake is found again
+            pass
+        return one_by_one(compute, level, args)
+    if rule is None and forward in FAMILIES:
+        rule = FAMILIES[forward](compute)
+    return compute
+
+
+def backward_of(run: Callable, forward: Callable) -> Callable:
+    """Derivative rules that take batches too."""
+    rule = BACKWARD.get(forward)
+
+    def compute(g, saved, edges):
+        level = level_of(g, *saved)
+        if not level:
+            return run(g, saved, edges)
+        try:
+            return run(g, saved, edges) if rule is None else rule(level, run, plain(g), plain(saved), edges)
+        except Exception:
+            pass
+        return one_by_one(lambda g, *saved: list(compute(g, saved, edges)), level, (g, *saved))
+    return compute
+
+
+# ------------------------------------------------------------------ in front of the public functions
+def by_samples(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """function(*args, **kwargs) of tensors, for each sample of the innermost vmap that they are batches of."""
+    leaves, spec = tree_flatten((args, kwargs))
+    number = level_of(*[x.array for x in leaves if isinstance(x, Tensor)])
+    level = next((level for level in mode.vmap_levels if level.number == number), None)
+    if level is None:
+        raise NotBatchable("no batch of a vmap at work")
+    batched = [isinstance(x, Tensor) and (is_batched(x, level) or x.requires_grad) for x in leaves]
+    before, mode.vmap_levels = mode.vmap_levels, tuple([x for x in mode.vmap_levels if x is not level])
+    try:
+        leaves = [taken_out(x, level) if differs else x for x, differs in zip(leaves, batched)]
+        results = []
+        for i in range(max(level.size, 1)):
+            args, kwargs = tree_unflatten([_sample_of(x, i) if differs else x for x, differs in zip(leaves, batched)],
+                                          spec)
+            results.append(function(*args, **kwargs))
+        columns, specs = zip(*map(tree_flatten, results))
+        return tree_unflatten([_stacked(column, level) for column in zip(*columns)], specs[0])
+    finally:
+        mode.vmap_levels = before
+
+
+def _sample_of(x, i):
+    return x.select(0, i) if x.array.shape[0] else wrap(np.zeros(x.array.shape[1:], x.array.dtype))
+
+
+def _stacked(values, level):
+    if not isinstance(values[0], Tensor):
+        return values[0]
+    for i, y in enumerate(values):
+        if y.shape != values[0].shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(values[0].shape)} at entry "
+                               f"0 and {list(y.shape)} at entry {i}")
+    together = above.stack(values)
+    return enter(together if level.size else together[:0], level, 0, True)
+
+
+def public_of(record: Public, function: Callable) -> Callable:
+    """A public function that takes batches too."""
+    instead, is_slow = INSTEAD.get(record.name), record.name in SLOW
+    writes = record.name.endswith("_") or record.name == "__setitem__"
+
+    @functools.wraps(function)
+    def compute(*args, **kwargs):
+        if not mode.vmap_levels:
+            return function(*args, **kwargs)
+        try:
+            if instead is not None and any([isinstance(x, Tensor) and level_of(x.array)
+                                            for x in tree_leaves((args, kwargs))]):
+                return instead(function, *args, **kwargs)
+            return function(*args, **kwargs)
+        except NotBatchable:
+            if writes:
+                raise
+        if is_slow:
+            warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
+                          f"aten::{record.name}. Please file us an issue on GitHub so that we can prioritize its "
+                          "implementation.", UserWarning, stacklevel=3)
+        return by_samples(compute, args, kwargs)
+    compute.__wrapped__ = getattr(function, "__wrapped__", function)
+    return compute
+
+
+#: The name of a public function -> what is run instead of it for batches, with it and the arguments.
+INSTEAD: dict[str, Callable] = {}
+#: Names of public functions that torch, too, goes sample by sample through, with a warning.
+SLOW: set[str] = set()
+
+
+# ------------------------------------------------------------------ installing
+_installed = []
+
+
+def _exchange(call, variable, function):
+    """Put `function` in the place of a function that `call` found where it was defined."""
+    call.__closure__[call.__code__.co_freevars.index(variable)].cell_contents = function
+
+
+def _held(call, variable):
+    return call.__closure__[call.__code__.co_freevars.index(variable)].cell_contents
+
+
+def install() -> None:
+    """Have batches pass through all operations, from now on."""
+    if _installed:
+        return
+    _installed.append(True)
+    Op.through = staticmethod(forward_of)
+    calls, forwards = list(CALLS), {}
+    ops = [op for op in {**Op.registry, **{call.op: None for call in calls}} if op.function is None]
+    for op in ops:
+        if op.forward not in forwards:
+            forwards[op.forward] = forward_of(op.forward)
+        op.run = backward_of(op.run, op.forward)
+        op._widened = None
+    for op in ops:
+        op.forward = forwards[op.forward]
+    for call in calls:
+        _exchange(call, "forward", forwards.get(_held(call, "forward"), _held(call, "forward")))
+        call.widened, call.stored = None, {}
+    for record in TABLE.values():
+        if record.checks == "door":
+            record.function = compute = public_of(record, record.function)
+            for checked in record.checked:
+                _exchange(checked, "function", compute)
+
+
+__all__ = ["INSTEAD", "SLOW", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]

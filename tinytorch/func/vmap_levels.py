@@ -1,0 +1,206 @@
+"""Into a vmap and out of it: tensors of batches become tensors that show one sample, and the other way round.
+
+Inside, the tape records operations on samples. What comes out has one node (`LEAVE`), whose rule runs backward through
+that part of the tape with batches of gradients: to tensors that came in as batches each sample's gradient goes by
+itself, to all others, which the samples share, their sum.
+"""
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+
+from ..autograd.engine import run_backward
+from ..autograd.grad_mode import mode
+from ..autograd.node import SELECT, GradientEdge, Node, Op, new_node, next_sequence_nr
+from ..autograd.outputs import UNWATCHED
+from ..autograd.transform_levels import handle, is_tracked
+from ..lazy import Lazy, resolved
+from ..tensor import Tensor, blank, wrap
+from .batched import Batched
+
+_numbers = count(1)
+
+
+class VmapLevel:
+    """A vmap at work: `with level`, also again later, for its backward.
+
+    number       of its batches; that of a vmap within it is larger
+    size         how many samples there are
+    randomness   what random operations do
+    grad_levels  how many transforms were at work when it began
+    start        what was recorded before it has larger sequence numbers
+    """
+
+    __slots__ = ("number", "size", "randomness", "grad_levels", "start", "before")
+
+    def __init__(self, size: int, randomness: str) -> None:
+        self.number, self.size, self.randomness = next(_numbers), size, randomness
+        self.grad_levels, self.start = mode.grad_levels, next_sequence_nr()
+
+    def __enter__(self) -> VmapLevel:
+        self.before, mode.vmap_levels = mode.vmap_levels, (*mode.vmap_levels, self)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        mode.vmap_levels = self.before
+
+
+# ------------------------------------------------------------------ arrays
+def entered(array: np.ndarray, level: int, dim: int) -> Batched:
+    """A batch of what lies along dimension `dim`. A batch of a level further out stays outermost."""
+    if type(array) is Lazy:
+        array = resolved(array)
+    if type(array) is Batched and array.level > level:
+        return Batched(entered(array.physical, level, dim + 1), array.level)
+    return Batched(np.moveaxis(array, dim, 0) if dim else array, level)
+
+
+def stripped(array: np.ndarray, level: int) -> np.ndarray | None:
+    """All samples of a batch of this level, along the first dimension; None if the array is the same for all."""
+    if type(array) is Lazy:
+        array = resolved(array)
+    if type(array) is not Batched or array.level < level:
+        return None
+    if array.level == level:
+        return array.physical
+    inner = stripped(array.physical, level)
+    return None if inner is None else Batched(np.moveaxis(inner, 0, 1), array.level)
+
+
+def _physical(array, level, dim):
+    """All samples along dimension `dim`, of what is the same for all as often as there are samples."""
+    found = stripped(array, level.number)
+    if found is None:
+        found = np.broadcast_to(resolved(array) if type(array) is Lazy else array, (level.size, *array.shape))
+    return np.moveaxis(found, 0, dim) if dim else found
+
+
+# ------------------------------------------------------------------ tensors
+def _entering(x, level, dim):
+    return x
+
+
+def _out_again(g, level, dim):
+    return leave([g], [dim], level)[0] if isinstance(g, Tensor) else _physical(g, level, dim)
+
+
+#: A batch as it comes in; saved: (None, level, dim, ...).
+ENTER = Op(_entering, name="alias", rules={"x": _out_again})
+#: The same of what was computed of batches that had been taken out for a while.
+ENTER_AGAIN = ENTER.renamed("alias")
+
+
+def _in_again(g, level):
+    return enter(g, level, 0, True) if isinstance(g, Tensor) else entered(g, level.number, 0)
+
+
+#: A batch, or what is the same for all samples, taken out for a while; saved: (None, level, ...).
+TAKE_OUT = Op(lambda x, level: x, name="alias", rules={"x": _in_again})
+
+
+def taken_out(x: Tensor, level: VmapLevel) -> Tensor:
+    """All samples of a tensor along the first dimension, for what goes through them and comes in again."""
+    result = wrap(_physical(x.array, level, 0))
+    if mode.grad and is_tracked(x):
+        result.node = new_node(TAKE_OUT, (x.node or x,), (None, level, None, None), (), result.array.shape)
+        result._requires_grad = True
+    return result
+
+
+def enter(x: Tensor, level: VmapLevel, dim: int, again: bool = False) -> Tensor:
+    """The tensor that shows one sample of `x`, in the same memory."""
+    tensor = blank(Tensor)
+    tensor.array, tensor.version = entered(x.array, level.number, dim), x.version
+    tensor.view_info, tensor.node, tensor._requires_grad = None, None, False
+    if is_tracked(x) and mode.grad:
+        tensor.node = new_node(ENTER_AGAIN if again else ENTER, (x.node or x,), (None, level, dim, None, None), (),
+                               tensor.array.shape)
+        tensor._requires_grad = True
+    return tensor
+
+
+def is_batched(x: Tensor, level: VmapLevel) -> bool:
+    """Whether a tensor differs from sample to sample."""
+    return stripped(x.array, level.number) is not None
+
+
+def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> list[Tensor]:
+    """The tensors of all samples, which lie along dimensions `dims`."""
+    results = [wrap(_physical(t.array, level, dim)) for t, dim in zip(tensors, dims)]
+    tracked = [i for i, t in enumerate(tensors) if mode.grad and is_tracked(t)]
+    if not tracked:
+        return results
+    targets = _crossings([tensors[i] for i in tracked], level)
+    if not targets:
+        return results
+    inner = [(handle(tensors[i]), dims[i]) for i in tracked]
+    names = {t.node.op.backward_name if t.node is not None else "AliasBackward0" for t, _ in inner}
+    edges = [target.edges[0] if _came_in(target, level) else target for target in targets]
+    node = new_node(_leaving(names.pop() if len(names) == 1 else "VmapBackward0"), edges,
+                    (None, None, (level, inner, targets)), UNWATCHED,
+                    tuple([results[i].array.shape for i in tracked]))
+    if mode.grad is not True:
+        mode.grad(node, tuple([results[i].array for i in tracked]), tuple(tensors))
+    for k, i in enumerate(tracked):
+        results[i].node = new_node(SELECT, (node,), (k, None, None), (), results[i].array.shape)
+        results[i]._requires_grad = True
+    return results
+
+
+def _came_in(node, level):
+    """Whether a node is that of a tensor that came in as a batch of this level."""
+    return isinstance(node, Node) and node.op is ENTER and node.saved[1] is level
+
+
+def _crossings(roots, level):
+    """Where the tape of the inside ends: nodes of tensors that came in as batches, and nodes and leaves outside."""
+    found, seen, stack = {}, set(), [t.node or t for t in roots]
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if not isinstance(node, Node):
+            own = node.__dict__.get("level")
+            if (own is None or own.alive) and stripped(node.array, level.number) is None:
+                found[node] = None
+        elif _came_in(node, level) or node.sequence_nr > level.start:
+            found[node] = None
+        else:
+            stack.extend(node.edges)
+    return list(found)
+
+
+def _backward(g, wanted, aux):
+    """The gradients of what lies outside."""
+    level, inner, targets = aux
+    taped = any([isinstance(d, Tensor) for d in g])
+    with level:
+        roots, grads = [], []
+        for (tensor, dim), d in zip(inner, g):
+            if d is None:
+                continue
+            d = d if isinstance(d, Tensor) else wrap(d)
+            roots.append(tensor)
+            grads.append(enter(d, level, dim) if is_batched(tensor, level) else d.sum(dim))
+        asked = [GradientEdge(None, 0, target) for target, w in zip(targets, wanted) if w]
+        found = iter(run_backward(roots, grads, True, taped, asked, False, False))
+        results = []
+        for target, w in zip(targets, wanted):
+            d = next(found) if w else None
+            if d is not None:
+                if _came_in(target, level):
+                    d, = leave([d], [target.saved[2]], level)
+                elif is_batched(d, level):
+                    d = leave([d], [0], level)[0].sum(0)
+            results.append(d if d is None or taped else d.array)
+    return results
+
+
+@functools.cache
+def _leaving(name):
+    """The op of what leaves a vmap, by the name that its node is to have."""
+    return Op(leave, name="vmap", multi=True, joint=_backward, backward_name=name)
