@@ -25,6 +25,16 @@ def _tensors(torch):
             t([1., 2., 3.]).to(torch.float8_e5m2), t([1., 2.5, 3.]).to(torch.float8_e5m2)]
 
 
+def _sparse(torch):
+    """Tensors of several sparse layouts, some of them close."""
+    t = torch.tensor
+    coo = [torch.sparse_coo_tensor(t(i), t(v), (2, 3), check_invariants=False).coalesce()
+           for i, v in (([[0, 1], [1, 0]], [1., 2.]), ([[0, 1], [1, 0]], [1., 2.0000001]), ([[0, 1], [1, 0]], [1., 3.]),
+                        ([[0, 1], [2, 0]], [1., 2.]), ([[0], [1]], [1.]))]
+    return [*coo, *[x.to_sparse_csr() for x in coo[1:4]], *[x.to_sparse_csc() for x in coo[1:3]], coo[0].to_dense(),
+            coo[0].to(torch.float64)]
+
+
 def _trees(torch):
     t = torch.tensor
     return [1, 2, 1., 1.5, 2j, NAN, INF, True, False, None, "a", np.float32(1), np.int64(2), np.bool_(True),
@@ -45,11 +55,12 @@ def _said(module, call):
 
 
 KEYWORDS = [{}, dict(rtol=0, atol=0), dict(rtol=.5, atol=.1), dict(check_dtype=False), dict(equal_nan=True),
-            dict(check_stride=True), dict(allow_subclasses=False), dict(rtol=1e-3), dict(msg="no"),
-            dict(msg=lambda text: f"[{text}]")]
+            dict(check_layout=False), dict(check_stride=True), dict(allow_subclasses=False), dict(rtol=1e-3),
+            dict(msg="no"), dict(msg=lambda text: f"[{text}]")]
 
 
-@pytest.mark.parametrize("operands", [_tensors, _trees])
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+@pytest.mark.parametrize("operands", [_tensors, _trees, _sparse])
 def test_assert_close(operands):
     """Each pair of operands, with one set of keywords after the other: nothing, or the same error."""
     theirs, ours = operands(torch), operands(tinytorch)

@@ -62,7 +62,7 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
     """
     __tracebackhide__ = True                   # of pytest
     options = dict(allow_subclasses=allow_subclasses, rtol=rtol, atol=atol, equal_nan=equal_nan,
-                   check_dtype=check_dtype, check_stride=check_stride)
+                   check_dtype=check_dtype, check_layout=check_layout, check_stride=check_stride)
     try:
         pairs = list(_pairs(actual, expected, (), options))     # all of them, before any is compared
     except _Different as found:
@@ -125,15 +125,14 @@ def _pair(actual, expected, path, options):
         tolerances = _tolerances(options, path, *[_OF_NUMBERS[type(x)] for x in numbers])
         return lambda: _compare_numbers(*numbers, *tolerances, options), path
     related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
-    if related and (options["allow_subclasses"] or type(actual) is type(expected)):
+    # sparse tensors have a class of their own here, which they have not in torch
+    classes = [Tensor if isinstance(x, Tensor) and x.layout is not strided else type(x) for x in both]
+    if related and (options["allow_subclasses"] or classes[0] is classes[1]):
         try:
             tensors = [x if isinstance(x, Tensor) else as_tensor(x) for x in both]
         except Exception:
             tensors = None                     # nothing that tensors are made of
         if tensors:
-            for x in tensors:
-                if x.layout is not strided:
-                    raise _Different(ValueError, f"Unsupported tensor layout {x.layout}", path)
             tolerances = _tolerances(options, path, *[x.dtype for x in tensors])
             return lambda: _compare_tensors(*tensors, *tolerances, options), path
     raise _Different(TypeError, f"No comparison pair was able to handle inputs of type {type(actual)} and "
@@ -169,10 +168,10 @@ def _compare_numbers(actual, expected, rtol, atol, options):
         raise _numbers_differ(actual, expected, rtol, atol)
 
 
-def _numbers_differ(actual, expected, rtol, atol):
+def _numbers_differ(actual, expected, rtol, atol, what="Scalars"):
     difference = abs(actual - expected)
     relative = float("inf") if expected == 0 else difference / abs(expected)
-    return _not_close("Scalars", f"Expected {expected} but got {actual}.", rtol, atol, difference, relative)
+    return _not_close(what, f"Expected {expected} but got {actual}.", rtol, atol, difference, relative)
 
 
 def _not_close(what, first, rtol, atol, absolute, relative, absolute_at=None, relative_at=None):
@@ -187,15 +186,51 @@ def _not_close(what, first, rtol, atol, absolute, relative, absolute_at=None, re
 
 
 def _compare_tensors(actual, expected, rtol, atol, options):
-    attributes = {"shape": True, "stride()": options["check_stride"], "dtype": options["check_dtype"]}
+    dense = actual.layout is strided and expected.layout is strided
+    attributes = {"shape": True, "layout": options["check_layout"], "stride()": dense and options["check_stride"],
+                  "dtype": options["check_dtype"]}
     for name, checked in attributes.items():
+        if not checked:
+            continue
         ours, theirs = (x.stride() if name == "stride()" else getattr(x, name) for x in (actual, expected))
-        if checked and ours != theirs:
+        if ours != theirs:
             raise _Different(AssertionError, f"The values for attribute '{name}' do not match: {ours} != {theirs}.")
     if actual.dtype is not expected.dtype:
         dtypes = [dt.int64 if x.dtype in (dt.uint16, dt.uint32, dt.uint64) else x.dtype for x in (actual, expected)]
         common = dt.promote_types(*dtypes)
         actual, expected = actual.to(common), expected.to(common)
+    if dense:
+        _compare_values(actual, expected, rtol, atol, options)
+    elif actual.layout is not expected.layout:
+        _compare_values(*[x if x.layout is strided else x.to_dense() for x in (actual, expected)], rtol, atol, options)
+    else:
+        _compare_sparse(actual, expected, rtol, atol, options)
+
+
+#: Of the compressed sparse layouts: the name, and the methods that give the compressed and the plain indices.
+_COMPRESSED = {"csr": ("crow_indices", "col_indices"), "csc": ("ccol_indices", "row_indices"),
+               "bsr": ("crow_indices", "col_indices"), "bsc": ("ccol_indices", "row_indices")}
+
+
+def _compare_sparse(actual, expected, rtol, atol, options):
+    """The indices, which are to be equal, and the values."""
+    letters = str(actual.layout).rpartition("_")[2]
+    kind = f"Sparse {letters.upper()}"
+    counts = [("sparse dimensions", actual.sparse_dim(), expected.sparse_dim())] if letters == "coo" else []
+    for what, ours, theirs in (*counts, ("specified values", actual._nnz(), expected._nnz())):
+        if ours != theirs:
+            raise _Different(AssertionError, f"The number of {what} in s{kind[1:]} tensors does not match: {ours} != "
+                             f"{theirs}")
+    for name in _COMPRESSED.get(letters, ("_indices",)):
+        a, b = getattr(actual, name)(), getattr(expected, name)()
+        if a.dtype is not b.dtype:             # int32 and int64
+            a, b = a.to(dt.int64), b.to(dt.int64)
+        _compare_values(a, b, 0, 0, options, f"{kind} {name.strip('_')}")
+    of_values = "_values" if letters == "coo" else "values"
+    _compare_values(getattr(actual, of_values)(), getattr(expected, of_values)(), rtol, atol, options, f"{kind} values")
+
+
+def _compare_values(actual, expected, rtol, atol, options, what=None):
     small = actual.dtype.is_floating_point and actual.dtype.itemsize == 1
     if small and (rtol != 0 or atol != 0):
         raise _Different(AssertionError, f"Rtol={rtol} and atol={atol} are not supported for bitwise comparison of low "
@@ -204,17 +239,17 @@ def _compare_tensors(actual, expected, rtol, atol, options):
     if bool(close.all()):
         return
     if not close.dim():
-        raise _numbers_differ(actual.item(), expected.item(), rtol, atol)
+        raise _numbers_differ(actual.item(), expected.item(), rtol, atol, what or "Scalars")
     count, n = close.numel() - int(close.sum()), close.numel()
     first = f"Mismatched elements: {count} / {n} ({count / n:.1%})"
     if small:
         at = tuple(nonzero(close.logical_not())[0].tolist())
         raise _Different(AssertionError, f"Tensor-likes are not 'equal'!\n\n{first}\nThe first mismatched element is "
                          f"at index {at}.")
-    raise _tensors_differ(actual, expected, close, first, rtol, atol)
+    raise _tensors_differ(actual, expected, close, first, rtol, atol, what or "Tensor-likes")
 
 
-def _tensors_differ(actual, expected, close, first, rtol, atol):
+def _tensors_differ(actual, expected, close, first, rtol, atol, what):
     """The greatest differences of the elements that are not close."""
     a, b, matches = actual.detach().flatten(), expected.detach().flatten(), close.flatten()
     if not a.dtype.is_floating_point and not a.dtype.is_complex:
@@ -223,4 +258,4 @@ def _tensors_differ(actual, expected, close, first, rtol, atol):
     relative = (absolute / b.abs()).masked_fill(matches, 0)
     (greatest, i), (largest, j) = absolute.max(0), relative.max(0)
     at_i, at_j = (tuple(map(int, np.unravel_index(int(k), actual.shape))) for k in (i, j))
-    return _not_close("Tensor-likes", first, rtol, atol, greatest.item(), largest.item(), at_i, at_j)
+    return _not_close(what, first, rtol, atol, greatest.item(), largest.item(), at_i, at_j)
