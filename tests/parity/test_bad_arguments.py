@@ -37,7 +37,13 @@ DIFFERENT = {
     "torch's Python asks the input for is_cuda first": {
         "F.max_pool3d_with_indices": "argument 0 a list, argument 0 a string, argument 0 None"},
     "torch compares the complex kernel size first": {"F.max_unpool2d": "complex64", "F.max_unpool3d": "complex64"},
-    "None counts as not given": {"torch.repeat_interleave": "argument 1 None"},
+    "None counts as not given": {"torch.repeat_interleave": "argument 1 None", "Tensor.to_sparse": "argument 1 None"},
+    "numbers in lists stand for a tensor": {"torch.sparse_coo_tensor": "argument 0 a list"},
+    "of sparse tensors, block layouts and batches are refused before anything else, the rest is looked at in another "
+    "order": {
+        "torch.sparse_csc_tensor": "*", "torch.sparse_csr_tensor": "*", "torch.sparse_compressed_tensor": "*",
+        "Tensor.sparse_mask": "*", "Tensor.to_dense": "argument 1 a string, argument 1 a 7",
+        **dict.fromkeys([f"Tensor.to_sparse_{layout}" for layout in ("bsc", "bsr", "csc", "csr")], "*")},
 }
 
 BAD = {"a list": [1., 2.], "a string": "abc", "None": None}
