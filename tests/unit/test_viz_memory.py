@@ -85,7 +85,7 @@ def peak_of(step):
     lambda: (nn.LSTM(32, 64), torch.ones(28, 16, 32)),
     lambda: (nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(1352, 10)),
              torch.ones(32, 1, 28, 28)),
-    lambda: (Blocks(60), torch.ones(16, 32))])
+    lambda: (Blocks(40), torch.ones(16, 32))])
 def test_the_peak_is_that_of_a_step_that_nobody_looks_at(make):
     model, x = make()
 
