@@ -1,6 +1,5 @@
 """MultiheadAttention."""
 from ...autograd.grad_mode import is_grad_enabled
-from ...backends.mha import get_fastpath_enabled
 from ...ops.creation.factories import empty, zeros_like
 from ...ops.nn.multi_head_attention import as_added
 from .. import functional as F, init
@@ -14,6 +13,12 @@ __all__ = ["MultiheadAttention"]
 def recorded(tensors):
     """Whether any of the tensors has a gradient to come."""
     return is_grad_enabled() and any([x.requires_grad for x in tensors if x is not None])
+
+
+def fast_path_enabled():
+    """What torch.backends.mha says; all backends are loaded for it, so when a layer first asks."""
+    from ...backends.mha import get_fastpath_enabled
+    return get_fastpath_enabled()
 
 
 class MultiheadAttention(Module):
@@ -109,7 +114,7 @@ class MultiheadAttention(Module):
     def _infers(self, query):
         """Whether torch would take its kernel for inference: it has other results where nothing may be attended to."""
         weight, bias = self.in_proj_weight, self.in_proj_bias
-        if not get_fastpath_enabled() or self.training or not self.batch_first or weight is None or bias is None:
+        if not fast_path_enabled() or self.training or not self.batch_first or weight is None or bias is None:
             return False
         if self.num_heads % 2 or self.bias_k is not None or self.add_zero_attn:
             return False

@@ -3,7 +3,6 @@ import copy
 import warnings
 
 from ...autograd.overridable import plain
-from ...backends.mha import get_fastpath_enabled
 from ...ops.creation.factories import full
 from ...ops.nn.multi_head_attention import as_added
 from .. import functional as F, init
@@ -12,7 +11,7 @@ from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
 from .module import Module
-from .multihead_attention import MultiheadAttention, recorded
+from .multihead_attention import MultiheadAttention, fast_path_enabled, recorded
 from .normalization import LayerNorm
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
@@ -119,7 +118,7 @@ class TransformerEncoderLayer(_Layer):
 
     def _infers(self, src):
         """Whether torch would take its kernel for inference."""
-        if self.training or src.dim() != 3 or not get_fastpath_enabled() or not self.activation_relu_or_gelu:
+        if self.training or src.dim() != 3 or not fast_path_enabled() or not self.activation_relu_or_gelu:
             return False
         attention = self.self_attn
         if (not attention.batch_first or attention.in_proj_bias is None or not attention._qkv_same_embed_dim
@@ -161,7 +160,7 @@ class TransformerEncoder(Module):
         mask = as_added(mask, "mask", src.dtype)
         first = self.layers[0]
         left_out = None
-        if get_fastpath_enabled() and self.use_nested_tensor and not first.training and src.dim() == 3 and (
+        if fast_path_enabled() and self.use_nested_tensor and not first.training and src.dim() == 3 and (
                 src_key_padding_mask is not None):
             hidden = src_key_padding_mask != 0
             if (not self.mask_check or _at_the_end(hidden, src)) and mask is None and not recorded(
