@@ -148,6 +148,23 @@ KNOWN = [
      "comes first"),
     (r"", "error", "^NotImplementedError: .*ComplexHalf.* for RuntimeError: .*is not supported for complex",
      "another of two refusals comes first"),
+    ((r"(?s)float16.*T\.addcdiv\(", "^gg = "), "value", r"np\.float(16|32)\(-?0\.0", "second derivatives of a number "
+     "divided by itself cancel up to a rounding of half precision"),
+    (r"resolve_conj|T\.abs\(", "stride", "", "of memory that an expanded tensor gave by `set_`"),
+    (r"conj_physical_\(", "error", "^no error for RuntimeError: .*more than one element", "torch looks at memory "
+     "that it does not write to"),
+    (r"out=e\)$", "error", "^RuntimeError: .*doesn't match the broadcast shape.* for no error$", "an `out` that is a "
+     "conjugate of other memory"),
+    ((r"\.data = ", "^g = "), "error", "^ValueError: .* for no error$", "views replayed in a shape that they have "
+     "lost"),
+    (r"index_select\(", "error", "^IndexError: .* for RuntimeError: .*INDICES element", "of no elements, in other "
+     "words"),
+    (r"T\.matmul\(.*out=", "error", "^no error for RuntimeError: .*functions with out=", "of no elements"),
+    (r"T\.addmv\(", "error", "^no error for RuntimeError: .*AddmvBackward0 returned an invalid gradient", "torch's "
+     "of no elements"),
+    (r"^g = ", "error", "^no error for RuntimeError: .*AddmvBackward0 returned an invalid gradient", "as before"),
+    (r"T\.pow\(.*out=", "error", "^NotImplementedError: .*ComplexHalf.* for RuntimeError: .*can't be cast", "another "
+     "of two refusals comes first"),
     (r"storage_offset", "type", "^s: result: 0 for", "of no elements NumPy forgets where they begin"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),

@@ -272,4 +272,8 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
     if array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. "
                            f"Got {type_name(input)}")
+    empty = next((d for d, n in enumerate(array.shape) if not n and d != dim), None)
+    if p == np.inf and empty is not None:
+        raise RuntimeError(f"linalg.vector_norm cannot compute the inf norm on the dimension {empty}because this "
+                           "dimension is empty and the operation does not have an identity")
     return at_once(_renorm, input, p, dim, maxnorm)

@@ -20,7 +20,7 @@ __all__ = ["constant_pad_nd"]
 @op(name="constant_pad_nd", input=lambda g, widths: _constant(g, tuple((-a, -b) for a, b in widths), 0))
 def _constant(input, widths, value):
     shape = tuple([n + a + b for n, (a, b) in zip(input.shape, widths)])
-    source = input[tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])]
+    source = input[(..., *[slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])]
     if source.shape == shape:                  # nothing is added
         return dense_copy(source)
     result = _zeros(shape, input)
