@@ -165,6 +165,7 @@ KNOWN = [
     (r"^g = ", "error", "^no error for RuntimeError: .*AddmvBackward0 returned an invalid gradient", "as before"),
     (r"T\.pow\(.*out=", "error", "^NotImplementedError: .*ComplexHalf.* for RuntimeError: .*can't be cast", "another "
      "of two refusals comes first"),
+    (r"T\.addcdiv\(", "error", "^no error for NotImplementedError: .*ComplexHalf", "of no elements"),
     (r"storage_offset", "type", "^s: result: 0 for", "of no elements NumPy forgets where they begin"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),

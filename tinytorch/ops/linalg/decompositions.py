@@ -143,11 +143,12 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def _cofactors(array):
     """The derivative of det: det(A) A^-H without a division, so that singular matrices have theirs too."""
-    u, s, vh = np.linalg.svd(array)
+    finite = np.isfinite(array).all((-1, -2), keepdims=True)
+    u, s, vh = np.linalg.svd(np.where(finite, array, np.zeros((), array.dtype)))     # infinite: endless
     n = s.shape[-1]
     others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(n)], -1) if n else s
     sign = np.linalg.det(np.matmul(u, vh)).conjugate()
-    return sign[..., None, None] * np.matmul(u * others[..., None, :], vh)
+    return np.where(finite, sign[..., None, None] * np.matmul(u * others[..., None, :], vh), np.nan)
 
 
 def _det_grad(g, ans, input):

@@ -401,7 +401,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
                            f"{type_name(input)} and other's dtype {type_name(b)}")
     vectors = b.array.ndim == input.array.ndim - 1
     rows, columns = input.array.shape[-2:]
-    s = np.linalg.svd(input.array, compute_uv=False)
+    s = svd_of(input.array, False)[1]
     rank = np.asarray((s > _limit(input.array, s, None, rcond)).sum(-1, dtype=np.int64))
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
     X, residuals = _lstsq(vectors, input, b, rcond, squares)

@@ -91,11 +91,19 @@ def _svd(input, full):
 
 
 def svd_of(array, full):
-    """U, S and Vh. LinAlgError where they are not found."""
+    """U, S and Vh, nan for infinite matrices. LinAlgError for nan, and where they are not found."""
+    finite = np.asarray(np.isfinite(array).all((-1, -2)))
+    if not finite.all():                       # of which OpenBLAS may look for singular values without end
+        if np.isnan(array).any():
+            raise LinAlgError(_no_convergence("linalg.svd", array))
+        array = np.where(finite[..., None, None], array, np.zeros((), array.dtype))
     try:
-        return tuple(np.linalg.svd(array, full_matrices=full))
+        parts = tuple(np.linalg.svd(array, full_matrices=full))
     except np.linalg.LinAlgError:
         raise LinAlgError(_no_convergence("linalg.svd", array)) from None
+    for part in parts if not finite.all() else ():
+        part[~finite] = np.nan
+    return parts
 
 
 def _no_convergence(name, array):
