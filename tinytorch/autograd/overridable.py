@@ -190,6 +190,8 @@ def _torch_function(cls, func, types, args=(), kwargs=None):
     """Runs `func` and makes tensors that it returns tensors of this class; for a subclass that overrides to end in."""
     if not all([issubclass(cls, kind) for kind in types]):
         return NotImplemented
+    if (getattr(func, "__module__", None) or "").partition(".")[0] == "torch":
+        return NotImplemented                  # PyTorch's own function, which would ask again without end
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
         return result if func in nowrap_functions() else _convert(result, cls)

@@ -166,6 +166,10 @@ KNOWN = [
     (r"T\.pow\(.*out=", "error", "^NotImplementedError: .*ComplexHalf.* for RuntimeError: .*can't be cast", "another "
      "of two refusals comes first"),
     (r"T\.addcdiv\(", "error", "^no error for NotImplementedError: .*ComplexHalf", "of no elements"),
+    ((r"(?s)(nan|inf).*", r"T\.(matmul|mm|bmm|baddbmm|addmm|mv|einsum|linalg\.multi_dot)\("), "value",
+     r"for np\.\w+\(nan", "OpenBLAS leaves out what is multiplied by zero"),
+    (r"T\.(badd|add)(bmm|mm|mv)\(", "error", "^RuntimeError: .*can't be cast.* for no error$", "of products without "
+     "elements"),
     (r"storage_offset", "type", "^s: result: 0 for", "of no elements NumPy forgets where they begin"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),
