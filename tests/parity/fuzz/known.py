@@ -86,7 +86,7 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
@@ -175,6 +175,10 @@ KNOWN = [
      "the strides"),
     ((r"(?s)-(128|32768)\b.*dtype=T\.int(8|16)\).*T\.pow\(", "^gg? = "), "value", "", "torch subtracts 1 from an "
      "exponent in its dtype, whose least integer has none below"),
+    (r"%|remainder|fmod", "value", r"for np\.float\d+\(nan\)", "of quotients too large for the dtype torch's vectors "
+     "keep no remainder"),
+    ((r"(?s)_conj\(.*\.data = ", r""), "history", "for view_as_real doesn't", "a view of what was given a lazy conjugate "
+     "as data is made anew in torch"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
