@@ -177,7 +177,7 @@ KNOWN = [
      "exponent in its dtype, whose least integer has none below"),
     (r"%|remainder|fmod", "value", r"for np\.float\d+\(nan\)", "of quotients too large for the dtype torch's vectors "
      "keep no remainder"),
-    ((r"(?s)_conj\(.*\.data = ", r""), "history", "for view_as_real doesn't", "a view of what was given a lazy conjugate "
+    ((r"(?s)_conj\(.*\.data = ", r""), "history", "for view_as_real doesn't", "a view of what was given a conjugate "
      "as data is made anew in torch"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
