@@ -185,6 +185,8 @@ KNOWN = [
      "view keeps the old"),
     (r"\.view\(", "error", "^RuntimeError: .*stride.* must be divisible by 2 .* for no error$", "the stride of a "
      "dimension of size 1"),
+    (r"index_put_|\] = ", "error", "^IndexError: .*out of bounds.* for RuntimeError: .*(dtypes match|shape mismatch)",
+     "another of two refusals comes first"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
