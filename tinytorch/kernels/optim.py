@@ -179,3 +179,92 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
         add_square(delta2, rho, d, t)
         add_scaled(p, d, -lr, t)
     by_pieces(update, (p, g, square, delta2), 3)
+
+
+def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):
+    """NAdam (Dozat 2016); `mu_product`: of the momenta up to this step's, `mu`."""
+    root, shrink = (1 - beta2 ** step) ** 0.5, None
+    if decoupled:
+        shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
+    of_gradient = float(-lr * (1 - mu) / (1 - mu_product))
+    of_mean = float(-lr * mu_next / (1 - mu_product * mu_next))
+    if p.dtype.itemsize == 2:
+        return optim_half.nadam(p, g, m, v, of_gradient, of_mean, root, shrink, beta1, beta2, eps, weight_decay,
+                                maximize, *how)
+
+    def update(p, g, m, v, t, out):
+        if shrink is not None:
+            p *= shrink
+        g = decayed(g, p, weight_decay, maximize, out)
+        blend(m, beta1, g, 1 - beta1, t)
+        add_square(v, beta2, g, t)
+        np.sqrt(v, out=t)
+        t += eps * root
+        np.multiply(g, of_gradient * root, out=out)            # the bias correction, folded into both rates and eps
+        add_scaled(out, m, of_mean * root)
+        out /= t
+        p += out
+    by_pieces(update, (p, g, m, v), 2)
+
+
+def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, weight_decay, decoupled, maximize,
+          *how):
+    """RAdam (Liu et al. 2020): by the gradients' average alone while `rectify` is None; the corrections are of bias."""
+    shrink, root = None, correction2 ** 0.5
+    if decoupled:
+        shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
+    if p.dtype.itemsize == 2:
+        return optim_half.radam(p, g, m, v, float(lr), rectify, root, correction1, shrink, beta1, beta2, eps,
+                                weight_decay, maximize, *how)
+    foreach = how[0]
+    rate = float(lr / correction1) if foreach else float(lr) / correction1         # a tensor's dtype rounds the one
+
+    def update(p, g, m, v, t, out):
+        if shrink is not None:
+            p *= shrink
+        g = decayed(g, p, weight_decay, maximize, out)
+        blend(m, beta1, g, 1 - beta1, t)
+        add_square(v, beta2, g, t)
+        if rectify is None:
+            add_scaled(p, m, -rate, t)
+            return
+        np.sqrt(v, out=t)
+        t += eps
+        np.divide(m, t, out=t)
+        add_scaled(p, t, -rate * rectify * root, out)
+    by_pieces(update, (p, g, m, v), 2)
+
+
+def rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how):
+    """Rprop (Riedmiller and Braun 1993); `prev`: the gradient before, `size`: of each element's step."""
+    if p.dtype.itemsize == 2:
+        return optim_half.rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how)
+
+    def update(p, g, prev, size, t):
+        np.multiply(prev, g, out=t)
+        if maximize:
+            np.negative(t, out=t)
+        turned = t < 0
+        factor = np.array([1, longer, shorter, 1], p.dtype)
+        size *= factor[(t > 0).view(np.int8) + 2 * turned.view(np.int8)]
+        np.clip(size, least, most, out=size)
+        np.negative(g, out=prev) if maximize else np.copyto(prev, g)
+        np.copyto(prev, 0, where=turned)
+        np.sign(prev, out=t)
+        t *= size
+        p -= t
+    by_pieces(update, (p, g, prev, size), 1)
+
+
+def asgd(p, g, average, eta, mu, lambd, weight_decay, maximize, *how):
+    """Averaged SGD (Polyak and Juditsky 1992) at rate `eta`; `average` moves by the share `mu`."""
+    if p.dtype.itemsize == 2:
+        return optim_half.asgd(p, g, average, eta, mu, lambd, weight_decay, maximize, *how)
+
+    def update(p, g, average, t):
+        blend(p, 1 - (lambd + weight_decay) * eta, g, eta if maximize else -eta, t)
+        if mu == 1:
+            average[...] = p
+        else:
+            blend(average, 1 - mu, p, mu, t)
+    by_pieces(update, (p, g, average), 1)
