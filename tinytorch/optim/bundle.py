@@ -10,7 +10,7 @@ from .. import dtypes as dt
 from ..tensor import wrap
 
 #: Elements beyond which three copies cost more than the calls that they save.
-SMALL = 8192
+SMALL = 1 << 14
 
 
 class Bundle:
