@@ -1,4 +1,4 @@
-"""Times one step of every optimiser: tinytorch, and torch with foreach=False and foreach=True, in alternating processes.
+"""Times a step of every optimiser: tinytorch, and torch with foreach=False and foreach=True, in alternating processes.
 
     python benchmarks/optim_steps.py [--threads 1] [--json FILE] [--only REGEX] [--rounds 5] [--seconds 0.3]
 

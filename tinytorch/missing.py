@@ -1,30 +1,42 @@
-"""What a namespace says when it is asked for a name that it has not, or has not loaded yet.
-
-`nn.functional` goes without: looking up a name in a module with a `__getattr__` takes twice as long, and layers look
-their functions up there.
-"""
+"""What a namespace says when it is asked for a name that it has not, or has not loaded yet."""
 import importlib
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from opcode import opname
 from typing import Any
 
 
-def namespace(module: str, later: Collection[str] = ()) -> Callable[[str], Any]:
-    """The `__getattr__` of the module of that name, which loads its parts `later` when they are first asked for:
-    modules, or the names of a mapping from the modules that have them.
+def _words(name):
+    return f"tinytorch has no {name}: see docs/coverage.md"
+
+
+class MissingMethod:
+    """In a class, a name that torch's class has and this one has not. (A `__getattr__` would slow all the others.)"""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, instance, owner):
+        raise AttributeError(_words(f"{owner.__name__}.{self.name}"), name=self.name, obj=owner)
+
+
+def namespace(module: str, later: Sequence[str] = (), of: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The `__getattr__` of the module of that name, which loads its parts `later` when they are first asked for, and
+    takes the names `of` parts (name -> part) from there.
 
     For any other name it raises AttributeError, or ImportError in `from module import name`, whose words say where
     there is a list of torch's names that are here and of those that are not.
     """
     def __getattr__(name):
         if name in later:
-            if not isinstance(later, Mapping):
-                return importlib.import_module(f"{module}.{name}")
-            found = getattr(importlib.import_module(f"{module}.{later[name]}"), name)
-            setattr(sys.modules[module], name, found)
-            return found
-        said = f"tinytorch has no {module.replace('tinytorch', 'torch', 1)}.{name}: see docs/coverage.md"
+            return importlib.import_module(f"{module}.{name}")
+        if of and name == "__all__":           # what `from module import *` gives
+            return [*filter(lambda known: not known.startswith("_"), vars(sys.modules[module])), *of]
+        if of and name in of:
+            value = getattr(importlib.import_module(f"{module}.{of[name]}"), name)
+            setattr(sys.modules[module], name, value)
+            return value
+        said = _words(f"{module.replace('tinytorch', 'torch', 1)}.{name}")
         asking = sys._getframe(1)
         if asking.f_lasti >= 0 and opname[asking.f_code.co_code[asking.f_lasti]] == "IMPORT_FROM":
             raise ImportError(said, name=module)    # of an AttributeError the import statement keeps no words

@@ -65,9 +65,10 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     step = watched(_step) if mode.anomaly else _step
     edges = [edge_of(root) for root in roots]
     grads = [g if create_graph else g.array for g in grads]
-    # Records and batches cannot be added in place.
-    careful = create_graph or mode.anomaly or mode.vmap_levels or any([
-        type(g) is not np.ndarray or is_widened(g) for g in grads])
+    careful = create_graph or mode.anomaly or mode.vmap_levels
+    for g in grads:                            # records and batches cannot be added in place
+        if g.__class__ is not np.ndarray or g.dtype.kind == dt.WIDENED:
+            careful = True
     while True:
         for edge, d in zip(edges, grads):      # add each gradient to what has arrived where it goes
             if d is None or edge is None:
@@ -267,17 +268,18 @@ def _sum_to(g, shape):
     """Sum a gradient down to the shape that was broadcast."""
     if g.shape == shape:
         return g
-    if not isinstance(g, Tensor) and g.dtype.kind == dt.WIDENED:
+    is_tensor = isinstance(g, Tensor)
+    if not is_tensor and g.dtype.kind == dt.WIDENED:
         return dt.to_bfloat16(_sum_to(dt.from_bfloat16(g), shape)) if g.dtype == dt.BFLOAT16 else _sum_to(
             wrap(g), shape).array
     lead = len(g.shape) - len(shape)
     if lead < 0:
-        return g.expand(shape) if isinstance(g, Tensor) else np.broadcast_to(g, shape)
+        return g.expand(shape) if is_tensor else np.broadcast_to(g, shape)
     dims = tuple(range(lead)) + tuple([i + lead for i, n in enumerate(shape) if n == 1 and g.shape[i + lead] != 1])
-    if isinstance(g, Tensor):
+    if is_tensor:
         if dims:
             g = g.sum(dims, keepdim=True)
         return g.reshape(shape) if lead else g
-    if g.dtype == np.float16:                  # added up in float32
+    if g.dtype.char == "e":                    # added up in float32
         return np.add.reduce(g, axis=dims, dtype=np.float32, keepdims=True).astype(np.float16).reshape(shape)
     return np.add.reduce(g, axis=dims, keepdims=True).reshape(shape)

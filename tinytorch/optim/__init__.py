@@ -18,7 +18,7 @@ _LATER = {"ASGD": "asgd", "Adafactor": "_adafactor", "LBFGS": "lbfgs", "Muon": "
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
            "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler"]
 
-__getattr__ = _namespace(__name__, _LATER)
+__getattr__ = _namespace(__name__, of=_LATER)
 
 
 def __dir__():
