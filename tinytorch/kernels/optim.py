@@ -8,7 +8,7 @@ import numpy as np
 
 from . import optim_half
 from .linalg import blas
-from .linalg.blas import Sums, add_scaled
+from .linalg.blas import Sums, add_scaled, add_scaled_each
 from .threads import split
 
 #: Bytes of one array in a piece, at most: with the state and the scratch of an update they stay in the cache.
@@ -94,6 +94,12 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
         by_pieces(update, (p, g, buf))
     else:                                      # a pass or two over all: there is nothing to keep in the cache
         update(blas, p, g, buf, None)
+
+
+def descend(pairs, lr, maximize):
+    """Stochastic gradient descent and nothing more for pairs of parameter and gradient. Returns the numbers of those left
+    to `sgd`."""
+    return add_scaled_each(pairs, lr if maximize else -lr, _PASS - 1)
 
 
 def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):

@@ -83,16 +83,7 @@ class ArrayOptimizer(Optimizer):
             if bundle is not None:
                 self._update(group, lr, *bundle.gather(), bundle.state)
                 bundle.put_back()
-            for p in others:
-                grad = p._grad
-                if grad is not None:
-                    if grad.is_sparse:
-                        self._update_sparse(group, lr, p, grad)
-                    else:
-                        state = self._state_of(p, group)
-                        self._check_shapes(p.array, grad.array, state)
-                        self._update(group, lr, p.array, grad.array, state)
-                    p.version[0] += 1
+            self._update_each(group, lr, others)
             if usual.noting:
                 for p in group["params"]:
                     if p._grad is not None:
@@ -156,6 +147,19 @@ class ArrayOptimizer(Optimizer):
                 self._bundles = {**self._bundles, id(group): (list(group["params"]), bundle, others)}
 
     # -------------------------------------------------------------- state and updates
+    def _update_each(self, group, lr, params):
+        """Update those `params` that have gradients, one by one."""
+        for p in params:
+            grad = p._grad
+            if grad is not None:
+                if grad.is_sparse:
+                    self._update_sparse(group, lr, p, grad)
+                else:
+                    state = self._state_of(p, group)
+                    self._check_shapes(p.array, grad.array, state)
+                    self._update(group, lr, p.array, grad.array, state)
+                p.version[0] += 1
+
     def _state_of(self, p, group):
         state = self.state[p]
         if not state:

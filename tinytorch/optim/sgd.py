@@ -42,6 +42,17 @@ class SGD(ArrayOptimizer):
     def _state_of(self, p, group):
         return self.state[p] if group["momentum"] != 0 else {}
 
+    def _update_each(self, group, lr, params):
+        if group["momentum"] != 0 or group["weight_decay"] != 0:
+            return super()._update_each(group, lr, params)
+        params = [p for p in params if p._grad is not None]
+        left = kernels.descend([(p.array, p._grad.array) for p in params], float(lr), group["maximize"])
+        for i, p in enumerate(params):
+            if i not in left:
+                p.version[0] += 1
+        if left:
+            super()._update_each(group, lr, [params[i] for i in left])
+
     def _update(self, group, lr, p, g, state):
         momentum, buffer, fresh = group["momentum"], None, False
         if momentum != 0:

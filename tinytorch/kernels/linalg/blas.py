@@ -75,6 +75,29 @@ def add_scaled(y, x, factor, work=None):
         y += np.multiply(x, np.array(factor, y.dtype), work)
 
 
+def add_scaled_each(pairs, factor, most):
+    """y += factor * x for each pair (y, x): as add_scaled, of which the call alone takes as long as a short sum. Returns
+    the numbers of the pairs left to do, which are no plain arrays of one shape in float32 or float64, or of more than
+    `most` elements."""
+    left, functions, shares = [], _sums() if factor != 0 else {}, {}
+    for i, (y, x) in enumerate(pairs):
+        dtype = y.dtype
+        if type(x) is not np.ndarray or type(y) is not np.ndarray or dtype.char not in "fd" or (
+                x.dtype != dtype or x.shape != y.shape or y.size > most):
+            left.append(i)
+            continue
+        if y.size >= _MANY and dtype in functions and y.flags.carray and x.flags.carray:
+            held = _place_of(y), _place_of(x)
+            to, source = _address_of(held[0]), _address_of(held[1])
+            if to == source or abs(to - source) >= y.nbytes:
+                functions[dtype][0](y.size, factor, source, 1, to, 1)
+                continue
+        if dtype not in shares:                # NumPy takes longer to multiply by a Python number
+            shares[dtype] = np.array(factor, dtype)
+        y += x * shares[dtype]
+    return left
+
+
 def blend(y, share, x, factor, work=None):
     """y = share * y + factor * x, for arrays of one shape; `work` is scratch like y."""
     call = _call(1, y, x) if factor != 0 and share != 0 else None
