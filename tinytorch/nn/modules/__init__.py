@@ -21,3 +21,5 @@ from .rnn import *
 from .sparse import *
 from .transformer import *
 from .upsampling import *
+
+__all__ = [name for name, value in list(globals().items()) if isinstance(value, type)]     # without the files

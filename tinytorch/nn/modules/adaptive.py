@@ -24,10 +24,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     ValueError for cutoffs that do not increase between 1 and n_classes - 1; RuntimeError for other sizes or targets.
 
     >>> import tinytorch as torch
-    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[5, 10])
-    >>> layer(torch.ones(3, 8), torch.tensor([0, 7, 19])).output.shape
+    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
+    >>> layer(torch.ones(3, 16), torch.tensor([0, 7, 19])).output.shape
     torch.Size([3])
-    >>> layer.log_prob(torch.ones(3, 8)).exp().sum(1)
+    >>> layer.log_prob(torch.ones(3, 16)).exp().sum(1)
     tensor([1.0000, 1.0000, 1.0000], grad_fn=<SumBackward1>)
     """
 

@@ -12,7 +12,7 @@ from .hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from .state import Stateful, _IncompatibleKeys  # noqa: F401  torch has both here
+from .state import Stateful, _IncompatibleKeys, _WrappedHook  # noqa: F401  torch has them here
 
 __all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
            "register_module_forward_hook", "register_module_forward_pre_hook", "register_module_full_backward_hook",
@@ -23,6 +23,9 @@ _REGISTRIES = ("_parameters", "_buffers", "_modules")
 _CALL_HOOKS = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_pre_hooks")
 _HOOKS = ("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs",
           "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+#: All of them in torch's order, in which they are pickled, and what makes each.
+_HOOKS_IN_ORDER = [(name, hooks.Hooks if name in _CALL_HOOKS else OrderedDict) for name in (
+    "_forward_hooks", *_HOOKS[:2], "_forward_pre_hooks", *_HOOKS[2:])]
 
 
 class Module(Stateful, Convertible, hooks.Hooked):
@@ -46,7 +49,6 @@ class Module(Stateful, Convertible, hooks.Hooked):
     # Whether a call may have hooks to run; set on an instance, or here for global hooks and for hooks that
     # somebody has written into a module's `_forward_hooks` and the like.
     _hooked = False
-    _is_full_backward_hook = None
 
     def __init__(self, *args, **kwargs):
         if not self.call_super_init:
@@ -58,12 +60,13 @@ class Module(Stateful, Convertible, hooks.Hooked):
                                 "were given")
         state = self.__dict__
         state["training"] = True
-        state["_parameters"], state["_buffers"], state["_modules"] = {}, {}, {}
+        state["_parameters"], state["_buffers"] = {}, {}
         state["_non_persistent_buffers_set"] = set()
-        for name in _CALL_HOOKS:
-            state[name] = hooks.Hooks()
-        for name in _HOOKS:
-            state[name] = OrderedDict()
+        state["_backward_pre_hooks"], state["_backward_hooks"] = hooks.Hooks(), hooks.Hooks()
+        state["_is_full_backward_hook"] = None
+        for name, make in _HOOKS_IN_ORDER:
+            state[name] = make()
+        state["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -141,9 +144,15 @@ class Module(Stateful, Convertible, hooks.Hooked):
             names += self.__dict__[registry]
         return sorted(name for name in names if not name[0].isdigit())
 
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        state.pop("_hooked", None)             # found out anew
+        return state
+
     def __setstate__(self, state):
         self.__dict__.update(state)
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
         for name in _CALL_HOOKS:
             self.__dict__.setdefault(name, hooks.Hooks())
         for name in _HOOKS:

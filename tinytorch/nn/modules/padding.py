@@ -76,7 +76,15 @@ class ConstantPad3d(_ConstantPadNd):
     _dims = 3
 
 
-class ZeroPad1d(ConstantPad1d):
+class _ZeroPad(_ConstantPadNd):
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Borders of 0 of the last dimension.
 
     >>> import tinytorch as torch
@@ -85,13 +93,13 @@ class ZeroPad1d(ConstantPad1d):
     """
 
 
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Borders of 0 of the last 2 dimensions."""
 
     _dims = 2
 
 
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Borders of 0 of the last 3 dimensions."""
 
     _dims = 3

@@ -8,7 +8,8 @@ def get_a_var(obj):
     """The first tensor in tuples, lists and dicts; None if there is none.
 
     >>> import tinytorch as torch
-    >>> torch.nn.parallel.parallel_apply.get_a_var([1, {"x": torch.ones(1)}])
+    >>> from tinytorch.nn.parallel.parallel_apply import get_a_var
+    >>> get_a_var([1, {"x": torch.ones(1)}])
     tensor([1.])
     """
     if isinstance(obj, Tensor):
