@@ -33,7 +33,8 @@ class CausalBias(Tensor):
     def __new__(cls, variant, seq_len_q, seq_len_kv):
         if not isinstance(variant, CausalVariant):
             raise AssertionError(f"variant must be a CausalVariant, got {type(variant).__name__}")
-        return super().__new__(cls, int(variant), seq_len_q, seq_len_kv)
+        offset = 0 if variant == CausalVariant.UPPER_LEFT else seq_len_kv - seq_len_q
+        return ones(seq_len_q, seq_len_kv).bool().tril(offset).as_subclass(cls)
 
     def __init__(self, variant, seq_len_q, seq_len_kv):
         self.variant, self.seq_len_q, self.seq_len_kv = variant, seq_len_q, seq_len_kv
@@ -44,8 +45,8 @@ class CausalBias(Tensor):
     def _materialize(self, device=None):
         """The mask as bools, True where to attend."""
         check_device(device)
-        offset = 0 if self.variant == CausalVariant.UPPER_LEFT else self.seq_len_kv - self.seq_len_q
-        return ones(self.seq_len_q, self.seq_len_kv).bool().tril(offset)
+        with DisableTorchFunction():
+            return self.as_subclass(Tensor)
 
     @staticmethod
     def _dispatch(query, key, value, attn_mask, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
@@ -64,8 +65,7 @@ class CausalBias(Tensor):
         return super().__torch_function__(func, types, args, kwargs)
 
     def __repr__(self):
-        with DisableTorchFunction():
-            return repr(self._materialize())
+        return repr(self._materialize())
 
 
 def _of_two_sizes(name, variant, size):

@@ -27,8 +27,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
     >>> layer(torch.ones(3, 16), torch.tensor([0, 7, 19])).output.shape
     torch.Size([3])
-    >>> layer.log_prob(torch.ones(3, 16)).exp().sum(1)
-    tensor([1.0000, 1.0000, 1.0000], grad_fn=<SumBackward1>)
+    >>> torch.allclose(layer.log_prob(torch.ones(3, 16)).exp().sum(1), torch.ones(3))
+    True
     """
 
     def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
