@@ -159,6 +159,15 @@ a = T.full((1, 2, 3), float('inf')); b = T.ones(1, 3, 2); c = T.addbmm(b[0, :2],
 a = T.full((1, 20, 20), float('inf')); b = T.ones(1, 20, 20); c = T.baddbmm(b, a, b, alpha=0)
 a = T.zeros((0, 2, 2)).short(); c = T.addbmm(T.full((2, 2), 1.5), a, a, beta=2, out=T.empty(0).short())
 a = T.tensor([complex(-float('inf'), float('nan')), 0j]); c = T.pairwise_distance(a, a * 0); d = T.linalg.vector_norm(a)
+s = T.zeros((1, 0)).requires_grad_(); c = T.zeros(2, 0).index_add(0, T.tensor([2]), s); g = T.autograd.grad(c.sum(), s)
+c = T.index_select(T.zeros(2, 3, 0), 0, T.tensor([2]))
+b = T.ones(1, 2).cfloat(); c = T.ones(1, 2).cfloat().H; d = T.add(b, c, out=c)
+c = T.zeros(0).half() ** 1j
+a = T.full((3,), -.05); c = T.pow(a, -2 ** 31 - 1); d = T.pow(a, 2 ** 24 + 1); e = T.pow(a, 2 ** 31)
+a = T.ones(2).requires_grad_(); b = T.ones(2).cdouble().requires_grad_(); g = T.autograd.grad(loss((a * 1).eq_(b)), b)
+x = T.tensor(complex(-.4, -0.)).cdouble().requires_grad_(); y = T.acosh(x); g = T.autograd.grad(loss(y), [x])
+a = T.ones(1, 1).cfloat().conj(); c = T.inner(a, a); s = c.is_conj(), T.inner(a[0], a[0]).is_conj()
+x = T.tensor([[0., float("inf")]]).requires_grad_(); T.nn.CrossEntropyLoss(ignore_index=0)(x, T.tensor([0])).backward()
 """
 
 

@@ -86,7 +86,7 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
@@ -175,12 +175,18 @@ KNOWN = [
      "the strides"),
     ((r"(?s)-(128|32768)\b.*dtype=T\.int(8|16)\).*T\.pow\(", "^gg? = "), "value", "", "torch subtracts 1 from an "
      "exponent in its dtype, whose least integer has none below"),
+    (r"%|remainder|fmod", "value", r"for np\.float\d+\(nan\)", "of quotients too large for the dtype torch's vectors "
+     "keep no remainder"),
+    ((r"(?s)_conj\(.*\.data = ", r""), "history", "for view_as_real doesn't", "a view of what was given a conjugate "
+     "as data is made anew in torch"),
+    ((r"(?s) // ", r"^g+ = "), "error", "for RuntimeError: .*floor_divide is not implemented", "another of two "
+     "refusals comes first"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),
-    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|put)_\(", ""), "value", "", "of a tensor whose elements overlap every "
-     "place is written anew here, and the last write counts"),
+    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|masked_\w+|put)_\(", ""), "value", "", "of a tensor whose elements overlap "
+     "every place is written anew here, and the last write counts"),
     (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
      "refusals comes first"),
     (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "
@@ -276,7 +282,7 @@ KNOWN = [
      "comes first"),
     (r"T\.matmul\(", "error", r"^RuntimeError: .*same dtype.* for NotImplementedError: .*bmm.*Bool",
      "another of two refusals comes first"),
-    ((r"(?s)dtype=T\.(float32|b?float16).*", r"T\.einsum\("), "value",
+    ((r"(?s)dtype=T\.(float32|complex64|b?float16).*", r"T\.einsum\("), "value",
      r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than the result shows"),
     ((r"1e30", r"T\.vander\("), "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
