@@ -1,4 +1,5 @@
 """The layers, a file per family."""
+from ...missing import namespace as _namespace
 from .activation import *
 from .adaptive import *
 from .batchnorm import *
@@ -22,4 +23,4 @@ from .sparse import *
 from .transformer import *
 from .upsampling import *
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type)]     # without the files
+__getattr__ = _namespace(__name__, ["utils"])      # not before: nn takes all that is here, and has another utils

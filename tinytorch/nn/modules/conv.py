@@ -1,5 +1,6 @@
 """Convolution layers: Conv1d Conv2d Conv3d, ConvTranspose1d ..., and their lazy forms."""
 import math
+from collections.abc import Iterable
 
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
@@ -7,12 +8,16 @@ from .. import functional as F, init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
-from .utils import _repeated
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConv1d",
            "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d"]
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+def _repeated(value, n):
+    """A tuple: of an iterable its elements, of anything else n times itself."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * n
 
 
 class _ConvNd(Module):

@@ -1,8 +1,8 @@
 """Pooling layers: MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool FractionalMaxPool LPPool MaxUnpool, of 1
 to 3 axes."""
 from .. import functional as F
+from .conv import _repeated
 from .module import Module
-from .utils import _repeated
 
 __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
            "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d",

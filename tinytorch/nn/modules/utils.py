@@ -1,17 +1,13 @@
 """Tuples for the sizes of layers, and state dicts of wrapped models."""
 import numbers
-from collections.abc import Iterable
+
+from .conv import _repeated
 
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
-def _repeated(value, n):
-    """A tuple: of an iterable its elements, of anything else n times itself."""
-    return tuple(value) if isinstance(value, Iterable) else (value,) * n
-
-
 def _ntuple(n, name="parse"):
-    """A function that makes such a tuple."""
+    """A function that makes a tuple: of an iterable its elements, of anything else n times itself."""
     def parse(x):
         return _repeated(x, n)
     parse.__name__ = name
