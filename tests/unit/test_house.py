@@ -90,3 +90,9 @@ def test_what_autograd_uses_from_above_is_given_at_import():
     from tinytorch.autograd import above
     names = "stack", "relaid", "without_part", "custom", "module", "vmap"
     assert all(getattr(above, name) is not None for name in names)
+
+
+def test_every_layer_says_what_it_computes_and_shows_it():
+    layers = [cls for cls in vars(torch.nn).values() if isinstance(cls, type) and issubclass(cls, torch.nn.Module)]
+    silent = [cls.__name__ for cls in layers if ">>> " not in (vars(cls).get("__doc__") or "")]
+    assert len(layers) > 160 and not silent
