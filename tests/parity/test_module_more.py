@@ -174,6 +174,34 @@ def fusion(t, note):
     note(lambda: u.skip_init(t.nn.ReLU), lambda: u.skip_init(int))
 
 
+# ------------------------------------------------------------------ Module
+def overwriting(t, note):
+    future = t.__future__
+    note(future.get_overwrite_module_params_on_conversion(), future.get_swap_module_params_on_conversion())
+    for overwrite in (True, False):
+        future.set_overwrite_module_params_on_conversion(overwrite)
+        try:
+            layer = t.nn.Sequential(t.nn.Linear(2, 1), t.nn.BatchNorm1d(1))
+            layer(t.ones(3, 2)).sum().backward()
+            layer[0].bias.requires_grad_(False)
+            before = list(layer.parameters())
+            layer.double()
+            note([p is q for p, q in zip(before, layer.parameters())], [p.dtype for p in before])
+            note([p.grad for p in layer.parameters()], [p.requires_grad for p in layer.parameters()])
+        finally:
+            future.set_overwrite_module_params_on_conversion(False)
+    empty = layer.to_empty(device="cpu", recurse=False)
+    note(empty is layer, [(p.shape, p.dtype) for p in layer.to_empty(device="cpu").parameters()])
+
+
+def devices(t, note):
+    layer = t.nn.Linear(2, 1)
+    note(lambda: layer.xpu(), lambda: layer.cuda(), lambda: layer.xpu(1), t.nn.ReLU().xpu(0))
+    replica = layer._replicate_for_data_parallel()
+    note(list(replica.parameters()), sorted(set(vars(replica)) - {"_hooked"}), replica.in_features)
+    note(t.nn.Module.dump_patches, t.nn.Module.call_super_init, t.nn.Module._version, t.nn.BatchNorm1d._version)
+
+
 # ------------------------------------------------------------------ pruning
 def pruning(t, note):
     t.manual_seed(3)
@@ -218,7 +246,7 @@ def pruning_of_many(t, note):
 
 
 PROGRAMS = [adaptive_log_softmax, sync_batch_norm, cross_map_norm, classes, refusals, parallel,
-            gradients_of_convolutions, attention, fusion, pruning, pruning_of_many]
+            gradients_of_convolutions, attention, fusion, overwriting, devices, pruning, pruning_of_many]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
