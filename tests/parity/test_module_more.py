@@ -196,7 +196,7 @@ def overwriting(t, note):
 
 def devices(t, note):
     layer = t.nn.Linear(2, 1)
-    note(lambda: layer.xpu(), lambda: layer.cuda(), lambda: layer.xpu(1), t.nn.ReLU().xpu(0))
+    note(lambda: layer.xpu(), lambda: layer.cuda(), t.nn.ReLU().xpu(0))
     replica = layer._replicate_for_data_parallel()
     note(list(replica.parameters()), sorted(set(vars(replica)) - {"_hooked"}), replica.in_features)
     note(t.nn.Module.dump_patches, t.nn.Module.call_super_init, t.nn.Module._version, t.nn.BatchNorm1d._version)
