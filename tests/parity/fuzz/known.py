@@ -187,6 +187,10 @@ KNOWN = [
      "dimension of size 1"),
     (r"index_put_|\] = ", "error", "^IndexError: .*out of bounds.* for RuntimeError: .*(dtypes match|shape mismatch)",
      "another of two refusals comes first"),
+    ((r"(?s)\.unsqueeze_\(", "^g+ = "), "error", "^no error for IndexError: .*Dimension out of range", "torch counts "
+     "the dimensions of a view as they were before"),
+    ((r"(?s)(\w) = (\w)\.(mH|H|mT|T)\n.*T\.(imag|real)\(\2\).*\1\.(imag|real) = ", ""), "value", "", "memory is "
+     "written that is read in another order"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
