@@ -191,6 +191,9 @@ KNOWN = [
      "the dimensions of a view as they were before"),
     ((r"(?s)(\w) = (\w)\.(mH|H|mT|T)\n.*T\.(imag|real)\(\2\).*\1\.(imag|real) = ", ""), "value", "", "memory is "
      "written that is read in another order"),
+    (r"T\.gcd\(", "value", r"result: np\.int\d+\((\d+)\) for np\.int\d+\(-\1\)", "beside the least integer "
+     "torch's divisors are negative"),
+    (r"T\.ldexp\(", "stride", "", "of a number and a tensor of integers in another order"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
