@@ -177,6 +177,7 @@ a = T.zeros(1, 0, 2, 0); c = a[..., [0, 0]]
 a = T.zeros(0, 3); c = a[[[]],]; d = T.zeros(0, 0)[[], [0]]
 b = T.ones(3, 4).requires_grad_() * 0; c = b.expand(2, 3, 4); c[...] = b; s = c._version
 b = T.ones(3, 4); c = b.expand(2, 3, 4); d = c.copy_(b.expand(2, 3, 4))
+c = T.index_select(T.zeros(0), 0, T.tensor([0]))
 """
 
 
