@@ -36,8 +36,8 @@ class Adam(ArrayOptimizer):
     tensor([0.7500, 1.7500], requires_grad=True)
     """
 
-    _OPTIONS = {**ArrayOptimizer._OPTIONS, "amsgrad": False, "capturable": False, "fused": None,
-                "decoupled_weight_decay": False}
+    _OPTIONS = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
+                "decoupled_weight_decay": False, "fused": None}
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *,
                  foreach=None, maximize=False, capturable=False, differentiable=False, fused=None,
