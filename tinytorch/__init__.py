@@ -121,9 +121,9 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
-          "functional", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom",
-          "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
+_LATER = ("__future__", "accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
+          "func", "functional", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "optim", "profiler",
+          "quasirandom", "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
 #: Functions of such parts.
 _OF = {"load": "serialization", "save": "serialization", "vmap": "func"}
 _above.later.update(custom="tinytorch.func", vmap="tinytorch.func")

@@ -24,7 +24,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     __constants__ = ["padding", "value"]
 
     def __init__(self, padding, value):
@@ -38,7 +38,7 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     _mode = "circular"
 
     def forward(self, input):
@@ -47,7 +47,15 @@ class _CircularPad(_Pad):
         return super().forward(input)
 
 
-class ConstantPad1d(_ConstantPad):
+class _ReflectionPadNd(_Pad):
+    _mode = "reflect"
+
+
+class _ReplicationPadNd(_Pad):
+    _mode = "replicate"
+
+
+class ConstantPad1d(_ConstantPadNd):
     """Borders of `value` of the last dimension.
 
     >>> import tinytorch as torch
@@ -56,19 +64,37 @@ class ConstantPad1d(_ConstantPad):
     """
 
 
-class ConstantPad2d(_ConstantPad):
-    """Borders of `value` of the last 2 dimensions."""
+class ConstantPad2d(_ConstantPadNd):
+    """Borders of `value` of the last 2 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConstantPad2d(1, 7.)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     _dims = 2
 
 
-class ConstantPad3d(_ConstantPad):
-    """Borders of `value` of the last 3 dimensions."""
+class ConstantPad3d(_ConstantPadNd):
+    """Borders of `value` of the last 3 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConstantPad3d(1, 7.)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     _dims = 3
 
 
-class ZeroPad1d(_Pad):
+class _ZeroPad(_ConstantPadNd):
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Borders of 0 of the last dimension.
 
     >>> import tinytorch as torch
@@ -77,19 +103,29 @@ class ZeroPad1d(_Pad):
     """
 
 
-class ZeroPad2d(_Pad):
-    """Borders of 0 of the last 2 dimensions."""
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
+    """Borders of 0 of the last 2 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ZeroPad2d((1, 0, 0, 0))(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 2, 3])
+    """
 
     _dims = 2
 
 
-class ZeroPad3d(_Pad):
-    """Borders of 0 of the last 3 dimensions."""
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
+    """Borders of 0 of the last 3 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ZeroPad3d((1, 0, 0, 0, 0, 0))(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 2, 2, 3])
+    """
 
     _dims = 3
 
 
-class ReflectionPad1d(_Pad):
+class ReflectionPad1d(_ReflectionPadNd):
     """Mirrored borders of the last dimension.
 
     >>> import tinytorch as torch
@@ -97,22 +133,32 @@ class ReflectionPad1d(_Pad):
     tensor([[2., 1., 2., 3., 2.]])
     """
 
-    _mode = "reflect"
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """Mirrored borders of the last 2 dimensions of (N, C, H, W) or (C, H, W). RuntimeError for borders as wide as
+    the input. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
+
+    _dims = 2
 
 
-class ReflectionPad2d(_Pad):
-    """Mirrored borders of the last 2 dimensions."""
+class ReflectionPad3d(_ReflectionPadNd):
+    """Mirrored borders of the last 3 dimensions of (N, C, D, H, W) or (C, D, H, W). RuntimeError for borders as wide as
+    the input. See torch.nn.functional.pad.
 
-    _dims, _mode = 2, "reflect"
+    >>> import tinytorch as torch
+    >>> torch.nn.ReflectionPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    _dims = 3
 
 
-class ReflectionPad3d(_Pad):
-    """Mirrored borders of the last 3 dimensions."""
-
-    _dims, _mode = 3, "reflect"
-
-
-class ReplicationPad1d(_Pad):
+class ReplicationPad1d(_ReplicationPadNd):
     """Borders that repeat the edge of the last dimension.
 
     >>> import tinytorch as torch
@@ -120,22 +166,31 @@ class ReplicationPad1d(_Pad):
     tensor([[1., 1., 2., 3., 3.]])
     """
 
-    _mode = "replicate"
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """Borders that repeat the edge of the last 2 dimensions of (N, C, H, W) or (C, H, W). See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReplicationPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
+
+    _dims = 2
 
 
-class ReplicationPad2d(_Pad):
-    """Borders that repeat the edge of the last 2 dimensions."""
+class ReplicationPad3d(_ReplicationPadNd):
+    """Borders that repeat the edge of the last 3 dimensions of (N, C, D, H, W) or (C, D, H, W). See
+    torch.nn.functional.pad.
 
-    _dims, _mode = 2, "replicate"
+    >>> import tinytorch as torch
+    >>> torch.nn.ReplicationPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    _dims = 3
 
 
-class ReplicationPad3d(_Pad):
-    """Borders that repeat the edge of the last 3 dimensions."""
-
-    _dims, _mode = 3, "replicate"
-
-
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """Borders from the other side of the last dimension.
 
     >>> import tinytorch as torch
@@ -144,13 +199,24 @@ class CircularPad1d(_CircularPad):
     """
 
 
-class CircularPad2d(_CircularPad):
-    """Borders from the other side of the last 2 dimensions."""
+class CircularPad2d(_CircularPadNd):
+    """Borders from the other side of the last 2 dimensions of (N, C, H, W) or (C, H, W). See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CircularPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     _dims = 2
 
 
-class CircularPad3d(_CircularPad):
-    """Borders from the other side of the last 3 dimensions."""
+class CircularPad3d(_CircularPadNd):
+    """Borders from the other side of the last 3 dimensions of (N, C, D, H, W) or (C, D, H, W). See
+    torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CircularPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     _dims = 3
