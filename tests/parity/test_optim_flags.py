@@ -10,7 +10,7 @@ import torch
 
 import tinytorch
 
-from .adapter import OPTIMIZERS, convert, error_of, same, same_error
+from .adapter import OPTIMIZERS, error_of, same, same_error
 
 DENSE = [name for name, info in OPTIMIZERS.items() if not info.only_supports_sparse_grads]
 DIFFERENTIABLE = [name for name, info in OPTIMIZERS.items() if "differentiable" in info.supported_impls]
@@ -128,6 +128,7 @@ def test_flags(name):
         if name == "Adam" or name == "AdamW":
             if set(pair) == {"capturable", "fused"}:
                 continue                       # a fused update does without the devices that capturable is for
+
         def program(library, pair=pair):
             p = library.ones(2, 2, dtype=library.float64).requires_grad_()
             p.grad = library.ones(2, 2, dtype=library.float64)
