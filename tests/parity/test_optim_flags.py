@@ -265,3 +265,18 @@ def test_a_hook_that_returns_something_else():
     ours, theirs = [error_of(lambda library=library: program(library))[0] for library in BOTH]
     same_error(ours, theirs)
     assert "must return None or a tuple of (new_args, new_kwargs), but got 3." in str(ours)
+
+
+@pytest.mark.parametrize("infinite", [0., 1.])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad"])
+def test_scaled_gradients(name, infinite):
+    """What a gradient scaler gives a fused optimiser: the scale, and whether to leave the parameters alone."""
+    def program(library):
+        p = library.tensor([1., 2.], requires_grad=True)
+        p.grad = library.tensor([32., -8.])
+        optimizer = getattr(library.optim, name)([p], lr=0.1, fused=True)
+        optimizer.grad_scale, optimizer.found_inf = library.tensor(16.), library.tensor(infinite)
+        optimizer.step()
+        return p.detach(), p.grad, optimizer.state_dict()["state"], optimizer._step_supports_amp_scaling
+    ours, theirs = [program(library) for library in BOTH]
+    same(ours, theirs, name)

@@ -79,7 +79,7 @@ class Adam(ArrayOptimizer):
             beta1, beta2 = number_of(beta1), number_of(beta2)
         kernels.adam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"),
                      array_of(state, "max_exp_avg_sq") if group["amsgrad"] else None, count_step(state), lr,
-                     beta1, beta2, group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
+                     beta1, beta2, group["eps"], float(group["weight_decay"]), group["decoupled_weight_decay"],
                      group["maximize"], group["foreach"], group["fused"])
 
     def _record(self, group, lr, p, g, state):
