@@ -2,23 +2,18 @@
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
-from operator import is_
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from .. import dtypes as dt
-from ..autograd.grad_mode import enable_grad, usual
+from ..autograd.grad_mode import set_grad_enabled
 from ..autograd.hooks import RemovableHandle
-from ..autograd.places import note_place
-from ..autograd.promotion import check_broadcast
-from ..lazy import UNRESOLVED, bits_of
-from ..tensor import Tensor, wrap
-from .bundle import bundled
+from ..tensor import Tensor
 
-_global_pre_hooks = OrderedDict()
-_global_post_hooks = OrderedDict()
+_global_optimizer_pre_hooks = OrderedDict()
+_global_optimizer_post_hooks = OrderedDict()
 
 
 class _Required:
@@ -36,12 +31,12 @@ _HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer
 
 def register_optimizer_step_pre_hook(hook):
     """Call hook(optimizer, args, kwargs) before every optimiser's step. Returns a removable handle."""
-    return _register(_global_pre_hooks, hook)
+    return _register(_global_optimizer_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook):
     """Call hook(optimizer, args, kwargs) after every optimiser's step. Returns a removable handle."""
-    return _register(_global_post_hooks, hook)
+    return _register(_global_optimizer_post_hooks, hook)
 
 
 def _register(hooks, hook, prepend=False):
@@ -52,6 +47,10 @@ def _register(hooks, hook, prepend=False):
     return handle
 
 
+#: What optimisers take: tensors, groups, or named tensors.
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
 class Optimizer:
     """Base of all optimisers: `params` are Tensors, (name, Tensor) pairs or group dicts; `defaults` the
     options of groups that do not set them.
@@ -60,11 +59,14 @@ class Optimizer:
     optimised (not Tensors, not leaves, in two groups, none at all).
     """
 
+    OptimizerPreHook: TypeAlias = Callable[["Optimizer", tuple, dict], tuple[tuple, dict] | None]
+    OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple, dict], None]
+
     def __init__(self, params, defaults):
         self.defaults = defaults
         for name in _HOOKS:
             setattr(self, name, OrderedDict())
-        _with_hooks(type(self))
+        self._patch_step_function()
         if isinstance(params, Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, "
                             f"but got {params.type()}")
@@ -85,7 +87,7 @@ class Optimizer:
         self.__dict__.update(state)
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
-        _with_hooks(type(self))
+        self._patch_step_function()
         self.defaults.setdefault("differentiable", False)
 
     def __repr__(self):
@@ -189,7 +191,9 @@ class Optimizer:
         state = defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in params:
-                state[params[key]] = _cast_state(params[key], value)
+                state[params[key]] = _cast(value, lambda tensor, name, key=key: (
+                    Optimizer._process_value_according_to_param_policy(
+                        params[key], tensor, key, state_dict["param_groups"], name)))
             else:
                 state[key] = value
         for group, new in zip(groups, saved):
@@ -200,7 +204,46 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
+    @staticmethod
+    def _process_value_according_to_param_policy(param, value, param_id, param_groups, key=None):
+        """A loaded tensor of the parameter with that number, in its dtype; counts ("step") in their own or, of fused
+        updates, in float32."""
+        if key != "step":
+            return value.to(param.dtype) if param.is_floating_point() else value
+        group = next((group for group in param_groups if param_id in group["params"]), {})
+        return value.to(dt.float32) if group.get("fused") or group.get("capturable") else value
+
     # -------------------------------------------------------------- hooks
+    def _patch_step_function(self):
+        cls = type(self)
+        self._zero_grad_profile_name = f"Optimizer.zero_grad#{cls.__name__}.zero_grad"
+        if not getattr(cls.step, "hooked", None):
+            cls.step = self.profile_hook_step(cls.step)
+            cls.step.hooked = True
+
+    def _optimizer_step_code(self):
+        """Called after every step: for profilers to look at the optimiser from."""
+
+    @staticmethod
+    def profile_hook_step(func):
+        """`func`, a step, with the hooks around it: a class's step is wrapped when its first optimiser is made."""
+        @functools.wraps(func)
+        def wrapper(*args, **kwargs):
+            self = args[0]
+            for hook in chain(_global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
+                result = hook(self, args, kwargs)
+                if result is not None:
+                    if not isinstance(result, tuple) or len(result) != 2:
+                        raise RuntimeError(f"{func} must return None or a tuple of (new_args, new_kwargs), but got "
+                                           f"{result}.")
+                    args, kwargs = result
+            loss = func(*args, **kwargs)
+            self._optimizer_step_code()
+            for hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
+                hook(self, args, kwargs)
+            return loss
+        return wrapper
+
     def register_step_pre_hook(self, hook):
         """Call hook(optimizer, args, kwargs) before `step`; it may return new (args, kwargs)."""
         return _register(self._optimizer_step_pre_hooks, hook)
@@ -226,210 +269,27 @@ class Optimizer:
         return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
-def _with_hooks(cls):
-    """Wrap the class's `step`, once, so that it runs the hooks around it."""
-    step = cls.step
-    if getattr(step, "hooked", False):
-        return
-
-    @functools.wraps(step)
-    def hooked(self, *args, **kwargs):
-        for hook in chain(_global_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
-            result = hook(self, (self, *args), kwargs)
-            if result is not None:
-                if not isinstance(result, tuple) or len(result) != 2:
-                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got "
-                                       f"{result}.")
-                (_, *args), kwargs = result
-        loss = step(self, *args, **kwargs)
-        for hook in chain(self._optimizer_step_post_hooks.values(), _global_post_hooks.values()):
-            hook(self, (self, *args), kwargs)
-        return loss
-    hooked.hooked = True
-    cls.step = hooked
-
-
-def _cast_state(param, value, key=None):
-    """A deep copy of loaded state, its tensors (but for the step count) in the parameter's dtype."""
+def _cast(value, cast, key=None):
+    """A copy of loaded state, its tensors replaced by cast(tensor, key)."""
     if isinstance(value, Tensor):
-        if key != "step" and param.is_floating_point():
-            return value.to(param.dtype)
-        return value
+        return cast(value, key)
     if isinstance(value, dict):
-        return {k: _cast_state(param, v, k) for k, v in value.items()}
+        return {k: _cast(v, cast, k) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_cast_state(param, v) for v in value)
+        return type(value)(_cast(v, cast) for v in value)
     return value
 
 
-_NO_BUNDLE = (), None, ()
+# ------------------------------------------------------------------ for optimisers written elsewhere
+def _use_grad_for_differentiable(step):
+    """A step in which autograd records if the optimiser's defaults say `differentiable`, and else does not."""
+    @functools.wraps(step)
+    def under_its_mode(self, *args, **kwargs):
+        with set_grad_enabled(self.defaults["differentiable"]):
+            return step(self, *args, **kwargs)
+    return under_its_mode
 
 
-class ArrayOptimizer(Optimizer):
-    """An optimiser whose step is one in-place update per parameter: `_update(group, lr, p, g, state)`
-    on ndarrays (complex ones are seen as pairs of reals: `real`)."""
-
-    def __init__(self, params, defaults):
-        lr = defaults["lr"]
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        for name, shown in (("eps", "epsilon"), ("momentum", "momentum"), ("weight_decay", "weight_decay")):
-            if name in defaults and not defaults[name] >= 0.0:
-                raise ValueError(f"Invalid {shown} value: {defaults[name]}")
-        super().__init__(params, defaults)
-        if defaults.get("fused"):
-            if defaults["differentiable"]:
-                raise RuntimeError("`fused` does not support `differentiable`")
-            if defaults["foreach"]:
-                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-        if defaults["differentiable"]:
-            raise NotImplementedError(f"{type(self).__name__}: differentiable=True is not supported")
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name, default in self._OPTIONS.items():
-                group.setdefault(name, default)
-            for p in group["params"]:
-                count = self.state.get(p, {}).get("step")
-                if count is not None and not isinstance(count, Tensor):
-                    self.state[p]["step"] = wrap(np.array(float(count), np.float32))
-
-    #: (parameters, bundle, parameters outside it) by a group's id, and how often bundling was tried.
-    _bundles, _tries = {}, 0
-
-    #: Options that older state dicts may lack.
-    _OPTIONS = {"maximize": False, "foreach": None, "differentiable": False}
-
-    def step(self, closure=None):
-        """One update of every parameter that has a gradient. Returns what `closure` returned, if given."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            if group.get("capturable"):
-                raise AssertionError("If capturable=True, params and state_steps must be on supported devices: "
-                                     "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla'].")
-            if group.get("fused"):
-                check_fused([p for p in group["params"] if p._grad is not None])
-            lr = group["lr"]
-            if isinstance(lr, Tensor):         # torch computes with it in its dtype
-                lr = lr.array.reshape(())[()] if lr.array.dtype.kind in dt.NATIVE else lr.item()
-            bundle, others = self._parts_of(group)
-            if bundle is not None:
-                self._update(group, lr, *bundle.gather(), bundle.state)
-                bundle.put_back()
-            for p in others:
-                grad = p._grad
-                if grad is not None:
-                    if grad.is_sparse:
-                        self._update_sparse(group, lr, p, grad)
-                    else:
-                        state = self._state_of(p, group)
-                        check_shapes(p.array, grad.array, state)
-                        self._update(group, lr, p.array, grad.array, state)
-                    p.version[0] += 1
-            if usual.noting:
-                for p in group["params"]:
-                    if p._grad is not None:
-                        note_place(p.version)
-            if bundle is None and self.state:
-                self._bundle(group)
-        return loss
-
-    def _parts_of(self, group):
-        """The bundle of a group's small parameters, if there is one that holds, and the other parameters."""
-        params = group["params"]
-        before, bundle, others = self._bundles.get(id(group), _NO_BUNDLE)
-        if bundle is None or len(before) != len(params) or not all(map(is_, before, params)) or not bundle.holds():
-            return None, params
-        return bundle, others
-
-    def _bundle(self, group):
-        """Have the next step update the small parameters of `group` together."""
-        if self._tries < 10:                   # where gradients come and go, bundles do not pay
-            self._tries += 1
-            bundle = bundled(group["params"], self.state)
-            if bundle is not None:
-                inside = set(map(id, bundle.params))
-                others = [p for p in group["params"] if id(p) not in inside]
-                self._bundles = {**self._bundles, id(group): (list(group["params"]), bundle, others)}
-
-    def _state_of(self, p, group):
-        state = self.state[p]
-        if not state:
-            state.update(self._new_state(group, p.array))
-        return state
-
-    def _new_state(self, group, p):
-        """The state of array `p` before its first update: a dict of tensors."""
-        raise NotImplementedError
-
-    def _update(self, group, lr, p, g, state):
-        """Update array `p` in place from gradient `g`, and `state` with it."""
-        raise NotImplementedError
-
-    def _update_sparse(self, group, lr, p, g):
-        """Update parameter `p` in place from its sparse gradient `g`."""
-        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
-
-
-def check_fused(params):
-    """RuntimeError unless fused kernels can update `params`."""
-    for p in params:
-        if p.array.dtype.kind not in dt.FLOATING:
-            raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported "
-                               "devices: ['mps', 'cuda', 'xpu', 'hpu', 'cpu', 'mtia', 'privateuseone'] but "
-                               f"{p.dtype} and cpu")
-
-
-def check_shapes(p, g, state):
-    """RuntimeError, as the first sum of the update would raise it, unless the gradient and the state of array `p` have
-    its shape: a state dict may come from another model, and kernels go by the shape of `p` alone."""
-    shape = p.shape
-    if g.shape != shape:
-        _refuse_sum(shape, g.shape)
-    for name, value in state.items():
-        if name != "step" and isinstance(value, Tensor) and value.array.shape != shape:
-            _refuse_sum(value.array.shape, shape)
-
-
-def _refuse_sum(a, b):
-    check_broadcast(a, b)
-    whole = list(np.broadcast_shapes(a, b))
-    raise RuntimeError(f"output with shape {list(a)} doesn't match the broadcast shape {whole}")
-
-
-def real(array):
-    """A complex array as pairs of reals, sharing memory; a real one as it is."""
-    if array.dtype.kind != dt.COMPLEX:
-        return array
-    if bits_of(array)[0]:
-        raise RuntimeError(UNRESOLVED)
-    return array[..., None].view(array.real.dtype)
-
-
-def count_step(state):
-    """Add one to state["step"] and return it as a Python number."""
-    count = state["step"].array
-    count += 1
-    return count.item() if not count.ndim else count.item(0)       # those of a bundle are all the same
-
-
-def zeros_like(p):
-    """A state tensor of zeros for array `p`, in p's memory order."""
-    return wrap(np.zeros_like(p))
-
-
-def new_count():
-    """A step count of zero: a 0-dim float tensor, as torch keeps it."""
-    return wrap(np.zeros((), np.float64 if dt.get_default_dtype() is dt.float64 else np.float32))
-
-
-def array_of(state, name):
-    """The array of a state tensor (complex as pairs of reals), or None if there is none."""
-    tensor = state.get(name)
-    return None if tensor is None else real(tensor.array)
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """Whether (fused, foreach) are what to take where nobody asked for either: on a CPU never foreach."""
+    return use_fused and not differentiable and all(p is None or p.is_floating_point() for p in params), False
