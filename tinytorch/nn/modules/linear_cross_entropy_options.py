@@ -45,16 +45,3 @@ class LinearCrossEntropyOptions:
             raise ValueError("acc_dtype must be one of {None, torch.float16, torch.bfloat16, torch.float32, "
                              f"torch.float64}}, got {self.acc_dtype!r}. Pass acc_dtype=None to let the op pick "
                              "automatically.")
-
-    def _rows(self, batch, features, classes):
-        """How many rows a piece has of a batch. ValueError for a size that is not what the method gives."""
-        method, size = self.chunking_method, self.batch_chunk_size
-        if method is None or method == "auto" and size is not None:
-            return max(1, batch if size is None else min(size, batch))
-        factor = 2 if method == "auto" else int(method.partition(":")[2] or 1)
-        wanted = -(-batch // -(-classes // features))          # rounded up, as is how often the inputs the scores are
-        rows = min((1 << (wanted - 1).bit_length()) // factor, batch)
-        if size not in (None, rows):
-            raise ValueError(f"batch_chunk_size (={size}) and chunking_method ('{method}') give different chunk sizes "
-                             f"({size} vs {rows}); pass only one.")
-        return max(1, rows)

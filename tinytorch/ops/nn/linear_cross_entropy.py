@@ -29,11 +29,25 @@ def _piecewise(target, bias, reduction, label_smoothing, more):
     return False
 
 
+def _rows(options, batch, features, classes):
+    """How many rows a piece has of a batch. ValueError for a size that is not what the method gives."""
+    method, size = options.chunking_method, options.batch_chunk_size
+    if method is None or method == "auto" and size is not None:
+        return max(1, batch if size is None else min(size, batch))
+    factor = 2 if method == "auto" else int(method.partition(":")[2] or 1)
+    wanted = -(-batch // -(-classes // features))      # both rounded up
+    rows = min((1 << (wanted - 1).bit_length()) // factor, batch)
+    if size not in (None, rows):
+        raise ValueError(f"batch_chunk_size (={size}) and chunking_method ('{method}') give different chunk sizes "
+                         f"({size} vs {rows}); pass only one.")
+    return max(1, rows)
+
+
 def _in_pieces(input, weight, bias, target, of_classes, reduction, ignore_index, options):
     batched = input.dim() == 2
     if not batched:
         input, target = input.unsqueeze(0), target.unsqueeze(0)
-    rows = options._rows(input.shape[0], input.shape[1], weight.shape[0])
+    rows = _rows(options, input.shape[0], input.shape[1], weight.shape[0])
     if reduction == "none":
         loss = _Each.apply(input, weight, bias, target, of_classes, ignore_index, rows)
         return loss if batched else loss.squeeze(0)
