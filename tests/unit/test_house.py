@@ -8,7 +8,7 @@ ROOT = Path(torch.__file__).parent
 
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
-    "version missing allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
+    "version missing _utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
     "arguments data random printing types",
