@@ -111,6 +111,7 @@ from .random import Generator, default_generator, get_rng_state, initial_seed, m
 from .runtime import *
 from .serialization import load, save
 from .storage import *
+from . import sharing as _sharing
 from .tensor import Size, Tensor
 from .version import __version__
 

@@ -14,7 +14,7 @@ FLOORS = [
     "arguments data random printing types",
     "autograd",
     "ops sparse",
-    "storage legacy runtime overrides _C",
+    "storage sharing legacy runtime overrides _C",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
     "nn func jit distributed",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",

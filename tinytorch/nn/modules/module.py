@@ -402,8 +402,12 @@ class Module(Stateful, hooks.Hooked):
         return self._apply(lambda t: t.cuda(device))
 
     def share_memory(self):
-        """Move all tensors to shared memory (see Tensor.share_memory_)."""
-        return self._apply(lambda t: t.share_memory_())
+        """Move all parameters, their gradients and all buffers to shared memory (see Tensor.share_memory_)."""
+        for tensor in [*self.parameters(), *self.buffers()]:
+            tensor.share_memory_()
+            if tensor.grad is not None:
+                tensor.grad.share_memory_()
+        return self
 
     # -------------------------------------------------------------- modes and gradients
     def train(self, mode=True):
