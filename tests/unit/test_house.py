@@ -8,13 +8,14 @@ ROOT = Path(torch.__file__).parent
 
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
-    "__future__ version missing allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
+    "__future__ version missing _utils allocator stored dtypes lazy errors device memory_format return_types "
+    "utils._pytree",
     "tensor",
     "kernels",
     "arguments data random printing types",
     "autograd",
     "ops sparse",
-    "storage legacy runtime overrides _C",
+    "storage sharing legacy runtime overrides _C",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
     "nn func jit distributed",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",
