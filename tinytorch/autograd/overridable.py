@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import not_a_tensor
+from ..missing import MissingMethod
 from ..tensor import Size, Tensor, blank
 from .torch_function import (
     PLAIN,
@@ -267,7 +268,7 @@ _NOT_PYTHON = set("""avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shu
     linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_
     rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
 #: Functions that nobody sees, and those that modes alone see; public ones that the table does not hold.
-_UNSEEN = {"": {"broadcast_shapes", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
+_UNSEEN = {"": {"broadcast_shapes", "from_dlpack", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
                 "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"},
            "functional": {"broadcast_shapes"}, "nn.functional": {"sigmoid", "tanh"}}
 _OF_NO_TENSOR = {"tensor", "as_tensor"}
@@ -393,7 +394,7 @@ _PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulat
 def _install_methods():
     for name, value in list(vars(Tensor).items()):
         private = name[0] == "_" and name[-2:] != "__"
-        if name in _OWN or private and name not in _PRIVATE:
+        if name in _OWN or private and name not in _PRIVATE or type(value) is MissingMethod:
             continue
         if type(value) is FunctionType:
             kind = _Operator if name in _OPERATORS else _Method

@@ -40,12 +40,14 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
 def _called_from_here(level, name):
     """Whether the function `level` frames above this one is part of the package: not `name`, the public one."""
     frame = sys._getframe(level)
-    if frame.f_code.co_name == name:
+    while frame.f_code.co_name == name or frame.f_globals.get("__name__") in _OVERRIDES:
         frame = frame.f_back
     return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
 
 
 _PACKAGE = __name__.partition(".")[0]
+#: Modules that stand between a public function and its caller once overrides are installed.
+_OVERRIDES = {f"{_PACKAGE}.autograd.overridable", f"{_PACKAGE}.autograd.torch_function"}
 
 
 def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None) -> Any:
