@@ -458,6 +458,18 @@ def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
     raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
 
 
+def called_from_here(level: int, name: str) -> bool:
+    """Whether the function `level` frames above this one is part of the package: neither the public one of that name
+    nor what stands for it."""
+    frame = sys._getframe(level)
+    while frame.f_code.co_name == name or frame.f_globals.get("__name__") in _BETWEEN:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+
+
+_BETWEEN = {__name__, dispatch.__module__}
+
+
 def plain(function: Callable) -> Callable:
     """A public function as it is without overrides."""
     return function.__wrapped__ if isinstance(function, Overridable) else function
