@@ -57,6 +57,7 @@ KNOWN = [
     ((r"([-+]=|\.(add|sub|index_add)_\().*\Z", "^$"), "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
      "as before, in place"),
     (("T.trapezoid", "^g"), "value", r"(inf|j).*\) for np\.\w+\(.*nan", "as before, in what widths there are"),
+    ((r"T\.angle\(", r"\.reshape\("), "view", "", "torch has the angles of complex numbers in C order"),
     (r"T\.angle\(", "stride", "", "torch has the angles of complex numbers in C order, others in that of the numbers"),
     (r"pickle\.loads", "stride", "", "a pickle holds the elements, and not the memory around them"),
     (("pickle\\.loads", "^$"), "memory", "", "as before"),
