@@ -20,6 +20,7 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
                      float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
+from .finder import install, uninstall
 from .legacy import *
 from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,

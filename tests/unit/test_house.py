@@ -8,6 +8,7 @@ ROOT = Path(torch.__file__).parent
 
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
+    "finder environment __main__ _installed",
     "version missing allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
