@@ -158,7 +158,7 @@ _INTERNAL = {"allocator", "arguments", "data", "dtypes", "errors", "kernels", "l
 def package_stub():
     """__init__.pyi: every public name of the package."""
     modules, classes, values, functions = [], [], [], []
-    for name in sorted({*vars(tinytorch), *tinytorch._LATER, "__version__"}):
+    for name in dir(tinytorch):
         value = getattr(tinytorch, name)
         if name.startswith("_") and name != "__version__":
             continue

@@ -10,6 +10,7 @@ _openblas()                                    # holds it to one thread
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tinytorch\.")
 
 from . import autograd
+from .autograd import above as _above
 from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .autograd.grad_mode import is_inference
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
@@ -110,25 +111,26 @@ from .ops.creation.conversion import clone, fill
 from .printing import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
-from .serialization import load, save
 from .storage import *
 from .tensor import Size, Tensor
 from .version import __version__
 
-from . import _C, func, linalg, nn, optim, overrides, return_types, serialization, utils, version
-from .func import vmap
+from . import _C, overrides, return_types, utils, version
 
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "functional",
-          "jit", "masked", "mps", "multiprocessing", "profiler", "quasirandom", "signal", "sparse", "special",
-          "testing", "vision", "viz", "xpu")
+_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
+          "functional", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom",
+          "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
+#: Functions of such parts.
+_OF = {"load": "serialization", "save": "serialization", "vmap": "func"}
+_above.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
-__getattr__ = _namespace(__name__, _LATER)
+__getattr__ = _namespace(__name__, _LATER, _OF)
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_OF})

@@ -5,13 +5,14 @@ their functions up there.
 """
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from opcode import opname
 from typing import Any
 
 
-def namespace(module: str, later: Sequence[str] = ()) -> Callable[[str], Any]:
-    """The `__getattr__` of the module of that name, which loads its parts `later` when they are first asked for.
+def namespace(module: str, later: Sequence[str] = (), of: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The `__getattr__` of the module of that name, which loads its parts `later` when they are first asked for, and
+    takes the names `of` parts (name -> part) from there.
 
     For any other name it raises AttributeError, or ImportError in `from module import name`, whose words say where
     there is a list of torch's names that are here and of those that are not.
@@ -19,6 +20,12 @@ def namespace(module: str, later: Sequence[str] = ()) -> Callable[[str], Any]:
     def __getattr__(name):
         if name in later:
             return importlib.import_module(f"{module}.{name}")
+        if of and name == "__all__":           # what `from module import *` gives
+            return [*filter(lambda known: not known.startswith("_"), vars(sys.modules[module])), *of]
+        if of and name in of:
+            value = getattr(importlib.import_module(f"{module}.{of[name]}"), name)
+            setattr(sys.modules[module], name, value)
+            return value
         said = f"tinytorch has no {module.replace('tinytorch', 'torch', 1)}.{name}: see docs/coverage.md"
         asking = sys._getframe(1)
         if asking.f_lasti >= 0 and opname[asking.f_code.co_code[asking.f_lasti]] == "IMPORT_FROM":

@@ -151,6 +151,19 @@ c = T.renorm(T.zeros(0, 3), float('inf'), 0, 0.); d = T.renorm(T.zeros(3, 0), 2,
 c = T.polygamma(1, T.tensor([float('inf'), float('nan'), 1e30, 0., -0.]))
 x = T.ones(2, 3).bfloat16().requires_grad_(); c = T.cdist(T.zeros(0, 3), x); g = T.autograd.grad(c.sum(), x)
 x = T.ones(0, 3).bfloat16().requires_grad_(); c = T.cdist(x, T.ones(2, 3)); g = T.autograd.grad(c.sum(), x)
+v = T.zeros(2, 4, 1, 0); v[0, T.tensor([[False], [False], [True], [True]])] = T.zeros(4, 1, 0)
+v = T.zeros(2, 4, 1, 0); v[0, T.tensor([[False], [False], [True], [True]])] = T.zeros(1, 2, 0)
+a = T.full((2, 3), float('inf')); b = T.ones(3, 2); c = T.addmm(b[:2], a, b, alpha=0)
+a = T.full((2, 3), float('inf')); b = T.ones(3, 2); c = T.addmv(b[0], a, b[:, 0], alpha=0)
+a = T.full((1, 2, 3), float('inf')); b = T.ones(1, 3, 2); c = T.addbmm(b[0, :2], a, b, alpha=0, beta=0)
+a = T.full((1, 20, 20), float('inf')); b = T.ones(1, 20, 20); c = T.baddbmm(b, a, b, alpha=0)
+a = T.zeros((0, 2, 2)).short(); c = T.addbmm(T.full((2, 2), 1.5), a, a, beta=2, out=T.empty(0).short())
+a = T.tensor([complex(-float('inf'), float('nan')), 0j]); c = T.pairwise_distance(a, a * 0); d = T.linalg.vector_norm(a)
+s = T.zeros((1, 0)).requires_grad_(); c = T.zeros(2, 0).index_add(0, T.tensor([2]), s); g = T.autograd.grad(c.sum(), s)
+c = T.index_select(T.zeros(2, 3, 0), 0, T.tensor([2]))
+b = T.ones(1, 2).cfloat(); c = T.ones(1, 2).cfloat().H; d = T.add(b, c, out=c)
+c = T.zeros(0).half() ** 1j
+a = T.full((3,), -.05); c = T.pow(a, -2 ** 31 - 1); d = T.pow(a, 2 ** 24 + 1); e = T.pow(a, 2 ** 31)
 """
 
 

@@ -8,7 +8,20 @@ custom                         func/custom.py: a Function under torch.func's tra
 module                         nn/modules/module.py: the class Module
 vmap                           func/inside.py: vmap, and what new and random tensors are under it
 """
-stack = relaid = without_part = sparse = sparse_primitive = custom = module = vmap = None
+import importlib
+
+stack = relaid = without_part = sparse = sparse_primitive = None
+module = ()                                    # a class, or none, of which nothing is an instance
+
+#: Of what is loaded when first asked for: name here -> module that puts it here.
+later = {}
+
+
+def __getattr__(name):
+    if name not in later:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    importlib.import_module(later[name])
+    return globals()[name]
 
 
 class sparse_array:

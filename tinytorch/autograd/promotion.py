@@ -449,7 +449,7 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
             check_overlap(out, x, apart)
     shape = result.array.shape
     if out.array.shape != shape:
-        if not apart and any([x is out for x in inputs]) and shape == np.broadcast_shapes(*[
+        if not apart and not is_lazy(out.array) and any([x is out for x in inputs]) and shape == np.broadcast_shapes(*[
                 x.array.shape for x in inputs if isinstance(x, Tensor)]):
             raise RuntimeError(f"output with shape {list(out.array.shape)} doesn't match the broadcast shape "
                                f"{list(shape)}")

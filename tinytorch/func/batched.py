@@ -37,16 +37,21 @@ class Refusal(Exception):
     """Raised by a rule for what torch refuses to do with batches, in its words."""
 
 
+_SEQUENCES = (list, tuple)
+_NOT_PLAIN = (Lazy, list, tuple)
+
+
 def level_of(*values: Any) -> int:
     """The largest level of the Batched among values, lists and tuples of such; 0 if there is none."""
     level = 0
     for x in values:
-        if type(x) is Batched:
+        kind = type(x)
+        if kind is Batched:
             if x.level > level:
                 level = x.level
-        elif type(x) is Lazy:
+        elif kind is Lazy:
             level = max(level, level_of(x.raw))
-        elif x.__class__ is list or x.__class__ is tuple:
+        elif kind in _SEQUENCES and x:
             level = max(level, level_of(*x))
     return level
 
@@ -72,9 +77,12 @@ def aligned(x: Any, level: int, ndim: int) -> Any:
 
 def plain(x: Any) -> Any:
     """A conjugated or negated array as the numbers that it shows, in lists and tuples too; anything else as it is."""
-    if type(x) is Lazy:
+    kind = type(x)
+    if kind is Lazy:
         return resolved(x)
-    return x.__class__(map(plain, x)) if x.__class__ is list or x.__class__ is tuple else x
+    if kind not in _SEQUENCES:
+        return x
+    return kind([plain(y) for y in x]) if any([type(y) in _NOT_PLAIN for y in x]) else x
 
 
 #: NumPy's functions -> function(level, function, *args, **options), for which `level_of` the arguments is `level`.
@@ -375,7 +383,10 @@ def _matmul(level, ufunc, a, b, out=None, **options):
     ndim = max(a.ndim + row, b.ndim + column)
     x, y = (p.reshape(p.shape[:1] + (1,) * (ndim + 1 - p.ndim) + p.shape[1:]) if batched else p
             for p, batched in ((x, batched_a), (y, batched_b)))
-    result = np.matmul(x, y, **options)
+    if x.shape[-1] == y.shape[-2] == 1 and not options:        # nothing to add up: a fourth of the time
+        result = x * y
+    else:
+        result = np.matmul(x, y, **options)
     if column:
         result = result[..., 0]
     return (result[..., 0] if column else result[..., 0, :]) if row else result

@@ -1,5 +1,5 @@
 """torch.utils: data loading, checkpointing, hook handles, DLPack."""
 from ..missing import namespace as _namespace
-from . import data, hooks
+from . import hooks
 
-__getattr__ = _namespace(__name__, ("checkpoint", "deterministic", "dlpack"))
+__getattr__ = _namespace(__name__, ("checkpoint", "data", "deterministic", "dlpack"))

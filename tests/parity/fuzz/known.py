@@ -86,7 +86,7 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[d-k] = ([c-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
@@ -171,10 +171,20 @@ KNOWN = [
     (r"T\.(badd|add)(bmm|mm|mv)\(", "error", "^RuntimeError: .*can't be cast.* for no error$", "of products without "
      "elements"),
     (r"storage_offset", "type", "^s: result: 0 for", "of no elements NumPy forgets where they begin"),
+    ((r"zeros\(\([\d, ]*\b0\b", r"\.is_set_to\("), "type", "^s: result: True for False", "of no elements NumPy forgets "
+     "the strides"),
+    ((r"(?s)-(128|32768)\b.*dtype=T\.int(8|16)\).*T\.pow\(", "^gg? = "), "value", "", "torch subtracts 1 from an "
+     "exponent in its dtype, whose least integer has none below"),
+    (r"%|remainder|fmod", "value", r"for np\.float\d+\(nan\)", "of quotients too large for the dtype torch's vectors "
+     "keep no remainder"),
+    ((r"(?s)_conj\(.*\.data = ", r""), "history", "for view_as_real doesn't", "a view of what was given a conjugate "
+     "as data is made anew in torch"),
+    ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
+     "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),
-    ((r"\.unfold\(", r"(index_\w+|scatter\w*|put)_\("), "value", "", "of a tensor whose elements overlap every place "
-     "is written anew here, and the last write counts"),
+    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|put)_\(", ""), "value", "", "of a tensor whose elements overlap every "
+     "place is written anew here, and the last write counts"),
     (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
      "refusals comes first"),
     (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "

@@ -54,8 +54,12 @@ def _pow(input, other):
             if input.dtype == np.float16:
                 return _pow.op.forward(input.astype(np.float32), 3).astype(np.float16)
             return input * input * input       # what NumPy does for 2 alone
+        if other.__class__ is int and not -1 << 24 <= other <= 1 << 24 and input.dtype == np.float32:
+            return dt.cast(input.astype(float) ** other, input.dtype)          # float32 forgets whether it is odd
         return input ** other
     if kind in dt.WIDENED:
+        if is_complex(input):
+            raise not_implemented("pow", dt.complex32)
         refuse_records("pow", input)
         raise TypeError("NumPy has no bfloat16")
     if kind not in dt.INTEGRAL:

@@ -23,8 +23,8 @@ def pick(array, index):
 
 def put_values(array, values, index, accumulate=False):
     """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
-    if np.ndim(values) > array.ndim and not none_there(array.shape, index):
-        # NumPy would leave out dimensions of size 1.
+    if (np.ndim(values) > array.ndim or not np.size(values)) and not none_there(array.shape, index):
+        # NumPy would leave out dimensions of size 1, and of no elements all that are too many.
         shape = shape_of_result(array.shape, index)
         if shape is not None and len(shape) < np.ndim(values):
             raise _of_other_shape(values, shape)

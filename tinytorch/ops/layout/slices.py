@@ -35,7 +35,18 @@ def _at(dim, index):
 def _index_select(input, dim, index):
     if input.ndim > 1 and index.size and not input.shape[dim]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    return input.take(index.reshape(-1), dim) if input.ndim else input.reshape(1).take(index.reshape(-1)).reshape(())
+    try:
+        return (input.take(index.reshape(-1), dim) if input.ndim
+                else input.reshape(1).take(index.reshape(-1)).reshape(()))
+    except IndexError:                         # the gradient of what was added to no elements
+        raise _out_of_range(index, input.shape, dim) from None
+
+
+def _out_of_range(index, shape, dim):
+    if dim == 1 or 0 in shape:                 # torch has a routine for that, with words of its own
+        return RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(index, shape[dim])} "
+                            f"axis_dim={shape[dim]}")
+    return IndexError("index out of range in self")
 
 
 @op(name="index_select_backward", g=lambda g, dim, index: _index_select(g, dim, index))
@@ -128,10 +139,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     dim = check_dim(dim, len(shape))
     array = index.array
     if (len(shape) < 2 or shape[dim]) and _any_outside(array, shape[dim] if shape else 1):
-        if dim == 1:                           # torch has a routine for that, with words of its own
-            raise RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(array, shape[dim])} "
-                               f"axis_dim={shape[dim]}")
-        raise IndexError("index out of range in self")
+        raise _out_of_range(array, shape, dim)
     if not shape and array.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)")
     return _index_select(input, dim, index)

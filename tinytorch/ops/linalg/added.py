@@ -51,6 +51,13 @@ def _plus(input, product, beta, alpha):
     return product
 
 
+def _plus_blas(input, product, beta, alpha):
+    """As BLAS does it: what is multiplied by 0 is not computed, so that not even infinities are left of it."""
+    if alpha == 0:
+        product[...] = 0
+    return _plus(input, product, beta, alpha)
+
+
 def _wide(x):
     return dt.cast(x, _FLOAT32)
 
@@ -72,7 +79,7 @@ def _of_input(g, beta):
 def _addmm(beta, alpha, input, mat1, mat2):
     if mat1.dtype.char in HALF:
         return _half(_half_addmm, beta, alpha, input, mat1, mat2)
-    return _plus(input, full_dot(mat1, mat2), beta, alpha)
+    return _plus_blas(input, full_dot(mat1, mat2), beta, alpha)
 
 
 def _half_addmm(beta, alpha, input, mat1, mat2):
@@ -89,7 +96,8 @@ _addmm.op.in_bfloat16 = _half_addmm
 def _baddbmm(beta, alpha, input, batch1, batch2):
     if batch1.dtype.char in HALF:
         return _half(_half_addmm, beta, alpha, input, batch1, batch2)
-    return _plus(input, products.matmul(batch1, batch2), beta, alpha)
+    blas = batch1.shape[1] * batch1.shape[2] * batch2.shape[2] >= 400  # below, torch has loops of its own
+    return (_plus_blas if blas else _plus)(input, products.matmul(batch1, batch2), beta, alpha)
 
 
 _baddbmm.op.in_bfloat16 = _half_addmm
@@ -103,7 +111,7 @@ def _addbmm(beta, alpha, input, batch1, batch2):
     if batch1.dtype.char in HALF:
         return _half(_half_addbmm, beta, alpha, input, batch1, batch2)
     one, two = batch1.transpose(1, 0, 2).reshape(n, count * k), batch2.reshape(count * k, batch2.shape[2])
-    return _plus(input, full_dot(one, two), beta, alpha)
+    return _plus_blas(input, full_dot(one, two), beta, alpha)
 
 
 def _half_addbmm(beta, alpha, input, batch1, batch2):
@@ -133,7 +141,7 @@ def _addmv(beta, alpha, input, mat, vec):
         return _half(_half_addmv, beta, alpha, input, mat, vec)
     if not mat.size:                           # nothing to add: `input` in its own shape
         return input * beta if beta != 0 else np.zeros(mat.shape[:1], mat.dtype)
-    return _plus(input, full_dot(mat, vec), beta, alpha)
+    return (_plus if mat.dtype.kind in dt.COMPLEX else _plus_blas)(input, full_dot(mat, vec), beta, alpha)
 
 
 def _half_addmv(beta, alpha, input, mat, vec):
@@ -348,5 +356,8 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, *batches)
     if out is not None and out.array.shape != shape:
         out.array = resized(out.array, result.array)           # here torch does so without a warning
+    if out is not None and not count:
+        out.copy_(input.expand(shape))         # and, with no products, computes in whatever dtype that is
+        return out.zero_() if beta == 0 else out.mul_(beta)
     return write_out(out, result, level=4,
                      exact="self and mat2 must have the same dtype, but got {Have} and {Want}")

@@ -61,8 +61,12 @@ def summed_norm(input, p, dim, keepdim):
     if input.dtype == np.float16:
         return summed_norm(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
     if p == 2:
-        squares = input * input if input.dtype.kind not in dt.COMPLEX else input.real ** 2 + input.imag ** 2
-        return np.sqrt(_add(squares, dim, keepdim)).astype(input.real.dtype, copy=False)
+        if input.dtype.kind not in dt.COMPLEX:
+            return np.sqrt(_add(input * input, dim, keepdim)).astype(input.dtype, copy=False)
+        norm = np.sqrt(_add(input.real ** 2 + input.imag ** 2, dim, keepdim))
+        if np.isnan(norm).any():               # a number with an infinite and a NaN part is infinite
+            norm = np.sqrt(_add(magnitude(input) ** 2, dim, keepdim))
+        return norm.astype(input.real.dtype, copy=False)
     size = magnitude(input)
     if p == 1:
         return _add(size, dim, keepdim)
