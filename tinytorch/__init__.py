@@ -113,7 +113,7 @@ from .random import Generator, default_generator, get_rng_state, initial_seed, m
 from .runtime import *
 from .storage import *
 from .tensor import Size, Tensor
-from .version import __version__
+from .torch_version import __version__
 
 from . import _C, overrides, return_types, utils, version
 
@@ -122,11 +122,19 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
-          "functional", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "optim", "profiler", "quasirandom",
-          "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
-#: Functions of such parts.
-_OF = {"load": "serialization", "save": "serialization", "vmap": "func"}
+_LATER = ("__config__", "_dynamo", "_jit_internal", "_tensor", "_tensor_str", "_utils", "accelerator", "amp",
+          "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "functional", "futures",
+          "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "optim",
+          "profiler", "quasirandom", "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
+#: Names of such parts.
+_OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops", "Future": "futures",
+       "GradScaler": "amp", "autocast": "amp", "Stream": "cpu", "Event": "cpu",
+       **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+                        "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+                        "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+                        "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+                        "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"), "autograd.casts")}
+del globals()["ops"]                           # the package of operations here: torch.ops are operators by name
 _above.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)

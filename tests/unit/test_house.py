@@ -8,17 +8,17 @@ ROOT = Path(torch.__file__).parent
 
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
-    "finder environment __main__ _installed",
-    "version missing allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
+    "finder environment __main__ _installed version torch_version _refused",
+    "missing allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
     "arguments data random printing types",
     "autograd",
     "ops sparse",
-    "storage legacy runtime overrides _C",
+    "storage legacy runtime overrides _C _ops library amp __config__ _tensor _tensor_str",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
-    "nn func jit distributed",
-    "optim utils serialization _rebuild _weights_only_unpickler _zip_reader profiler multiprocessing",
+    "nn func futures jit _jit_internal distributed fx _dynamo onnx",
+    "optim utils serialization _rebuild _weights_only_unpickler _zip_reader _utils hub profiler multiprocessing",
     "distributions vision viz",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}

@@ -144,7 +144,7 @@ def test_an_installed_distribution(tmp_path, monkeypatch, capsys):
         assert digest == f"sha256={expected}" and int(size) == len(content)
     assert f"Version: {tinytorch.__version__}\n" in (metadata / "METADATA").read_text()
     done = run("-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import torch.nn as nn; import torch;"
-               "import tinytorch, functorch; print(torch is tinytorch, nn is tinytorch.nn, functorch is tinytorch.func)", cwd="/")
+               "import tinytorch as t, functorch; print(torch is t, nn is t.nn, functorch is t.func)", cwd="/")
     assert done.stdout.split() == ["True"] * 3, done.stderr
     assert environment.main(["uninstall"]) == 0 and not list(tmp_path.iterdir())
     assert environment.main(["uninstall"]) == 0 and "no torch is installed" in capsys.readouterr().out

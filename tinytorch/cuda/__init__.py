@@ -1,14 +1,17 @@
 """torch.cuda as it is on a machine without CUDA: questions say no, settings do nothing, work is refused."""
 from collections import OrderedDict
 
-from .missing import namespace as _namespace
+from ..missing import namespace as _namespace
 
-__all__ = ["current_device", "current_stream", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
-           "get_device_name", "get_device_properties", "get_rng_state", "init", "initial_seed", "ipc_collect",
-           "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all",
+__all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "device_count", "empty_cache", "device", "device_of", "get_arch_list",
+           "get_device_capability",
+           "get_device_name", "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect",
+           "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "is_tf32_supported",
+           "manual_seed", "manual_seed_all",
            "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
-           "memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
-           "set_rng_state", "synchronize"]
+           "memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats",
+           "seed", "seed_all", "set_device",
+           "set_rng_state", "stream", "synchronize"]
 
 
 def is_available():
@@ -84,4 +87,75 @@ def memory_stats(device=None):
     return OrderedDict()
 
 
-__getattr__ = _namespace(__name__)
+def get_gencode_flags():
+    """The empty string."""
+    return ""
+
+
+def get_rng_state_all():
+    """The empty list."""
+    return []
+
+
+def is_current_stream_capturing():
+    """False."""
+    return False
+
+
+def is_tf32_supported():
+    """False."""
+    return False
+
+
+def _dummy(name, message):
+    def refuse(cls, *args, **kwargs):
+        raise RuntimeError(message)
+    return type(name, (), {"__new__": refuse, "__doc__": "RuntimeError: there is no CUDA here.", "__module__": __name__})
+
+
+Stream = _dummy("Stream", "torch.cuda.Stream requires CUDA support")
+Event, CUDAGraph = [_dummy(name, f"Tried to instantiate dummy base class {name}") for name in ("Event", "CUDAGraph")]
+graph_pool_handle = _dummy("_graph_pool_handle", "Tried to instantiate dummy base class _graph_pool_handle")
+
+
+class StreamContext:
+    """A context that changes nothing: there are no streams."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __enter__(self):
+        """Nothing."""
+
+    def __exit__(self, type, value, traceback):
+        """Nothing."""
+
+
+def stream(stream):
+    """A context that changes nothing: there are no streams."""
+    return StreamContext(stream)
+
+
+class device:
+    """A context that refuses any device but a negative index, which stands for none."""
+
+    def __init__(self, device):
+        self.idx = device if isinstance(device, int) else -1 if device is None else 0
+        self.prev_idx = -1
+
+    def __enter__(self):
+        if self.idx >= 0:
+            raise RuntimeError("PyTorch was compiled without CUDA support")
+
+    def __exit__(self, type, value, traceback):
+        return False
+
+
+class device_of(device):
+    """The device of a tensor, for a context: never one of CUDA."""
+
+    def __init__(self, obj):
+        super().__init__(-1)
+
+
+__getattr__ = _namespace(__name__, ("amp",))

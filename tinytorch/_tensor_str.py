@@ -1,0 +1,22 @@
+"""torch._tensor_str: how tensors print, by the names that libraries take from below torch."""
+import contextlib
+
+from .printing import get_printoptions, set_printoptions, tensor_text
+
+__all__ = ["get_printoptions", "printoptions", "set_printoptions"]
+
+
+@contextlib.contextmanager
+def printoptions(**kwargs):
+    """A context in which tensors print by other options."""
+    before = get_printoptions()
+    set_printoptions(**kwargs)
+    try:
+        yield
+    finally:
+        set_printoptions(**before)
+
+
+def _str(self, *, tensor_contents=None):
+    """What a tensor prints as, or as what it prints with these contents."""
+    return tensor_text(self, tensor_contents)
