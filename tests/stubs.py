@@ -11,6 +11,7 @@ from pathlib import Path
 
 import tinytorch
 from tinytorch import dtypes
+from tinytorch.missing import MissingMethod
 
 ROOT = Path(tinytorch.__file__).parent
 tensor = sys.modules["tinytorch.tensor"]    # tinytorch.tensor is the function of that name
@@ -135,7 +136,7 @@ _NOT_SHOWN = {"__doc__", "__module__", "__slots__", "__weakref__", "__dict__", "
 
 
 def _member(name, value):
-    if name in _NOT_SHOWN:
+    if name in _NOT_SHOWN or isinstance(value, MissingMethod):
         return []
     if isinstance(value, property):
         result = type_of(inspect.signature(value.fget).return_annotation) or "Any"

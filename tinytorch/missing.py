@@ -1,13 +1,23 @@
-"""What a namespace says when it is asked for a name that it has not, or has not loaded yet.
-
-`nn.functional` goes without: looking up a name in a module with a `__getattr__` takes twice as long, and layers look
-their functions up there.
-"""
+"""What a namespace says when it is asked for a name that it has not, or has not loaded yet."""
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from opcode import opname
 from typing import Any
+
+
+def _words(name):
+    return f"tinytorch has no {name}: see docs/coverage.md"
+
+
+class MissingMethod:
+    """In a class, a name that torch's class has and this one has not. (A `__getattr__` would slow all the others.)"""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, instance, owner):
+        raise AttributeError(_words(f"{owner.__name__}.{self.name}"), name=self.name, obj=owner)
 
 
 def namespace(module: str, later: Sequence[str] = (), of: Mapping[str, str] | None = None) -> Callable[[str], Any]:
@@ -26,7 +36,7 @@ def namespace(module: str, later: Sequence[str] = (), of: Mapping[str, str] | No
             value = getattr(importlib.import_module(f"{module}.{of[name]}"), name)
             setattr(sys.modules[module], name, value)
             return value
-        said = f"tinytorch has no {module.replace('tinytorch', 'torch', 1)}.{name}: see docs/coverage.md"
+        said = _words(f"{module.replace('tinytorch', 'torch', 1)}.{name}")
         asking = sys._getframe(1)
         if asking.f_lasti >= 0 and opname[asking.f_code.co_code[asking.f_lasti]] == "IMPORT_FROM":
             raise ImportError(said, name=module)    # of an AttributeError the import statement keeps no words

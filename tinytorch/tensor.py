@@ -14,6 +14,7 @@ from . import dtypes as dt
 from .device import CPU, device as Device
 from .lazy import StandIn, address_of, bits_of, resolved, root_of
 from .memory_format import strided
+from .missing import MissingMethod
 
 
 class Size(tuple):
@@ -76,6 +77,7 @@ class Tensor(_Slots):
     _hooks = None
     __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
     is_cuda = is_sparse = is_sparse_csr = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
+    is_ipu = is_maia = is_mtia = is_vulkan = is_xla = False
     is_cpu = True
     layout = strided
     name = None
@@ -397,3 +399,11 @@ def check_dim(dim: int, ndim: int) -> int:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], "
                          f"but got {dim})")
     return dim + extent if dim < 0 else dim
+
+
+# Of other devices, of numbers that are quantised, and what torch keeps only to say that it is gone.
+for _name in ("dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
+              "q_zero_point qscheme to_mkldnn ipu mtia xpu record_stream eig lstsq solve symeig reinforce resize "
+              "resize_as resize_as_sparse_ slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm "
+              "to_padded_tensor volatile").split():
+    setattr(Tensor, _name, MissingMethod(_name))

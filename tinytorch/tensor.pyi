@@ -621,11 +621,14 @@ class Tensor:
     is_cuda: Any
     def is_floating_point(self) -> _bool: ...
     def is_inference(self) -> _bool: ...
+    is_ipu: Any
     @property
     def is_leaf(self) -> _bool: ...
+    is_maia: Any
     is_meta: Any
     is_mkldnn: Any
     is_mps: Any
+    is_mtia: Any
     def is_neg(self) -> _bool: ...
     is_nested: Any
     def is_nonzero(self) -> _bool: ...
@@ -637,6 +640,8 @@ class Tensor:
     def is_signed(self) -> _bool: ...
     is_sparse: Any
     is_sparse_csr: Any
+    is_vulkan: Any
+    is_xla: Any
     is_xpu: Any
     def isclose(
         self,

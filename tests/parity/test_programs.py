@@ -164,6 +164,10 @@ c = T.index_select(T.zeros(2, 3, 0), 0, T.tensor([2]))
 b = T.ones(1, 2).cfloat(); c = T.ones(1, 2).cfloat().H; d = T.add(b, c, out=c)
 c = T.zeros(0).half() ** 1j
 a = T.full((3,), -.05); c = T.pow(a, -2 ** 31 - 1); d = T.pow(a, 2 ** 24 + 1); e = T.pow(a, 2 ** 31)
+a = T.ones(2).requires_grad_(); b = T.ones(2).cdouble().requires_grad_(); g = T.autograd.grad(loss((a * 1).eq_(b)), b)
+x = T.tensor(complex(-.4, -0.)).cdouble().requires_grad_(); y = T.acosh(x); g = T.autograd.grad(loss(y), [x])
+a = T.ones(1, 1).cfloat().conj(); c = T.inner(a, a); s = c.is_conj(), T.inner(a[0], a[0]).is_conj()
+x = T.tensor([[0., float("inf")]]).requires_grad_(); T.nn.CrossEntropyLoss(ignore_index=0)(x, T.tensor([0])).backward()
 """
 
 

@@ -1,14 +1,16 @@
 """Names that are not here."""
 import importlib
+import subprocess
+import sys
 
 import pytest
 
 import tinytorch
 
 SPACES = ["tinytorch", "tinytorch.autograd", "tinytorch.cuda", "tinytorch.distributions", "tinytorch.fft",
-          "tinytorch.func", "tinytorch.linalg", "tinytorch.masked", "tinytorch.nn", "tinytorch.nn.utils",
-          "tinytorch.optim", "tinytorch.optim.lr_scheduler", "tinytorch.signal", "tinytorch.special",
-          "tinytorch.utils", "tinytorch.utils.data"]
+          "tinytorch.func", "tinytorch.linalg", "tinytorch.masked", "tinytorch.nn", "tinytorch.nn.functional",
+          "tinytorch.nn.utils", "tinytorch.optim", "tinytorch.optim.lr_scheduler", "tinytorch.signal",
+          "tinytorch.special", "tinytorch.utils", "tinytorch.utils.data"]
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -27,3 +29,26 @@ def test_a_missing_name_says_where_there_is_a_list(space):
 def test_parts_that_are_loaded_later_can_be_imported_by_either_statement():
     from tinytorch import fft
     assert tinytorch.fft is fft and tinytorch.utils.checkpoint.checkpoint
+
+
+def test_a_missing_method_says_it_too():
+    t = tinytorch.ones(2)
+    assert not hasattr(t, "dequantize") and not hasattr(tinytorch.Tensor, "volatile")
+    with pytest.raises(AttributeError, match="^tinytorch has no Tensor.dequantize: see docs/coverage.md$"):
+        t.dequantize
+    assert getattr(t, "record_stream", None) is None
+
+
+def test_what_is_loaded_when_it_is_first_asked_for():
+    program = """
+import sys, tinytorch as torch
+late = ["func", "linalg", "nn", "optim", "serialization", "utils.data"]
+assert not [name for name in late if f"tinytorch.{name}" in sys.modules]
+x = torch.ones(2, requires_grad=True)
+y = torch.stack([x.sum(), x.prod()])
+assert len(torch.autograd.grad(y, x, torch.eye(2), is_grads_batched=True)[0]) == 2         # autograd asks for vmap
+assert torch.vmap(torch.sin)(x).shape == (2,) and torch.vmap is torch.func.vmap and "vmap" in vars(torch)
+from tinytorch import *
+assert load is torch.serialization.load and Tensor is torch.Tensor and not hasattr(torch, "no_such_name")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -153,8 +153,8 @@ def scores(saved):
 def cross_entropy_backward(g, saved, reduction):
     """g * (softmax - one hot), weighted and reduced as in the forward."""
     e, sums, where, counts, norm = saved
-    if norm != norm:                           # a mean of nothing: NaN, but no input had a part in it
-        return np.zeros_like(e)
+    if norm != norm:                           # a mean of nothing: NaN, but no number had a part in it
+        return e * (0 / sums)[:, None]
     scale = g / norm if reduction == "mean" else g
     if counts is not None:
         scale = scale * counts

@@ -6,6 +6,7 @@ import warnings
 
 from .. import dtypes as dt
 from ..autograd.public import overridden, public
+from ..missing import namespace as _namespace
 from ..ops.linalg.products import linear
 from ..ops.nn import activation as _activation, elu as _elu, relu as _relu
 from ..ops.nn.activation import (glu, hardshrink, hardtanh_, logsigmoid, softplus, softshrink, softsign, tanhshrink,
@@ -47,6 +48,7 @@ from ..ops.nn.similarity import cosine_similarity, normalize, pairwise_distance,
 from ..ops.nn.softmax import gumbel_softmax
 from ..tensor import Tensor
 
+__getattr__ = _namespace(__name__)
 
 # ------------------------------------------------------------------ activations
 @public(hot=True, python=True)

@@ -179,12 +179,14 @@ KNOWN = [
      "keep no remainder"),
     ((r"(?s)_conj\(.*\.data = ", r""), "history", "for view_as_real doesn't", "a view of what was given a conjugate "
      "as data is made anew in torch"),
+    ((r"(?s) // ", r"^g+ = "), "error", "for RuntimeError: .*floor_divide is not implemented", "another of two "
+     "refusals comes first"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),
-    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|put)_\(", ""), "value", "", "of a tensor whose elements overlap every "
-     "place is written anew here, and the last write counts"),
+    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|masked_\w+|put)_\(", ""), "value", "", "of a tensor whose elements overlap "
+     "every place is written anew here, and the last write counts"),
     (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
      "refusals comes first"),
     (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "
@@ -280,7 +282,7 @@ KNOWN = [
      "comes first"),
     (r"T\.matmul\(", "error", r"^RuntimeError: .*same dtype.* for NotImplementedError: .*bmm.*Bool",
      "another of two refusals comes first"),
-    ((r"(?s)dtype=T\.(float32|b?float16).*", r"T\.einsum\("), "value",
+    ((r"(?s)dtype=T\.(float32|complex64|b?float16).*", r"T\.einsum\("), "value",
      r"result: np\.(\w+)\((-?\d\.?\d{0,4})\S* for np\.\1\(\2", "computed in less precision than the result shows"),
     ((r"1e30", r"T\.vander\("), "value", r"np\.complex\d+\(.*(inf|nan).* for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),

@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, operator, unary
-from ...autograd.promotion import EXACT, check_broadcast, promoted, result_dtype
+from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, result_dtype
 from ...autograd.public import method, public
 from ...data import check_array
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
@@ -22,20 +22,26 @@ __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "i
            "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
 
 
+def _zeros(g, dtype):
+    return converted(zeros_like(g), dtype) if isinstance(g, Tensor) else np.zeros(g.shape, dtype)
+
+
 def _in_place(function):
     """The in-place form of a comparison: its truth values as numbers of the dtype of `self`, with zero derivatives."""
     @op(name=function.__name__, input=zeros_like)
     def with_number(input, truth):
         return truth
 
-    @op(name=f"{function.__name__}.1", input=zeros_like, other=zeros_like)
-    def with_tensor(input, other, truth):
+    @op(name=f"{function.__name__}.1", input=zeros_like, other=lambda g, dtype: _zeros(g, dtype))
+    def with_tensor(input, other, truth, dtype):
         return truth
 
     @functools.wraps(function)
     def compared(self, other):
         truth = function(self, other).to(self.dtype)
-        return with_tensor(self, other, truth) if isinstance(other, Tensor) else with_number(self, truth)
+        if not isinstance(other, Tensor):
+            return with_number(self, truth)
+        return with_tensor(self, other, truth, other.array.dtype)
     return in_place(compared, common=False)
 
 

@@ -272,7 +272,7 @@ def asinh(input):
 
 def _acosh_slope(g, input):
     if is_complex(input):
-        return g * conj(rsqrt(input - 1) * rsqrt(input + 1))
+        return g * conj(rsqrt(input + -1) * rsqrt(input + 1))          # so that -0 becomes 0 in both
     return g * rsqrt(input * input - 1)
 
 

@@ -129,7 +129,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     left, right = a.permute(free_a + first), b.permute(second + free_b)
     if rows != 1 or columns != 1:
         product = matmul(left.reshape(rows, count), right.reshape(count, columns))
-    elif left.array.flags.c_contiguous and right.array.flags.c_contiguous:
+    elif count != 1 and left.array.flags.c_contiguous and right.array.flags.c_contiguous:
         product = matmul(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
