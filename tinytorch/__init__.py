@@ -115,8 +115,11 @@ from .storage import *
 from .tensor import Size, Tensor
 from .torch_version import __version__
 
+import sys as _sys
+
 from . import _C, overrides, return_types, utils, version
 
+torch = _sys.modules[__name__]                 # torch.torch is torch
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128

@@ -15,6 +15,12 @@ _PACKAGE = __package__
 CUSTOM: dict[str, Callable] = {}
 
 
+#: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
+_NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm _is_all_true
+    _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view _upsample_bilinear2d_aa
+    index slice sym_constrain_range_for_size sym_size""".split())
+
+
 class OpOverload:
     """One form of an operator: torch.ops.aten.add.Tensor. All forms of one are the same function here."""
 
@@ -49,7 +55,10 @@ class OpOverloadPacket:
         self._qualified_op_name = f"{namespace}::{name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _function(self.namespace, self.__name__)(*args, **kwargs)
+        function = _function(self.namespace, self.__name__)
+        if function is None:
+            raise NotImplementedError(f"torch.ops.{self} is not supported: see docs/coverage.md")
+        return function(*args, **kwargs)
 
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("__") or self.namespace != "aten" and name != "default":
@@ -93,7 +102,8 @@ class _Namespace(ModuleType):
         self._name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__") or _function(self._name, name) is None:
+        known = self._name == "aten" and name in _NAMED
+        if name.startswith("__") or not known and _function(self._name, name) is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'", name=name, obj=self)
         packet = OpOverloadPacket(self._name, name)
         setattr(self, name, packet)

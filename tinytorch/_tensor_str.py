@@ -1,9 +1,21 @@
 """torch._tensor_str: how tensors print, by the names that libraries take from below torch."""
 import contextlib
 
+from types import SimpleNamespace
+
 from .printing import get_printoptions, set_printoptions, tensor_text
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
+
+
+class _Options(SimpleNamespace):
+    """The options, as attributes, as they are when they are read."""
+
+    def __getattribute__(self, name):
+        return get_printoptions()[name] if name in get_printoptions() else super().__getattribute__(name)
+
+
+PRINT_OPTS = _Options()
 
 
 @contextlib.contextmanager

@@ -34,8 +34,7 @@ _OWN = frozenset(f"torch.{name}" for name in """__main__ _installed _rebuild _zi
     viz""".split())
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
-_ALIASES = {"functorch": "func", "torch._tensor": "tensor", "torch._tensor_str": "printing", "torchvision": "vision",
-            "torch.ops": "_ops"}
+_ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops"}
 
 
 # ------------------------------------------------------------------ the finder
@@ -109,10 +108,10 @@ class _Finder:
 
 
 class _LastFinder(_Finder):
-    """Answers for torchvision where nobody else does."""
+    """Answers for torchvision where nobody else does; who only asks whether it is installed is told that it is not."""
 
     def knows(self, name: str) -> bool:
-        return name == "torchvision"
+        return name == "torchvision" and sys._getframe(2).f_back.f_code.co_name != "find_spec"
 
     def find_distributions(self, context: Any) -> Iterator[Any]:
         return iter(())

@@ -36,4 +36,4 @@ def optimize(backend="inductor", *args, **kwargs):
     return lambda fn: fn
 
 
-__getattr__ = _namespace(__name__, ("eval_frame",))
+__getattr__ = _namespace(__name__, ("_trace_wrapped_higher_order_op", "eval_frame"))

@@ -27,8 +27,8 @@ class OptState(Enum):
 class GradScaler:
     """Multiplies losses by a scale, divides gradients by it, and skips steps whose gradients are not finite.
 
-    The scale shrinks by `backoff_factor` after a skipped step, and grows by `growth_factor` after `growth_interval` good
-    ones. AssertionError unless growth_factor > 1 and backoff_factor < 1. For "cuda" it warns and does nothing.
+    The scale shrinks by `backoff_factor` after a skipped step, and grows by `growth_factor` after `growth_interval`
+    good ones. AssertionError unless growth_factor > 1 and backoff_factor < 1. For "cuda" it warns and does nothing.
 
     >>> import tinytorch as torch
     >>> w = torch.ones(1, requires_grad=True)
