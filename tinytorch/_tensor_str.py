@@ -3,7 +3,7 @@ import contextlib
 
 from types import SimpleNamespace
 
-from .printing import get_printoptions, set_printoptions, tensor_text
+from .printing import array_text, get_printoptions, set_printoptions, tensor_text, with_suffixes
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
 
@@ -32,3 +32,18 @@ def printoptions(**kwargs):
 def _str(self, *, tensor_contents=None):
     """What a tensor prints as, or as what it prints with these contents."""
     return tensor_text(self, tensor_contents)
+
+
+def _str_intern(inp, *, tensor_contents=None):
+    """As `_str`."""
+    return tensor_text(inp, tensor_contents)
+
+
+def _tensor_str(self, indent):
+    """The numbers of a tensor."""
+    return array_text(self.array, indent)
+
+
+def _add_suffixes(tensor_str, suffixes, indent, force_newline):
+    """A text closed, with suffixes."""
+    return with_suffixes(tensor_str, suffixes, indent, force_newline)

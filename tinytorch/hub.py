@@ -49,12 +49,14 @@ except ImportError:
     tqdm = _NoBar
 
 
+def _get_torch_home():
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
+
+
 def get_dir():
     """The folder of downloads: the one set, or $TORCH_HOME/hub, or ~/.cache/torch/hub."""
-    if _set:
-        return _set[-1]
-    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    return os.path.join(os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))), "hub")
+    return _set[-1] if _set else os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):
