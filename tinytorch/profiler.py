@@ -16,7 +16,7 @@ import time
 
 from .autograd.node import Op
 from .autograd.public import TABLE
-from .optim.optimizer import ArrayOptimizer
+from .optim.array_optimizer import ArrayOptimizer
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "tensorboard_trace_handler"]
 

@@ -7,12 +7,12 @@ optim_half.py, where it counts `how` torch does them: foreach, fused.
 import numpy as np
 
 from . import optim_half
-from .linalg.blas import add_scaled, blend
+from .linalg import blas
+from .linalg.blas import Sums, add_scaled, add_scaled_each
 from .threads import split
 
-#: Elements per piece, at most: smaller ones cost more calls, and threads more waiting for each other, than the cache
-#: saves.
-PIECE = 1 << 18
+#: Bytes of one array in a piece, at most: with the state and the scratch of an update they stay in the cache.
+PIECE = 1 << 20
 #: Elements that take a thread longer than it takes to share them.
 MANY = 1 << 18
 #: Elements of which a pass or two take longer than it takes to share them.
@@ -20,22 +20,31 @@ _PASS = 1 << 21
 
 
 def by_pieces(update, arrays, works=1):
-    """update(*arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views to
-    write to, with `works` uninitialised scratch arrays of the part's shape. Several threads share large ones."""
+    """update(sums, *arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views
+    to write to, with `works` uninitialised scratch arrays of the part's shape; `sums`: blas.Sums. Several threads share
+    large ones."""
     first = arrays[0]
-    if first.size <= PIECE or not all([a is None or a.flags.c_contiguous for a in arrays]):
-        update(*arrays, *[np.empty_like(first) for _ in range(works)])
+    if first.nbytes <= PIECE or not all([a is None or a.flags.c_contiguous for a in arrays]):
+        scratch = [np.empty_like(first) for _ in range(works)]
+        there = [a for a in arrays if a is not None]
+        sums = Sums(there, scratch)
+        sums.see(there + scratch)
+        update(sums, *arrays, *scratch)
         return
     flat = [None if a is None else a.reshape(-1) for a in arrays]
-    count = -(-first.size // PIECE)
+    there = [a for a in flat if a is not None]
+    count = -(-first.nbytes // PIECE)
     count += count % 2                         # the same work for each of two threads
     piece = -(-first.size // count)
 
     def run(start, stop):
         scratch = [np.empty(piece, first.dtype) for _ in range(works)]
+        sums = Sums(there, scratch)
         for i in range(start * piece, min(stop * piece, first.size), piece):
-            n = min(piece, first.size - i)
-            update(*[None if a is None else a[i:i + n] for a in flat], *[work[:n] for work in scratch])
+            views = [None if a is None else a[i:i + piece] for a in flat]
+            views += scratch if i + piece <= first.size else [work[:first.size - i] for work in scratch]
+            sums.see([view for view in views if view is not None], i)
+            update(sums, *views)
     if first.size >= MANY:
         split(count, run)
     else:
@@ -44,18 +53,16 @@ def by_pieces(update, arrays, works=1):
 
 def decayed(g, p, weight_decay, maximize, out):
     """The gradient with its sign and L2 penalty: g itself where there is nothing to change."""
-    if maximize:
-        g = np.negative(g, out=out)
     if weight_decay != 0:
-        penalty = p * weight_decay
-        g = np.add(g, penalty, out=out)
-    return g
+        np.multiply(p, weight_decay, out)
+        return np.subtract(out, g, out) if maximize else np.add(g, out, out)
+    return np.negative(g, out) if maximize else g
 
 
-def add_square(average, share, g, t):
+def add_square(sums, average, share, g, t):
     """average = share * average + (1 - share) * g * g; `t` is scratch."""
-    np.multiply(g, g, out=t)
-    blend(average, share, t, 1 - share, t)
+    np.square(g, t)
+    sums.blend(average, share, t, 1 - share, t)
 
 
 def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how):
@@ -64,20 +71,35 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
         return optim_half.sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how)
     if buf is None and weight_decay == 0 and p.size < _PASS:
         return add_scaled(p, g, lr if maximize else -lr)
+    sign = -1 if maximize else 1
 
-    def update(p, g, buf, t):
-        g = decayed(g, p, weight_decay, maximize, t)
+    def update(sums, p, g, buf, t):            # in scaled sums alone, each of them one pass
         if buf is not None:
             if fresh:
-                buf[...] = g
+                np.negative(g, buf) if maximize else np.copyto(buf, g)
             else:
-                blend(buf, momentum, g, 1 - dampening)
-            g = g + momentum * buf if nesterov else buf
-        add_scaled(p, g, -lr, t)
-    if weight_decay != 0 or maximize or nesterov or p.size >= _PASS:
+                sums.blend(buf, momentum, g, sign * (1 - dampening), t)
+            if weight_decay != 0:
+                sums.add_scaled(buf, p, weight_decay if fresh else (1 - dampening) * weight_decay, t)
+            if not nesterov:
+                sums.add_scaled(p, buf, -lr, t)
+                return
+        if weight_decay != 0:
+            sums.blend(p, 1 - lr * weight_decay, g, -lr * sign, t)
+        else:
+            sums.add_scaled(p, g, -lr * sign, t)
+        if buf is not None:
+            sums.add_scaled(p, buf, -lr * momentum, t)
+    if weight_decay != 0 or nesterov or p.size >= _PASS:
         by_pieces(update, (p, g, buf))
     else:                                      # a pass or two over all: there is nothing to keep in the cache
-        update(p, g, buf, None)
+        update(blas, p, g, buf, None)
+
+
+def descend(pairs, lr, maximize):
+    """Stochastic gradient descent and nothing more for pairs of parameter and gradient. Returns the numbers of those left
+    to `sgd`."""
+    return add_scaled_each(pairs, lr if maximize else -lr, _PASS - 1)
 
 
 def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):
@@ -89,19 +111,19 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
         return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
     rate *= root                               # the bias corrections, folded into rate and eps
 
-    def update(p, g, m, v, v_max, t, out):
+    def update(sums, p, g, m, v, v_max, t, out):
         if shrink is not None:
             p *= shrink
         g = decayed(g, p, weight_decay, maximize, out)
-        blend(m, beta1, g, 1 - beta1, t)
-        add_square(v, beta2, g, t)
+        sums.blend(m, beta1, g, 1 - beta1, t)
+        add_square(sums, v, beta2, g, t)
         if v_max is not None:
             np.maximum(v_max, v, out=v_max)
             v = v_max
-        np.sqrt(v, out=t)
+        np.sqrt(v, t)
         t += eps * root
-        np.divide(m, t, out=t)
-        add_scaled(p, t, -rate, out)
+        np.divide(m, t, t)
+        sums.add_scaled(p, t, -rate, out)
     by_pieces(update, (p, g, m, v, v_max), 2)
 
 
@@ -111,15 +133,15 @@ def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize
     if p.dtype.itemsize == 2:
         return optim_half.adamax(p, g, m, largest, rate, beta1, beta2, eps, weight_decay, maximize, *how)
 
-    def update(p, g, m, largest, t, out):
+    def update(sums, p, g, m, largest, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
-        blend(m, beta1, g, 1 - beta1, t)
+        sums.blend(m, beta1, g, 1 - beta1, t)
         largest *= beta2
         np.abs(g, out=t)
         t += eps
         np.maximum(largest, t, out=largest)
         np.divide(m, largest, out=t)
-        add_scaled(p, t, -rate, out)
+        sums.add_scaled(p, t, -rate, out)
     by_pieces(update, (p, g, m, largest), 2)
 
 
@@ -128,11 +150,11 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
     if p.dtype.itemsize == 2:
         return optim_half.rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize, *how)
 
-    def update(p, g, square, mean, buf, t, out):
+    def update(sums, p, g, square, mean, buf, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
-        add_square(square, alpha, g, t)
+        add_square(sums, square, alpha, g, t)
         if mean is not None:
-            blend(mean, alpha, g, 1 - alpha, t)
+            sums.blend(mean, alpha, g, 1 - alpha, t)
             np.multiply(mean, mean, out=t)
             np.subtract(square, t, out=t)
             np.sqrt(t, out=t)
@@ -141,9 +163,9 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
         t += eps
         np.divide(g, t, out=t)
         if buf is not None:
-            blend(buf, momentum, t, 1, out)
+            sums.blend(buf, momentum, t, 1, out)
             t = buf
-        add_scaled(p, t, -lr, out)
+        sums.add_scaled(p, t, -lr, out)
     by_pieces(update, (p, g, square, mean, buf), 2)
 
 
@@ -152,14 +174,14 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
     if p.dtype.itemsize == 2:
         return optim_half.adagrad(p, g, total, lr, eps, weight_decay, maximize, *how)
 
-    def update(p, g, total, t, out):
+    def update(sums, p, g, total, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
         np.multiply(g, g, out=t)
         total += t
         np.sqrt(total, out=t)
         t += eps
         np.divide(g, t, out=t)
-        add_scaled(p, t, -lr, out)
+        sums.add_scaled(p, t, -lr, out)
     by_pieces(update, (p, g, total), 2)
 
 
@@ -168,14 +190,103 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
     if p.dtype.itemsize == 2:
         return optim_half.adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how)
 
-    def update(p, g, square, delta2, t, out, d):
+    def update(sums, p, g, square, delta2, t, out, d):
         g = decayed(g, p, weight_decay, maximize, out)
-        add_square(square, rho, g, t)
+        add_square(sums, square, rho, g, t)
         np.add(delta2, eps, out=d)
         np.add(square, eps, out=t)
         d /= t
         np.sqrt(d, out=d)
         d *= g
-        add_square(delta2, rho, d, t)
-        add_scaled(p, d, -lr, t)
+        add_square(sums, delta2, rho, d, t)
+        sums.add_scaled(p, d, -lr, t)
     by_pieces(update, (p, g, square, delta2), 3)
+
+
+def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):
+    """NAdam (Dozat 2016); `mu_product`: of the momenta up to this step's, `mu`."""
+    root, shrink = (1 - beta2 ** step) ** 0.5, None
+    if decoupled:
+        shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
+    of_gradient = float(-lr * (1 - mu) / (1 - mu_product))
+    of_mean = float(-lr * mu_next / (1 - mu_product * mu_next))
+    if p.dtype.itemsize == 2:
+        return optim_half.nadam(p, g, m, v, of_gradient, of_mean, root, shrink, beta1, beta2, eps, weight_decay,
+                                maximize, *how)
+
+    def update(sums, p, g, m, v, t, out):
+        if shrink is not None:
+            p *= shrink
+        g = decayed(g, p, weight_decay, maximize, out)
+        sums.blend(m, beta1, g, 1 - beta1, t)
+        add_square(sums, v, beta2, g, t)
+        np.sqrt(v, t)
+        t += eps * root
+        np.multiply(g, of_gradient * root, out=out)            # the bias correction, folded into both rates and eps
+        sums.add_scaled(out, m, of_mean * root)
+        out /= t
+        p += out
+    by_pieces(update, (p, g, m, v), 2)
+
+
+def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, weight_decay, decoupled, maximize,
+          *how):
+    """RAdam (Liu et al. 2020): by the gradients' average alone while `rectify` is None; the corrections are of bias."""
+    shrink, root = None, correction2 ** 0.5
+    if decoupled:
+        shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
+    if p.dtype.itemsize == 2:
+        return optim_half.radam(p, g, m, v, float(lr), rectify, root, correction1, shrink, beta1, beta2, eps,
+                                weight_decay, maximize, *how)
+    foreach = how[0]
+    rate = float(lr / correction1) if foreach else float(lr) / correction1         # a tensor's dtype rounds the one
+
+    def update(sums, p, g, m, v, t, out):
+        if shrink is not None:
+            p *= shrink
+        g = decayed(g, p, weight_decay, maximize, out)
+        sums.blend(m, beta1, g, 1 - beta1, t)
+        add_square(sums, v, beta2, g, t)
+        if rectify is None:
+            sums.add_scaled(p, m, -rate, t)
+            return
+        np.sqrt(v, t)
+        t += eps
+        np.divide(m, t, t)
+        sums.add_scaled(p, t, -rate * rectify * root, out)
+    by_pieces(update, (p, g, m, v), 2)
+
+
+def rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how):
+    """Rprop (Riedmiller and Braun 1993); `prev`: the gradient before, `size`: of each element's step."""
+    if p.dtype.itemsize == 2:
+        return optim_half.rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how)
+
+    def update(sums, p, g, prev, size, t):
+        np.multiply(prev, g, out=t)
+        if maximize:
+            np.negative(t, out=t)
+        turned = t < 0
+        factor = np.array([1, longer, shorter, 1], p.dtype)
+        size *= factor[(t > 0).view(np.int8) + 2 * turned.view(np.int8)]
+        np.clip(size, least, most, out=size)
+        np.negative(g, out=prev) if maximize else np.copyto(prev, g)
+        np.copyto(prev, 0, where=turned)
+        np.sign(prev, out=t)
+        t *= size
+        p -= t
+    by_pieces(update, (p, g, prev, size), 1)
+
+
+def asgd(p, g, average, eta, mu, lambd, weight_decay, maximize, *how):
+    """Averaged SGD (Polyak and Juditsky 1992) at rate `eta`; `average` moves by the share `mu`."""
+    if p.dtype.itemsize == 2:
+        return optim_half.asgd(p, g, average, eta, mu, lambd, weight_decay, maximize, *how)
+
+    def update(sums, p, g, average, t):
+        sums.blend(p, 1 - (lambd + weight_decay) * eta, g, eta if maximize else -eta, t)
+        if mu == 1:
+            average[...] = p
+        else:
+            sums.blend(average, 1 - mu, p, mu, t)
+    by_pieces(update, (p, g, average), 1)

@@ -29,6 +29,11 @@ class _Rounding:
         return self(number) if self.foreach else number
 
 
+def rounding(dtype):
+    """What rounds float32 numbers as one kernel after the other stores them in `dtype`."""
+    return _Rounding(dtype, False, False)
+
+
 def stepped(update, arrays, foreach=False, fused=False):
     """update(q, *arrays) on flat float32 copies, which are stored again but for the second. `arrays`: parameter,
     gradient, state ..., of one shape (entries may be None)."""
@@ -42,7 +47,7 @@ def stepped(update, arrays, foreach=False, fused=False):
                 array[...] = dt.cast(values, dtype).reshape(array.shape)
 
 
-def _plus(q, a, factor, b):
+def plus(q, a, factor, b):
     """torch.add(a, b, alpha=factor): rounds the factor, and the product too where the elements fill no vector."""
     factor = q(np.asarray(factor, np.float32))
     result = q(a + factor * b)
@@ -54,10 +59,10 @@ def _plus(q, a, factor, b):
 
 def _decayed(q, g, p, weight_decay, maximize):
     g = -g if maximize else g
-    return _plus(q, g, weight_decay, p) if weight_decay != 0 else g
+    return plus(q, g, weight_decay, p) if weight_decay != 0 else g
 
 
-def _moved(q, a, b, weight):
+def moved(q, a, b, weight):
     """torch.lerp"""
     return q(a + np.float32(weight) * (b - a) if weight < 0.5 else b - (b - a) * (1 - np.float32(weight)))
 
@@ -74,9 +79,9 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
     def update(q, p, g, buf):
         g = _decayed(q, g, p, weight_decay, maximize)
         if buf is not None:
-            buf[...] = g if fresh else _plus(q, q(buf * q.factor(momentum)), 1 - dampening, g)
-            g = _plus(q, g, momentum, buf) if nesterov else buf
-        p[...] = _plus(q, p, -lr, g)
+            buf[...] = g if fresh else plus(q, q(buf * q.factor(momentum)), 1 - dampening, g)
+            g = plus(q, g, momentum, buf) if nesterov else buf
+        p[...] = plus(q, p, -lr, g)
     stepped(update, (p, g, buf), *how)
 
 
@@ -85,7 +90,7 @@ def adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay,
         if shrink is not None:
             p[...] = q(p * q.factor(shrink))
         g = _decayed(q, g, p, weight_decay, maximize)
-        m[...] = _moved(q, m, g, 1 - beta1)
+        m[...] = moved(q, m, g, 1 - beta1)
         v[...] = _add_square(q, v, beta2, g)
         if v_max is not None:
             np.maximum(v_max, v, out=v_max)
@@ -97,7 +102,7 @@ def adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay,
 def adamax(p, g, m, largest, rate, beta1, beta2, eps, weight_decay, maximize, *how):
     def update(q, p, g, m, largest):
         g = _decayed(q, g, p, weight_decay, maximize)
-        m[...] = _moved(q, m, g, 1 - beta1)
+        m[...] = moved(q, m, g, 1 - beta1)
         np.maximum(q(largest * q.factor(beta2)), q(np.abs(g) + q(np.asarray(eps, np.float32))), out=largest)
         p -= np.float32(rate) * m / largest
     stepped(update, (p, g, m, largest), *how)
@@ -109,14 +114,14 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
         square[...] = _add_square(q, square, alpha, g)
         variance = square
         if mean is not None:
-            mean[...] = _moved(q, mean, g, 1 - alpha)
+            mean[...] = moved(q, mean, g, 1 - alpha)
             variance = q(square - mean * mean)
         root = _root(q, variance, eps)
         if buf is None:
             p -= np.float32(lr) * g / root
         else:
             buf[...] = q(q(buf * q.factor(momentum)) + g / root)
-            p[...] = _plus(q, p, -lr, buf)
+            p[...] = plus(q, p, -lr, buf)
     stepped(update, (p, g, square, mean, buf), *how)
 
 
@@ -137,5 +142,71 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
         root, step = (q(np.sqrt(q(x + q(np.asarray(eps, np.float32))))) for x in (square, delta2))
         step = q(q(step / root) * g)
         delta2[...] = _add_square(q, delta2, rho, step)
-        p[...] = _plus(q, p, -lr, step)
+        p[...] = plus(q, p, -lr, step)
     stepped(update, (p, g, square, delta2), *how)
+
+
+def nadam(p, g, m, v, of_gradient, of_mean, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how):
+    def update(q, p, g, m, v):
+        if shrink is not None:
+            p[...] = q(p * q.factor(shrink))
+        g = _decayed(q, g, p, weight_decay, maximize)
+        m[...] = moved(q, m, g, 1 - beta1)
+        v[...] = _add_square(q, v, beta2, g)
+        if q.foreach:
+            size = q(q(np.sqrt(v)) / np.float32(root))
+        else:
+            size = q(np.sqrt(q(v / np.float32(root ** 2))))
+        size = q(size + q(np.asarray(eps, np.float32)))
+        p[...] = q(p + np.float32(of_gradient) * g / size)
+        p += np.float32(of_mean) * m / size
+    stepped(update, (p, g, m, v), *how)
+
+
+def radam(p, g, m, v, lr, rectify, root, bias, shrink, beta1, beta2, eps, weight_decay, maximize, *how):
+    def update(q, p, g, m, v):
+        if shrink is not None:
+            p[...] = q(p * q.factor(shrink))
+        g = _decayed(q, g, p, weight_decay, maximize)
+        m[...] = moved(q, m, g, 1 - beta1)
+        v[...] = _add_square(q, v, beta2, g)
+        if q.foreach:
+            rate = -lr / bias
+            scale = np.zeros_like(v)
+            if rectify is not None:
+                scale = q(1 / q(_root(q, v, eps) / np.float32(root * rate * rectify)))
+            else:
+                scale = q(scale + q(np.asarray(rate, np.float32)))
+            p += m * scale
+            return
+        step = q(q(m / np.float32(bias)) * np.float32(lr))
+        if rectify is not None:
+            scale = q(q(1 / _root(q, v, eps)) * np.float32(root))
+            step = q(q(step * scale) * np.float32(rectify))
+        p -= step
+    stepped(update, (p, g, m, v), *how)
+
+
+def rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how):
+    def update(q, p, g, prev, size):
+        g = -g if maximize else g
+        least_, most_, shorter_, longer_ = q(np.array([least, most, shorter, longer], np.float32))
+        turn = q(g * prev)
+        size[...] = q(size * np.where(turn > 0, longer_, np.where(turn < 0, shorter_, np.where(turn == 0, 1, turn))))
+        np.clip(size, least_, most_, out=size)
+        prev[...] = np.where(turn < 0, 0, g)
+        p -= np.sign(prev) * size
+    stepped(update, (p, g, prev, size), *how)
+
+
+def asgd(p, g, average, eta, mu, lambd, weight_decay, maximize, *how):
+    def update(q, p, g, average):
+        g = _decayed(q, g, p, weight_decay, maximize)
+        if q.foreach:
+            p[...] = q(p - plus(q, g, lambd, p) * q(np.asarray(eta, np.float32)))
+            average += q(p - average) * q(np.asarray(mu, np.float32))
+            return
+        p[...] = q(p * np.float32(1 - lambd * eta))
+        p[...] = plus(q, p, -eta, g)
+        average[...] = p if mu == 1 else average + q(q(p - average) * np.float32(mu))
+    stepped(update, (p, g, average), *how)

@@ -11,7 +11,15 @@ from .rmsprop import RMSprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 
-__all__ = ["Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Optimizer", "RMSprop", "SGD", "SparseAdam",
-           "lr_scheduler"]
+#: Classes that are loaded when they are first asked for, and their files.
+_LATER = {"ASGD": "asgd", "Adafactor": "_adafactor", "LBFGS": "lbfgs", "Muon": "_muon", "NAdam": "nadam",
+          "RAdam": "radam", "Rprop": "rprop"}
 
-__getattr__ = _namespace(__name__)
+__all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
+           "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler"]
+
+__getattr__ = _namespace(__name__, of=_LATER)
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

@@ -5,11 +5,16 @@ from .. import dtypes as dt
 from ..autograd.promotion import scalar_as
 from ..kernels import optim as kernels
 from ..tensor import wrap
-from .optimizer import ArrayOptimizer, array_of, check_fused, count_step, new_count, real
+from .array_optimizer import ArrayOptimizer, array_of, check_fused, count_step, new_count, penalised, real, reals
 
 
 class Adagrad(ArrayOptimizer):
     """Adagrad (Duchi, Hazan and Singer 2011).
+
+    s += g^2 and, at step t, p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The sums are there from the start.
+
+    ValueError for options out of range. Sparse gradients update the elements that they hold, without weight decay
+    (RuntimeError with it).
 
     >>> import tinytorch as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -22,9 +27,6 @@ class Adagrad(ArrayOptimizer):
 
     def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10,
                  foreach=None, *, maximize=False, differentiable=False, fused=None):
-        for name, value in (("lr_decay", lr_decay), ("initial_accumulator_value", initial_accumulator_value)):
-            if not value >= 0.0:
-                raise ValueError(f"Invalid {name} value: {value}")
         super().__init__(params, dict(
             lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
             initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
@@ -35,15 +37,27 @@ class Adagrad(ArrayOptimizer):
             for p in group["params"]:
                 self.state[p] = self._new_state(group, p.array)
 
+    def _check(self, defaults):
+        super()._check(defaults)
+        for name in ("lr_decay", "initial_accumulator_value"):
+            if not defaults[name] >= 0.0:
+                raise ValueError(f"Invalid {name} value: {defaults[name]}")
+
     def _new_state(self, group, p):
         start = self.defaults["initial_accumulator_value"]
         start = complex(start, start) if p.dtype.kind == dt.COMPLEX else start
-        return {"step": new_count(), "sum": wrap(np.full_like(p, scalar_as(start, p.dtype)))}
+        return {"step": new_count(group), "sum": wrap(np.full_like(p, scalar_as(start, p.dtype)))}
 
     def _update(self, group, lr, p, g, state):
         lr = float(lr / (1 + (count_step(state) - 1) * group["lr_decay"]))
         kernels.adagrad(real(p), real(g), array_of(state, "sum"), lr, group["eps"], group["weight_decay"],
                         group["maximize"], group["foreach"], group["fused"])
+
+    def _record(self, group, lr, p, g, state):
+        lr = lr / (1 + (count_step(state) - 1) * group["lr_decay"])
+        p, g, total = reals(p, penalised(g, p, group["weight_decay"]), state["sum"])
+        total.addcmul_(g, g, value=1)
+        p.addcdiv_(g, total.sqrt() + group["eps"], value=-lr)
 
     def _update_sparse(self, group, lr, p, g):
         if group["fused"]:

@@ -10,15 +10,16 @@ from .. import dtypes as dt
 from ..tensor import wrap
 
 #: Elements beyond which three copies cost more than the calls that they save.
-SMALL = 8192
+SMALL = 1 << 14
 
 
 class Bundle:
-    """`params`, of one dtype and each with its own small dense array, and their `states` (dicts of tensors: "step", a
-    count, and others of the parameter's shape), which move into flat arrays."""
+    """`params`, of one dtype and each with its own small dense array, and their `states` (dicts of tensors: those named
+    in `numbers` hold one number for the parameter, others have its shape), which move into flat arrays."""
 
-    def __init__(self, params, states):
+    def __init__(self, params, states, numbers):
         self.params, self.states = params, states
+        self.numbers = [name for name in states[0] if name in numbers]
         self.arrays = [p.array for p in params]
         ends = np.cumsum([a.size for a in self.arrays]).tolist()
         self.bounds = list(zip([0] + ends, ends))
@@ -26,7 +27,7 @@ class Bundle:
         self.grads, self.grad_views = self._flat()
         self.state, self.owned = {}, []        # state: what the update gets; owned: (state, name, array in it)
         for name in states[0]:
-            if name == "step":
+            if name in numbers:
                 flat = np.empty(len(params), states[0][name].array.dtype)
                 views = [flat[i:i + 1].reshape(()) for i in range(len(params))]
             else:
@@ -50,8 +51,7 @@ class Bundle:
             tensor = state.get(name)
             if tensor is None or tensor.array is not view:
                 return False
-        steps = self.state.get("step")
-        return steps is None or len(set(steps.array.tolist())) == 1
+        return all(len(set(self.state[name].array.tolist())) == 1 for name in self.numbers)
 
     def gather(self):
         """The values and the gradients as flat arrays."""
@@ -67,16 +67,16 @@ class Bundle:
             p.version[0] += 1
 
 
-def _kind(p, state):
+def _kind(p, state, numbers):
     """What parameters that are updated together have in common."""
-    step = state.get("step")
-    return p.array.dtype, tuple(state), None if step is None else step.item()
+    return p.array.dtype, tuple(state), [state[name].item() for name in numbers if name in state]
 
 
-def bundled(params, state_of):
+def bundled(params, state_of, numbers):
     """A Bundle of those among `params` that can be updated together, or None if there are not two."""
     small = [p for p in params if p._grad is not None and not p._grad.is_sparse and p.array.size <= SMALL
              and p.array.dtype.kind == dt.NATIVE and p.array.itemsize > 2 and p.array.flags.c_contiguous
              and state_of.get(p)]
-    alike = [p for p in small if _kind(p, state_of[p]) == _kind(small[0], state_of[small[0]])]
-    return Bundle(alike, [state_of[p] for p in alike]) if len(alike) > 1 else None
+    kinds = [_kind(p, state_of[p], numbers) for p in small]
+    alike = [p for p, kind in zip(small, kinds) if kind == kinds[0]]
+    return Bundle(alike, [state_of[p] for p in alike], numbers) if len(alike) > 1 else None

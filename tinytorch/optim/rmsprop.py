@@ -1,10 +1,26 @@
 """RMSprop."""
 from ..kernels import optim as kernels
-from .optimizer import ArrayOptimizer, array_of, count_step, new_count, real, zeros_like
+from .array_optimizer import (
+    ArrayOptimizer,
+    array_of,
+    count_step,
+    new_count,
+    penalised,
+    real,
+    reals,
+    record_square,
+    refused_capture,
+    zeros_like,
+)
 
 
 class RMSprop(ArrayOptimizer):
     """RMSprop (Hinton's lecture 6e, 2012; `centered`: Graves 2013).
+
+    v = alpha v + (1 - alpha) g^2, less the square of g's average if `centered`; p -= lr g / (sqrt(v) + eps), or with
+    momentum b = momentum b + g / (sqrt(v) + eps) and p -= lr b.
+
+    ValueError for options out of range; RuntimeError for sparse gradients.
 
     >>> import tinytorch as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -14,17 +30,21 @@ class RMSprop(ArrayOptimizer):
     """
 
     _OPTIONS = {**ArrayOptimizer._OPTIONS, "momentum": 0, "centered": False, "capturable": False}
+    _CAPTURED = refused_capture(), refused_capture()
 
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False,
                  capturable=False, foreach=None, maximize=False, differentiable=False):
-        if not alpha >= 0.0:
-            raise ValueError(f"Invalid alpha value: {alpha}")
         super().__init__(params, dict(
             lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay,
             capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable))
 
+    def _check(self, defaults):
+        super()._check(defaults)
+        if not defaults["alpha"] >= 0.0:
+            raise ValueError(f"Invalid alpha value: {defaults['alpha']}")
+
     def _new_state(self, group, p):
-        state = {"step": new_count(), "square_avg": zeros_like(p)}
+        state = {"step": new_count(group), "square_avg": zeros_like(p)}
         if group["momentum"] > 0:
             state["momentum_buffer"] = zeros_like(p)
         if group["centered"]:
@@ -36,3 +56,21 @@ class RMSprop(ArrayOptimizer):
         kernels.rmsprop(real(p), real(g), array_of(state, "square_avg"), array_of(state, "grad_avg"),
                         array_of(state, "momentum_buffer"), float(lr), group["alpha"], group["eps"],
                         group["weight_decay"], group["momentum"], group["maximize"], group["foreach"])
+
+    def _record(self, group, lr, p, g, state):
+        count_step(state)
+        alpha = group["alpha"]
+        p, g, square, mean, buffer = reals(p, penalised(g, p, group["weight_decay"]), state["square_avg"],
+                                           state.get("grad_avg"), state.get("momentum_buffer"))
+        record_square(square, alpha, g)
+        if group["centered"]:
+            mean.lerp_(g, 1 - alpha)
+            root = square.addcmul(mean, mean, value=-1).sqrt_()
+        else:
+            root = square.sqrt()
+        root = root.add(group["eps"])
+        if group["momentum"] > 0:
+            buffer.mul_(group["momentum"]).addcdiv_(g, root)
+            p.add_(buffer, alpha=-lr)
+        else:
+            p.addcdiv_(g, root, value=-lr)

@@ -2,14 +2,19 @@
 from ..dtypes import COMPLEX
 from ..kernels import optim as kernels
 from ..lazy import bits_of
-from .optimizer import ArrayOptimizer, real, zeros_like
+from ..tensor import Tensor
+from .array_optimizer import ArrayOptimizer, penalised, real, zeros_like
 
 
 class SGD(ArrayOptimizer):
     """Stochastic gradient descent, with momentum (Sutskever et al. 2013) if asked.
 
-    ValueError for a negative lr, momentum or weight_decay, and for Nesterov momentum without momentum.
-    `foreach` and `fused` choose between implementations in torch; here they change nothing.
+    g += weight_decay p; with momentum b = momentum b + (1 - dampening) g (g itself at first) and then g = b, or
+    g + momentum b if `nesterov`; p -= lr g.
+
+    ValueError for a negative lr, momentum or weight_decay, and for Nesterov momentum without momentum. Sparse gradients
+    update the elements that they hold. `foreach` and `fused` choose between implementations in torch; here they change
+    nothing but the rounding of half precisions.
 
     >>> import tinytorch as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -22,14 +27,31 @@ class SGD(ArrayOptimizer):
 
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *,
                  maximize=False, foreach=None, differentiable=False, fused=None):
-        if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, dict(
             lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov,
             maximize=maximize, foreach=foreach, differentiable=differentiable, fused=fused))
 
+    def _check(self, defaults):
+        super()._check(defaults)
+        if defaults["nesterov"] and (defaults["momentum"] <= 0 or defaults["dampening"] != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+
+    def _check_foreach(self):
+        """Nothing: torch's foreach takes what autograd can record."""
+
     def _state_of(self, p, group):
         return self.state[p] if group["momentum"] != 0 else {}
+
+    def _update_each(self, group, lr, params):
+        if group["momentum"] != 0 or group["weight_decay"] != 0:
+            return super()._update_each(group, lr, params)
+        params = [p for p in params if p._grad is not None]
+        left = kernels.descend([(p.array, p._grad.array) for p in params], float(lr), group["maximize"])
+        for i, p in enumerate(params):
+            if i not in left:
+                p.version[0] += 1
+        if left:
+            super()._update_each(group, lr, [params[i] for i in left])
 
     def _update(self, group, lr, p, g, state):
         momentum, buffer, fresh = group["momentum"], None, False
@@ -44,6 +66,24 @@ class SGD(ArrayOptimizer):
         kernels.sgd(numbers(p), numbers(g), buffer if buffer is None else numbers(buffer), fresh, float(lr), momentum,
                     group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"],
                     group["foreach"], group["fused"])
+
+    def _record(self, group, lr, p, g, state):
+        weight_decay, momentum = group["weight_decay"], group["momentum"]
+        if isinstance(weight_decay, Tensor) and weight_decay.requires_grad:
+            g = g.addcmul_(p.clone(), weight_decay)
+        else:
+            g = penalised(g, p, weight_decay)
+        if momentum != 0:
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = g.detach().clone()
+            else:
+                buffer.mul_(momentum).add_(g, alpha=1 - group["dampening"])
+            g = g.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+        if isinstance(lr, Tensor) and lr.requires_grad:
+            p.addcmul_(g, lr, value=-1)
+        else:
+            p.add_(g, alpha=-lr)
 
     def _update_sparse(self, group, lr, p, g):
         if group["fused"]:

@@ -2,11 +2,15 @@
 import math
 
 from ..tensor import Tensor, wrap
-from .optimizer import ArrayOptimizer, Optimizer, check_shapes, zeros_like
+from .array_optimizer import ArrayOptimizer, check_betas, zeros_like
+from .optimizer import Optimizer
 
 
 class SparseAdam(ArrayOptimizer):
     """Adam (Kingma and Ba 2015) of the elements that sparse gradients have: moments and parameters elsewhere stay.
+
+    At those: m += (1 - beta1) (g - m), v += (1 - beta2) (g^2 - v), p -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m /
+    (sqrt(v) + eps), t being the parameter's steps.
 
     ValueError for sparse or complex parameters and for options out of range. RuntimeError for a dense gradient.
 
@@ -28,9 +32,7 @@ class SparseAdam(ArrayOptimizer):
             raise ValueError(f"Invalid learning rate: {lr}")
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
-        for i, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        check_betas(betas)
         Optimizer.__init__(self, params, dict(lr=lr, betas=betas, eps=eps, maximize=maximize))
         every = [([i, k], p) for i, group in enumerate(self.param_groups) for k, p in enumerate(group["params"])]
         found = [at for at, p in every if p.is_sparse]
@@ -54,7 +56,7 @@ class SparseAdam(ArrayOptimizer):
 
     def _update_sparse(self, group, lr, p, g):
         state = self._state_of(p, group)
-        check_shapes(p.array, g.array, state)
+        self._check_shapes(p.array, g.array, state)
         state["step"] += 1
         beta1, beta2 = group["betas"]
         elements = g.array.as_coalesced()

@@ -35,11 +35,11 @@ def openblas():
 
 @lru_cache(None)
 def _sums():
-    """{dtype, in the machine's byte order: (axpy, axpby)}: none without OpenBLAS."""
+    """{dtype, in the machine's byte order: (axpy, axpby)}, which take addresses: none without OpenBLAS."""
     if openblas() is None:
         return {}
     (library, ending), functions = openblas(), {}
-    size, address = ctypes.c_int64 if ending else ctypes.c_int, ctypes.POINTER(ctypes.c_byte)
+    size, address = ctypes.c_int64 if ending else ctypes.c_int, ctypes.c_void_p
     for dtype, letter, real in ((np.float32, "s", ctypes.c_float), (np.float64, "d", ctypes.c_double)):
         axpy = getattr(library, f"scipy_cblas_{letter}axpy{ending}")
         axpby = getattr(library, f"scipy_cblas_{letter}axpby{ending}")
@@ -70,9 +70,32 @@ def add_scaled(y, x, factor, work=None):
     call = _call(0, y, x) if factor != 0 else None             # BLAS: 0 * NaN = 0
     if call is not None:
         axpy, to, source = call
-        axpy(y.size, factor, source, 1, to, 1)
+        axpy(y.size, factor, _address_of(source), 1, _address_of(to), 1)
     else:                                      # NumPy takes longer to multiply by a Python number
         y += np.multiply(x, np.array(factor, y.dtype), work)
+
+
+def add_scaled_each(pairs, factor, most):
+    """y += factor * x for each pair (y, x): as add_scaled, of which the call alone takes as long as a short sum. Returns
+    the numbers of the pairs left to do, which are no plain arrays of one shape in float32 or float64, or of more than
+    `most` elements."""
+    left, functions, shares = [], _sums() if factor != 0 else {}, {}
+    for i, (y, x) in enumerate(pairs):
+        dtype = y.dtype
+        if type(x) is not np.ndarray or type(y) is not np.ndarray or dtype.char not in "fd" or (
+                x.dtype != dtype or x.shape != y.shape or y.size > most):
+            left.append(i)
+            continue
+        if y.size >= _MANY and dtype in functions and y.flags.carray and x.flags.carray:
+            held = _place_of(y), _place_of(x)
+            to, source = _address_of(held[0]), _address_of(held[1])
+            if to == source or abs(to - source) >= y.nbytes:
+                functions[dtype][0](y.size, factor, source, 1, to, 1)
+                continue
+        if dtype not in shares:                # NumPy takes longer to multiply by a Python number
+            shares[dtype] = np.array(factor, dtype)
+        y += x * shares[dtype]
+    return left
 
 
 def blend(y, share, x, factor, work=None):
@@ -80,8 +103,51 @@ def blend(y, share, x, factor, work=None):
     call = _call(1, y, x) if factor != 0 and share != 0 else None
     if call is not None:
         axpby, to, source = call
-        axpby(y.size, factor, source, 1, share, to, 1)
+        axpby(y.size, factor, _address_of(source), 1, share, _address_of(to), 1)
     else:
         added = np.multiply(x, np.array(factor, y.dtype), work)
         y *= share
         y += added
+
+
+class Sums:
+    """add_scaled and blend of corresponding parts of contiguous `arrays`, and of `scratch` for each part, whose places
+    are checked once for all parts.
+
+    `see(views, first)` names the parts, of the arrays and of the scratch, that begin at the element `first`. They must
+    live until the next call. Sums of other arrays are those of the functions above.
+    """
+
+    def __init__(self, arrays, scratch=()):
+        first, every = arrays[0], [*arrays, *scratch]
+        functions = _sums().get(first.dtype) if first.size >= _MANY else None
+        self._starts, self._addresses, self._moving, self._itemsize = (), {}, len(arrays), first.itemsize
+        if functions is None or not all([type(a) is np.ndarray and a.dtype == first.dtype and a.flags.carray
+                                         for a in every]) or not all([a.size == first.size for a in arrays]):
+            return
+        self._held = [_place_of(a) for a in every]
+        starts = [_address_of(place) for place in self._held]
+        spans = sorted(zip(starts, [a.nbytes for a in every]))
+        if all([start + length <= after for (start, length), (after, _) in zip(spans, spans[1:])]):
+            self._starts, (self._axpy, self._axpby) = starts, functions
+
+    def see(self, views, first=0):
+        offset, self._size = first * self._itemsize, views[0].size
+        self._addresses = {id(view): start + offset if i < self._moving else start
+                           for i, (view, start) in enumerate(zip(views, self._starts))}
+
+    def add_scaled(self, y, x, factor, work=None):
+        """As the function, for whole parts."""
+        to, source = self._addresses.get(id(y)), self._addresses.get(id(x))
+        if to is None or source is None or factor == 0:
+            add_scaled(y, x, factor, work)
+        else:
+            self._axpy(self._size, factor, source, 1, to, 1)
+
+    def blend(self, y, share, x, factor, work=None):
+        """As the function, for whole parts."""
+        to, source = self._addresses.get(id(y)), self._addresses.get(id(x))
+        if to is None or source is None or factor == 0 or share == 0:
+            blend(y, share, x, factor, work)
+        else:
+            self._axpby(self._size, factor, source, 1, share, to, 1)

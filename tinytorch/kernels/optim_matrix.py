@@ -1,0 +1,120 @@
+"""Optimiser steps that see a parameter as matrices: Adafactor's and Muon's."""
+import numpy as np
+
+from .. import dtypes as dt
+from .linalg.blas import add_scaled, blend
+from .optim_half import moved, plus, rounding
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, maximize):
+    """Adafactor (Shazeer and Stern 2018), in place: matrices have averages of their squared gradients' rows and columns
+    (`row`, `col`), others have one of each square (`variance`). `share`: of the new squares in them."""
+    if p.dtype.itemsize == 2:
+        return _adafactor_half(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, maximize)
+    size = max(eps2, _norm(p) / p.size ** 0.5) * rho
+    if shrink is not None:
+        p *= shrink
+    t = np.multiply(g, g, out=np.empty_like(g))
+    if variance is not None:
+        blend(variance, 1 - share, t, share)
+        np.maximum(variance, eps1 * eps1, out=t)
+        np.sqrt(t, out=t)
+        np.divide(g, t, out=t)
+    else:
+        blend(row, 1 - share, t.mean(-1, keepdims=True), share)
+        blend(col, 1 - share, t.mean(-2, keepdims=True), share)
+        rows = row / np.maximum(row.mean(-2, keepdims=True), eps1)
+        if rows.size and col.size and rows.min() * col.min() >= eps1 * eps1:       # no element is too small
+            np.multiply(g, 1 / np.sqrt(rows), out=t)
+            t *= 1 / np.sqrt(col)
+        else:
+            np.multiply(rows, col, out=t)
+            np.maximum(t, eps1 * eps1, out=t)
+            np.sqrt(t, out=t)
+            np.divide(g, t, out=t)
+    rate = float(size / max(1.0, _norm(t) / (t.size ** 0.5 * clip)))
+    add_scaled(p, t, rate if maximize else -rate)
+
+
+def _norm(a):
+    flat = a.reshape(-1) if a.flags.c_contiguous else a.T.reshape(-1)
+    return float(np.dot(flat, flat)) ** 0.5
+
+
+def _adafactor_half(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, maximize):
+    """As torch does it, kernel by kernel (see optim_half.py)."""
+    q = rounding(p.dtype)
+    store = p, row, col, variance
+    p, row, col, variance, g = [None if a is None else np.array(dt.cast(a, _FLOAT32)) for a in (*store, g)]
+    g = -g if maximize else g
+    with np.errstate(all="ignore"):
+        size = max(eps2, float(q(np.sqrt(np.sum(p * p)))) / p.size ** 0.5) * rho
+        if shrink is not None:
+            p = q(p * np.float32(shrink))
+        if variance is None:
+            for average, axis in ((row, -1), (col, -2)):
+                mean = q(q(q(np.sqrt((g * g).sum(axis, keepdims=True))) ** 2) / np.float32(g.shape[axis]))
+                average[...] = moved(q, average, mean, share)
+            least = np.maximum(q(q(row.sum(-2, keepdims=True)) / np.float32(row.shape[-2])), q(np.float32(eps1)))
+            estimate = q(q(row * col) / least)
+        else:
+            variance[...] = moved(q, variance, q(g * g), share)
+            estimate = variance
+        change = q(q(1 / np.sqrt(np.maximum(estimate, q(np.float32(eps1 * eps1))))) * g)
+        scale = max(1.0, float(q(np.sqrt(np.sum(change * change)))) / (change.size ** 0.5 * clip))
+        p = plus(q, p.reshape(-1), float(-size / scale), change.reshape(-1)).reshape(p.shape)
+        for array, values in zip(store, (p, row, col, variance)):
+            if array is not None:
+                array[...] = dt.cast(values, array.dtype)
+
+
+def muon(p, g, buf, rate, shrink, momentum, nesterov, coefficients, steps, eps):
+    """Muon (Jordan et al. 2024), in place: momentum, made orthogonal."""
+    if p.dtype.itemsize == 2:
+        q = rounding(p.dtype)
+        wide, before = dt.cast(g, _FLOAT32), dt.cast(buf, _FLOAT32)
+        mean = moved(q, before, wide, 1 - momentum)
+        buf[...] = dt.cast(mean, buf.dtype)
+        change = moved(q, wide, mean, momentum) if nesterov else mean
+        change = orthogonal(change, coefficients, steps, eps)
+        wide = q(dt.cast(p, _FLOAT32) * np.float32(shrink))
+        p[...] = dt.cast(plus(q, wide.reshape(-1), -rate, change.reshape(-1)).reshape(p.shape), p.dtype)
+        return
+    blend(buf, momentum, g, 1 - momentum)
+    change = orthogonal(g + (buf - g) * np.asarray(momentum, p.dtype) if nesterov else buf, coefficients, steps, eps)
+    p *= shrink
+    add_scaled(p, change.astype(p.dtype, copy=False), -rate)
+
+
+def orthogonal(g, coefficients, steps, eps):
+    """The nearest matrix to `g` whose singular values are about one, by Newton and Schulz's iteration in bfloat16:
+    float32 numbers."""
+    a, b, c = [np.float32(x) for x in coefficients]
+    q = rounding(dt.bfloat16.numpy)
+    turned = g.shape[0] > g.shape[1]
+    x = q(np.asarray(g.T if turned else g, np.float32))
+    x = q(x / np.maximum(q(np.sqrt(np.sum(x * x))), q(np.float32(eps))))
+    for _ in range(steps):
+        gram = _rounded(x @ x.T)
+        change = gram @ gram.T                 # gram is symmetric, and BLAS twice as fast where it sees that
+        change *= c
+        gram *= b
+        change += gram
+        product = _rounded(change) @ x
+        x *= a
+        product += x
+        x = _rounded(product)
+    return x.T if turned else x
+
+
+def _rounded(x):
+    """float32 numbers rounded to bfloat16's, in place: to the nearest, to even between two. NaN must be NumPy's own."""
+    bits = x.view(np.uint32)
+    up = bits >> np.uint32(16)
+    up &= np.uint32(1)
+    up += np.uint32(0x7fff)
+    bits += up
+    bits &= np.uint32(0xffff0000)
+    return x

@@ -1,0 +1,87 @@
+"""Adafactor."""
+import numpy as np
+
+from .. import dtypes as dt
+from ..kernels import optim_matrix as kernels
+from ..tensor import wrap
+from .array_optimizer import ArrayOptimizer, array_of, check_lr, count_step, new_count, refuse_sum, zeros_like
+
+
+class Adafactor(ArrayOptimizer):
+    """Adafactor (Shazeer and Stern 2018): Adam's second moment by the averages of each matrix's rows and columns.
+
+    At step t, with s = t^beta2_decay: r += s (mean over columns of g^2 - r), c += s (mean over rows of g^2 - c) and
+    v = r c / max(mean of r, eps[0]) for the last two dimensions of a parameter that has two, v += s (g^2 - v) for
+    others. u = g / sqrt(max(v, eps[0]^2)); p -= lr weight_decay p and then
+    p -= max(eps[1], RMS(p)) min(lr, 1 / sqrt(t)) u / max(1, RMS(u) / d).
+
+    eps[0] is the dtype's eps if it is None. ValueError for options out of range; RuntimeError for complex parameters
+    and sparse gradients.
+
+    >>> import tinytorch as torch
+    >>> w = torch.tensor([[1., 2.]], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> torch.optim.Adafactor([w], lr=0.25).step(); w
+    tensor([[0.6047, 1.6047]], requires_grad=True)
+    """
+
+    _OPTIONS = {"foreach": None}
+
+    def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None,
+                 maximize=False):
+        super().__init__(params, dict(
+            lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay, foreach=foreach,
+            maximize=maximize))
+
+    def _check(self, defaults):
+        check_lr(defaults["lr"], "Learning rate should be >= 0 but is: {}")
+        if not defaults["beta2_decay"] <= 0.0:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {defaults['beta2_decay']}")
+        for i, eps in enumerate(defaults["eps"][:2], 1):
+            if not (eps is None and i == 1 or eps >= 0.0):
+                raise ValueError(f"epsilon{i} should be >= 0 but is: {eps}")
+        if not defaults["d"] >= 1.0:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {defaults['d']}")
+        if not defaults["weight_decay"] >= 0.0:
+            raise ValueError(f"weight_decay should be >= 0 but is: {defaults['weight_decay']}")
+
+    def _bundle(self, group):
+        """Nothing: each parameter has a scale of its own."""
+
+    def _new_state(self, group, p):
+        if p.ndim < 2:
+            return {"step": new_count(group), "variance": zeros_like(p)}
+        row, col = _factors(p.shape)
+        return {"step": new_count(group), "row_var": wrap(np.zeros(row, p.dtype)),
+                "col_var": wrap(np.zeros(col, p.dtype))}
+
+    def _state_of(self, p, group):
+        if p.is_complex():
+            raise RuntimeError("Adafactor does not support complex parameters")
+        return super()._state_of(p, group)
+
+    def _check_shapes(self, p, g, state):
+        shapes = dict(zip(("row_var", "col_var"), _factors(p.shape))) if p.ndim > 1 else {"variance": p.shape}
+        super()._check_shapes(p, g, {})
+        for name, shape in shapes.items():
+            if name not in state:
+                raise AssertionError("row_var and col_var should be defined when grad is multidimensional"
+                                     if p.ndim > 1 else "variance should be defined when grad is a vector")
+            if state[name].array.shape != shape:
+                refuse_sum(state[name].array.shape, shape)
+
+    def _update(self, group, lr, p, g, state):
+        step, weight_decay = count_step(state), group["weight_decay"]
+        eps1, eps2 = group["eps"]
+        if eps1 is None:
+            first = next(q for q in group["params"] if q._grad is not None)        # for all, as in torch
+            eps1 = dt.finfo(first.dtype).eps
+        row, col, variance = [array_of(state, name) for name in ("row_var", "col_var", "variance")]
+        kernels.adafactor(p, g, row, col, variance, min(lr, 1 / step ** 0.5), step ** group["beta2_decay"],
+                          float(1 - lr * weight_decay) if weight_decay != 0 else None, eps1, eps2, group["d"],
+                          group["maximize"])
+
+
+def _factors(shape):
+    """The shapes of the averages of rows and of columns."""
+    return (*shape[:-1], 1), (*shape[:-2], 1, shape[-1])

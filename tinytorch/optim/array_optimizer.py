@@ -1,0 +1,292 @@
+"""ArrayOptimizer: an optimiser whose update of a parameter is one function on ndarrays."""
+from operator import is_
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..autograd.grad_mode import enable_grad, set_grad_enabled, usual
+from ..autograd.places import note_place
+from ..autograd.promotion import check_broadcast
+from ..lazy import UNRESOLVED, bits_of
+from ..ops.elementwise.complex import view_as_real
+from ..tensor import Tensor, wrap
+from .bundle import bundled
+from .optimizer import Optimizer
+
+_NO_BUNDLE = (), None, ()
+
+
+def refused_capture(of="params and state_steps", xla=True):
+    """What is said of `capturable=True`, which is for accelerators."""
+    devices = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
+    return f"If capturable=True, {of} must be on supported devices: {devices if xla else devices[:-1]}."
+
+
+class ArrayOptimizer(Optimizer):
+    """An optimiser whose step is one in-place update per parameter: `_update(group, lr, p, g, state)`
+    on ndarrays (complex ones are seen as pairs of reals: `real`).
+
+    With `differentiable=True` it is `_record(group, lr, p, g, state)`, the same on Tensors, which autograd records.
+    """
+
+    #: Options that older state dicts may lack.
+    _OPTIONS = {"maximize": False, "foreach": None, "differentiable": False}
+    #: State that is one number for the whole parameter, in a tensor.
+    _NUMBERS = ("step",)
+    #: What is said of capturable=True: for parameters alone, and by foreach.
+    _CAPTURED = refused_capture(), refused_capture(xla=False)
+    #: (parameters, bundle, parameters outside it) by a group's id, and how often bundling was tried.
+    _bundles, _tries = {}, 0
+
+    def __init__(self, params, defaults):
+        self._check(defaults)
+        super().__init__(params, defaults)
+        if defaults.get("fused"):
+            if defaults["differentiable"]:
+                raise RuntimeError("`fused` does not support `differentiable`")
+            self._step_supports_amp_scaling = True
+            if defaults["foreach"]:
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def _check(self, defaults):
+        """ValueError for options out of range."""
+        check_lr(defaults["lr"])
+        for name, shown in (("eps", "epsilon"), ("momentum", "momentum"), ("weight_decay", "weight_decay")):
+            if name in defaults and not defaults[name] >= 0.0:
+                raise ValueError(f"Invalid {shown} value: {defaults[name]}")
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, default in self._OPTIONS.items():
+                group.setdefault(name, default)
+            for p in group["params"]:
+                found = self.state.get(p, {})
+                for name in self._NUMBERS:
+                    if name in found and not isinstance(found[name], Tensor):
+                        found[name] = number(float(found[name]), group.get("fused"))
+
+    def step(self, closure=None):
+        """One update of every parameter that has a gradient. Returns what `closure` returned, if given."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            if group.get("capturable") or group.get("fused") or group.get("differentiable"):
+                if self._special(group):
+                    continue
+            lr = group["lr"]
+            if isinstance(lr, Tensor):         # torch computes with it in its dtype
+                lr = number_of(lr)
+            bundle, others = self._parts_of(group)
+            if bundle is not None:
+                self._update(group, lr, *bundle.gather(), bundle.state)
+                bundle.put_back()
+            self._update_each(group, lr, others)
+            if usual.noting:
+                for p in group["params"]:
+                    if p._grad is not None:
+                        note_place(p.version)
+            if bundle is None and self.state:
+                self._bundle(group)
+        return loss
+
+    # -------------------------------------------------------------- the flags
+    def _special(self, group):
+        """Check the flags of a group; the whole step if it is to be differentiable. Returns whether that is done."""
+        params = [p for p in group["params"] if p._grad is not None]
+        if group.get("fused"):
+            check_fused(params)
+        if not params:
+            return False
+        differentiable = group.get("differentiable")
+        if differentiable and group["foreach"]:
+            self._check_foreach()
+        if group.get("capturable"):
+            raise AssertionError(self._CAPTURED[bool(group["foreach"])])
+        if differentiable:
+            with set_grad_enabled(self.defaults["differentiable"]):
+                self._recorded(group, params)
+        return differentiable
+
+    def _check_foreach(self):
+        raise AssertionError("_foreach ops don't support autograd")
+
+    def _recorded(self, group, params):
+        lr = scalar(group["lr"])
+        for p in params:
+            g = p.grad
+            if g.is_sparse:
+                self._update_sparse(group, number_of(lr) if isinstance(lr, Tensor) else lr, p, g)
+                p.version[0] += 1
+                continue
+            self._record(group, lr, p, -g if group["maximize"] else g, self._state_of(p, group))
+
+    def _record(self, group, lr, p, g, state):
+        """Update Tensor `p` in place from gradient `g`, its sign as `maximize` wants it, and `state` with it."""
+        raise NotImplementedError(f"{type(self).__name__}: differentiable=True is not supported")
+
+    # -------------------------------------------------------------- small parameters
+    def _parts_of(self, group):
+        """The bundle of a group's small parameters, if there is one that holds, and the other parameters."""
+        params = group["params"]
+        before, bundle, others = self._bundles.get(id(group), _NO_BUNDLE)
+        if bundle is None or len(before) != len(params) or not all(map(is_, before, params)) or not bundle.holds():
+            return None, params
+        return bundle, others
+
+    def _bundle(self, group):
+        """Have the next step update the small parameters of `group` together."""
+        if self._tries < 10:                   # where gradients come and go, bundles do not pay
+            self._tries += 1
+            bundle = bundled(group["params"], self.state, self._NUMBERS)
+            if bundle is not None:
+                inside = set(map(id, bundle.params))
+                others = [p for p in group["params"] if id(p) not in inside]
+                self._bundles = {**self._bundles, id(group): (list(group["params"]), bundle, others)}
+
+    # -------------------------------------------------------------- state and updates
+    def _update_each(self, group, lr, params):
+        """Update those `params` that have gradients, one by one."""
+        for p in params:
+            grad = p._grad
+            if grad is not None:
+                if grad.is_sparse:
+                    self._update_sparse(group, lr, p, grad)
+                else:
+                    state = self._state_of(p, group)
+                    self._check_shapes(p.array, grad.array, state)
+                    self._update(group, lr, p.array, grad.array, state)
+                p.version[0] += 1
+
+    def _state_of(self, p, group):
+        state = self.state[p]
+        if not state:
+            state.update(self._new_state(group, p.array))
+        return state
+
+    def _new_state(self, group, p):
+        """The state of array `p` before its first update: a dict of tensors."""
+        raise NotImplementedError
+
+    def _check_shapes(self, p, g, state):
+        """RuntimeError, as the first sum of the update would raise it, unless the gradient and the state of array `p`
+        have its shape: a state dict may come from another model, and kernels go by the shape of `p` alone."""
+        shape = p.shape
+        if g.shape != shape:
+            refuse_sum(shape, g.shape)
+        for name, value in state.items():
+            if name not in self._NUMBERS and isinstance(value, Tensor) and value.array.shape != shape:
+                refuse_sum(value.array.shape, shape)
+
+    def _update(self, group, lr, p, g, state):
+        """Update array `p` in place from gradient `g`, and `state` with it."""
+        raise NotImplementedError
+
+    def _update_sparse(self, group, lr, p, g):
+        """Update parameter `p` in place from its sparse gradient `g`."""
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
+
+
+# ------------------------------------------------------------------ checks
+def check_lr(lr, shown="Invalid learning rate: {}"):
+    """ValueError for a rate that is negative or a tensor of several."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(shown.format(lr))
+
+
+def check_betas(betas):
+    """ValueError for averages' shares out of range."""
+    for i, beta in enumerate(betas[:2]):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def check_fused(params):
+    """RuntimeError unless fused kernels can update `params`."""
+    for p in params:
+        if p.array.dtype.kind not in dt.FLOATING:
+            raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported "
+                               "devices: ['mps', 'cuda', 'xpu', 'hpu', 'cpu', 'mtia', 'privateuseone'] but "
+                               f"{p.dtype} and cpu")
+
+
+def refuse_sum(a, b):
+    """RuntimeError for shapes that a sum in place cannot take."""
+    check_broadcast(a, b)
+    whole = list(np.broadcast_shapes(a, b))
+    raise RuntimeError(f"output with shape {list(a)} doesn't match the broadcast shape {whole}")
+
+
+# ------------------------------------------------------------------ numbers
+def scalar(x):
+    """An option as autograd takes it: a tensor of one element without dimensions, or the number that it is."""
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() else x
+
+
+def number_of(tensor):
+    """The one element of a tensor, in its dtype where NumPy has it."""
+    return tensor.array.reshape(())[()] if tensor.array.dtype.kind in dt.NATIVE else tensor.item()
+
+
+def number(value, fused=False):
+    """A state tensor for one number, in the dtype that torch keeps counts in."""
+    wide = dt.get_default_dtype() is dt.float64 and not fused
+    return wrap(np.array(value, np.float64 if wide else np.float32))
+
+
+def new_count(group):
+    """A step count of zero."""
+    return number(0, group.get("fused"))
+
+
+def count_step(state):
+    """Add one to state["step"] and return it as a Python number."""
+    count = state["step"].array
+    count += 1
+    return value_of(count)
+
+
+def value_of(array):
+    """The number in the array of a state tensor: those of a bundle are all the same."""
+    return array.item() if not array.ndim else array.item(0)
+
+
+# ------------------------------------------------------------------ arrays
+def real(array):
+    """A complex array as pairs of reals, sharing memory; a real one as it is."""
+    if array.dtype.kind != dt.COMPLEX:
+        return array
+    if bits_of(array)[0]:
+        raise RuntimeError(UNRESOLVED)
+    return array[..., None].view(array.real.dtype)
+
+
+def zeros_like(p):
+    """A state tensor of zeros for array `p`, in p's memory order."""
+    return wrap(np.zeros_like(p))
+
+
+def array_of(state, name):
+    """The array of a state tensor (complex as pairs of reals), or None if there is none."""
+    tensor = state.get(name)
+    return None if tensor is None else real(tensor.array)
+
+
+# ------------------------------------------------------------------ differentiable steps
+def reals(*tensors):
+    """Complex tensors as pairs of reals; others as they are."""
+    return [t if t is None or not t.is_complex() else view_as_real(t) for t in tensors]
+
+
+def penalised(g, p, weight_decay):
+    """The gradient with its L2 penalty."""
+    return g.add(p, alpha=weight_decay) if weight_decay != 0 else g
+
+
+def record_square(average, share, g):
+    """average = share * average + (1 - share) * g * g, recorded."""
+    average.mul_(share).addcmul_(g, g, value=1 - share)

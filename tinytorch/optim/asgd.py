@@ -1,0 +1,78 @@
+"""ASGD."""
+import numpy as np
+
+from ..kernels import optim as kernels
+from .array_optimizer import (
+    ArrayOptimizer,
+    array_of,
+    check_lr,
+    count_step,
+    new_count,
+    number,
+    penalised,
+    real,
+    reals,
+    refused_capture,
+    value_of,
+    zeros_like,
+)
+
+
+class ASGD(ArrayOptimizer):
+    """Averaged stochastic gradient descent (Polyak and Juditsky 1992).
+
+    p = (1 - lambd eta) p - eta g, its running average ax += mu (p - ax), and for the next step
+    eta = lr / (1 + lambd lr t)^alpha and mu = 1 / max(1, t - t0). The averages are `state[p]["ax"]`.
+
+    ValueError for options out of range; RuntimeError for sparse gradients.
+
+    >>> import tinytorch as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> torch.optim.ASGD([w], lr=0.25, lambd=0).step(); w
+    tensor([0.5000, 1.0000], requires_grad=True)
+    """
+
+    _OPTIONS = {**ArrayOptimizer._OPTIONS, "capturable": False}
+    _NUMBERS = ("step", "eta", "mu")
+    _CAPTURED = tuple(refused_capture("params, mus, etas, and state_steps", xla=xla) for xla in (True, False))
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
+                 differentiable=False, capturable=False):
+        super().__init__(params, dict(
+            lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, foreach=foreach, maximize=maximize,
+            differentiable=differentiable, capturable=capturable))
+
+    def _check(self, defaults):
+        check_lr(defaults["lr"])
+        if not defaults["weight_decay"] >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {defaults['weight_decay']}")
+
+    def _new_state(self, group, p):
+        return {"step": new_count(group), "eta": number(float(group["lr"])), "mu": number(1), "ax": zeros_like(p)}
+
+    def _update(self, group, lr, p, g, state):
+        step, eta, mu = count_step(state), state["eta"].array, state["mu"].array
+        kernels.asgd(real(p), real(g), array_of(state, "ax"), value_of(eta), value_of(mu), group["lambd"],
+                     group["weight_decay"], group["maximize"], group["foreach"])
+        self._next(group, lr, np.asarray(step, eta.dtype)[()] if group["foreach"] else step, eta, mu)
+
+    def _next(self, group, lr, step, eta, mu):
+        """Set the arrays `eta` and `mu` for the step after this one."""
+        eta[...] = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
+        mu[...] = 1 / max(1, step - group["t0"])
+
+    def _record(self, group, lr, p, g, state):
+        lambd, eta, mu = group["lambd"], state["eta"], state["mu"]
+        step, rate = count_step(state), eta.item()
+        p, g, average = reals(p, g, state["ax"])
+        g = penalised(g, p, group["weight_decay"])
+        p.mul_(1 - lambd * rate)
+        p.add_(g, alpha=-rate)
+        if mu.item() != 1:
+            average.add_(p.sub(average).mul_(mu))
+        else:
+            average.copy_(p)
+        new = lr / (1 + lambd * lr * step) ** group["alpha"]
+        eta.copy_(new) if hasattr(new, "array") else eta.fill_(new)
+        mu.fill_(1 / max(1, step - group["t0"]))
