@@ -44,11 +44,39 @@ def _cnn(batch):
                 ([], [(1, batch, 84, 1014)]))
 
 
+def _both(products):
+    """The products of the gradients of both operands."""
+    return [p for t, n, k, m in products for p in ((t, n, m, k), (t, k, n, m))]
+
+
+def _attention(width, memory=False):
+    """(forward, backward) of attention of 4 heads over 16 sequences of 32, to the inputs, which need no gradient, or to
+    a `memory`."""
+    size = width // 4
+    projections = [(1, 512, width, width), (1, 512, width, 2 * width)] if memory else [(1, 512, width, 3 * width)]
+    rest = [(64, 32, size, 32), (64, 32, 32, size), (1, 512, width, width)]
+    return projections + rest, _both(rest) + (_both(projections) if memory else [
+        (t, k, n, m) for t, n, k, m in projections])
+
+
+def _network(width):
+    layers = [(1, 512, width, 4 * width), (1, 512, 4 * width, width)]
+    return layers, _both(layers)
+
+
+def _encoder(width):
+    return _all(_attention(width), _network(width))
+
+
+def _transformer(width):
+    return _all(_encoder(width), _encoder(width), _attention(width, memory=True))
+
+
 def _gpt():
     block = [(1, 1024, 64, 192), (1, 1024, 64, 64), (1, 1024, 64, 256), (1, 1024, 256, 64)]
     heads = [(64, 64, 16, 64), (64, 64, 64, 16)]
     forward = 2 * block + 2 * heads + [(1, 1024, 64, 65)]
-    return forward, [p for t, n, k, m in forward for p in ((t, n, m, k), (t, k, n, m))]
+    return forward, _both(forward)
 
 
 #: name of the model -> products of a step (how many, rows, inner size, columns): (forward, backward).
@@ -65,7 +93,9 @@ PRODUCTS = {
     "CNN LeNet-size": _all(([(64, 32, 9, 676), (64, 64, 288, 576)],
                             [(64, 9, 676, 32), (64, 288, 576, 64), (64, 96, 192, 624)]),
                            _linear(64, 9216, 128, 10), ([], [(1, 64, 128, 9216)])),
-    "GPT 2 blocks": _gpt()}
+    "GPT 2 blocks": _gpt(), "MultiheadAttention 64": _attention(64),
+    "TransformerEncoderLayer 64": _encoder(64), "TransformerEncoderLayer 128": _encoder(128),
+    "Transformer 64": _transformer(64), "Transformer 128": _transformer(128)}
 
 
 def products_alone(products, seconds):

@@ -3,6 +3,8 @@
 
 Inputs are random numbers of the real data's shapes: the time of a step does not depend on them.
 """
+from functools import partial
+
 import numpy as np
 from transforms import TRANSFORMS
 
@@ -182,6 +184,51 @@ def gpt(torch):
     return Run(torch, model, x, y, torch.optim.AdamW(model.parameters(), 1e-3))
 
 
+def _sequences(torch, width, length=32, batch=16):
+    return torch.from_numpy(_random(0).randn(batch, length, width).astype(np.float32))
+
+
+def _squared(output, target):
+    return ((output - target) ** 2).mean()
+
+
+def attention(torch, width=64):
+    """MultiheadAttention of 4 heads over 16 sequences of 32, weights not wanted, Adam."""
+    class Attention(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attention = torch.nn.MultiheadAttention(width, 4, batch_first=True)
+
+        def forward(self, x):
+            return self.attention(x, x, x, need_weights=False)[0]
+    x, model = _sequences(torch, width), Attention()
+    return Run(torch, model, x, x, torch.optim.Adam(model.parameters()), _squared)
+
+
+def encoder(torch, width=64, dropout=0.1):
+    """TransformerEncoderLayer of 4 heads and 4 times the width, 16 sequences of 32, Adam."""
+    x = _sequences(torch, width)
+    model = torch.nn.TransformerEncoderLayer(width, 4, 4 * width, dropout, batch_first=True)
+    return Run(torch, model, x, x, torch.optim.Adam(model.parameters()), _squared)
+
+
+def transformer(torch, width=64, dropout=0.1):
+    """Transformer of one layer each, 4 heads, 4 times the width, 16 sequences of 32, causal, Adam."""
+    x = _sequences(torch, width)
+    inner = torch.nn.Transformer(width, 4, 1, 1, 4 * width, dropout, batch_first=True)
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(32)
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return self.inner(x, x, tgt_mask=mask, tgt_is_causal=True)
+    model = Model()
+    return Run(torch, model, x, x, torch.optim.Adam(model.parameters()), _squared)
+
+
 CHAIN = 60
 
 
@@ -234,7 +281,10 @@ def _optimizer_step(torch, name, **options):
 
 SEEDS = {"RNN 4x196-64": rnn_seed, "CNN 1-6": cnn_seed, "text CNN": text_cnn_seed, "GRU 28x28-128": gru_seed}
 MODELS = {**SEEDS, "RNN 28x28-128": rnn_rows, "LSTM 28x28-128": lstm_rows, "MLP 784-256-128": mlp,
-          "MLP 4-16-16-1": mlp_tiny, "CNN 1-6, batch 1": cnn_batch1, "CNN LeNet-size": lenet, "GPT 2 blocks": gpt}
+          "MLP 4-16-16-1": mlp_tiny, "CNN 1-6, batch 1": cnn_batch1, "CNN LeNet-size": lenet, "GPT 2 blocks": gpt,
+          "MultiheadAttention 64": attention, "TransformerEncoderLayer 64": encoder,
+          "TransformerEncoderLayer 128": partial(encoder, width=128), "Transformer 64": transformer,
+          "Transformer 128": partial(transformer, width=128)}
 OPTIMIZERS = {"SGD": ("SGD", {}), "SGD with momentum": ("SGD", {"momentum": 0.9}), "Adam": ("Adam", {}),
               "AdamW": ("AdamW", {}), "RMSprop": ("RMSprop", {}), "Adagrad": ("Adagrad", {}),
               "Adadelta": ("Adadelta", {})}

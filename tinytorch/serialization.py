@@ -38,7 +38,7 @@ from .autograd.torch_function import DisableTorchFunction
 from .device import check_device, device
 from .lazy import address_of, bits_of, root_of
 from .memory_format import layout, strided
-from .nn.parameter import Parameter
+from .nn.parameter import Parameter, is_lazy
 from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
@@ -54,6 +54,9 @@ _NO_STORAGE = {dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8}      #
 _NAMES = {id(value): name for name, value in KNOWN.items()}
 _NAMES[id(UNTYPED)] = "torch.storage.UntypedStorage"
 _PACKAGE = __package__
+#: Files of classes that torch has in another one.
+_ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention": ".nn.modules.activation",
+              ".nn.modules.softmax": ".nn.modules.activation", ".nn.modules.state": ".nn.modules.module"}
 
 
 def _torch_name(obj, name=None):
@@ -68,7 +71,8 @@ def _torch_name(obj, name=None):
     if module.startswith(_PACKAGE + ".ops."):  # torch has its functions elsewhere
         functional = sys.modules.get(_PACKAGE + ".nn.functional")
         return ("torch.nn.functional" if hasattr(functional, name) else "torch"), name
-    return "torch" + module[len(_PACKAGE):], name
+    inner = module[len(_PACKAGE):]
+    return "torch" + _ELSEWHERE.get(inner, inner), name
 
 
 # ------------------------------------------------------------------ save
@@ -131,6 +135,8 @@ _Pickler = _pickler(pickle._Pickler)
 def _reduce(tensor):
     """How torch pickles a tensor: a function and its arguments; NotImplemented: as its class says."""
     kind = type(tensor)
+    if is_lazy(tensor):
+        return NotImplemented
     if tensor.layout is not strided:
         return _reduce_tensor(tensor)
     if kind is Tensor or issubclass(kind, Parameter):
@@ -277,6 +283,10 @@ def safe_globals(safe_globals):
 
 
 # ------------------------------------------------------------------ load
+#: What holds torch's functions that are written in C++, of which a pickle names the attribute.
+_BUILTIN = {"TensorBase": Tensor, "_VariableFunctionsClass": sys.modules[_PACKAGE]}
+
+
 class _Unpickler(pickle.Unpickler):
     """Finds torch's names in this package; runs what the file says."""
 
@@ -290,6 +300,10 @@ class _Unpickler(pickle.Unpickler):
         known = KNOWN.get(f"{module}.{name}")
         if known is not None:
             return functools.partial(self.guard, known) if module == "torch._utils" else known
+        if module == "torch._C" and name in _BUILTIN:
+            return _BUILTIN[name]
+        if module == "torch._C._nn":
+            module = "torch.nn.functional"
         if module == "torch" or module.startswith("torch."):
             place = importlib.import_module(_PACKAGE + module[len("torch"):])
             return getattr(place, name)

@@ -1,7 +1,7 @@
 """Hooks: the handle that registering one returns, and how gradients pass through them."""
 from __future__ import annotations
 
-import itertools
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -17,16 +17,26 @@ Gradient = np.ndarray | np.generic | Tensor
 class RemovableHandle:
     """What registering a hook returns: `remove()` takes the hook out again (as does leaving `with`)."""
 
-    _ids = itertools.count()
+    next_id = 0
 
     def __init__(self, hooks_dict: dict, *, extra_dict: dict | Iterable[dict] = ()) -> None:
         # extra_dict: a dict or a list of dicts that may hold something under the hook's id as well
         extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
-        self.dicts, self.id = (hooks_dict, *extra), next(self._ids)
+        self.dicts, self.id = (hooks_dict, *extra), RemovableHandle.next_id
+        RemovableHandle.next_id += 1
 
     def remove(self) -> None:
         for hooks in self.dicts:
             hooks.pop(self.id, None)
+
+    def __getstate__(self) -> tuple:
+        hooks, *extra = self.dicts
+        return (hooks, self.id, tuple(extra)) if extra else (hooks, self.id)
+
+    def __setstate__(self, state: tuple) -> None:
+        hooks, self.id, *extra = state         # torch's handle of hooks that are gone has None
+        self.dicts = (OrderedDict() if hooks is None else hooks, *(extra[0] if extra else ()))
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self) -> RemovableHandle:
         return self

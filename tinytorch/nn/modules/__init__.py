@@ -1,5 +1,7 @@
 """The layers, a file per family."""
+from ...missing import namespace as _namespace
 from .activation import *
+from .adaptive import *
 from .batchnorm import *
 from .channelshuffle import *
 from .container import *
@@ -7,16 +9,18 @@ from .conv import *
 from .distance import *
 from .dropout import *
 from .flatten import *
+from .fold import *
+from .instancenorm import *
 from .linear import *
 from .loss import *
 from .module import Module
-from .multihead_attention import *
 from .normalization import *
 from .padding import *
 from .pixelshuffle import *
 from .pooling import *
 from .rnn import *
-from .softmax import *
 from .sparse import *
 from .transformer import *
 from .upsampling import *
+
+__getattr__ = _namespace(__name__, ["utils"])      # not before: nn takes all that is here, and has another utils

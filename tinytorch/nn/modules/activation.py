@@ -7,10 +7,13 @@ from ...ops.elementwise.special import sigmoid
 from .. import functional as F, init
 from ..parameter import Parameter
 from .module import Module
+from .multihead_attention import MultiheadAttention
+from .softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 
 __all__ = ["CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU",
-           "LogSigmoid", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softplus", "Softshrink",
-           "Softsign", "Tanh", "Tanhshrink", "Threshold"]
+           "LogSigmoid", "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU",
+           "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
+           "Threshold"]
 
 
 def _inplace_text(module):

@@ -1,6 +1,4 @@
-"""Batch and instance normalisation as layers."""
-import warnings
-
+"""Batch normalisation as layers."""
 from ...dtypes import int64
 from ...ops.creation.factories import empty, ones, tensor, zeros
 from .. import functional as F, init
@@ -8,9 +6,8 @@ from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
-           "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d",
-           "LazyInstanceNorm3d"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d",
+           "SyncBatchNorm"]
 
 
 class _NormBase(Module):
@@ -114,63 +111,51 @@ class BatchNorm3d(_BatchNorm):
     _dims = (5,)
 
 
-class _InstanceNorm(_NormBase):
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None,
-                 dtype=None, *, bias=True):
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over the batches of all processes of a group; of one process, as here, over its own.
+
+    input (N, C, ...) of at least 2 dimensions; the rest as in BatchNorm1d. ValueError for other inputs, or without
+    channels.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.Sequential(torch.nn.BatchNorm2d(3)))
+    Sequential(
+      (0): SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    )
+    """
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
+                 device=None, dtype=None, *, bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
 
-    def forward(self, input):
-        self._check_input_dim(input)
-        dim = input.dim() - self._dims[0]
-        if input.size(dim) != self.num_features:
-            if self.affine:
-                raise ValueError(f"expected input's size at dim={dim} to match num_features ({self.num_features}), "
-                                 f"but got: {input.size(dim)}.")
-            warnings.warn(f"input's size at dim={dim} does not match num_features. You can silence this warning by not "
-                          "passing in num_features, which is not used because affine=False", stacklevel=2)
-        if dim == 0:
-            return self._normalized(input.unsqueeze(0)).squeeze(0)
-        return self._normalized(input)
+    def _check_input_dim(self, input):
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        self._check_non_zero_input_channels(input)
 
-    def _normalized(self, input):
-        return F.instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias,
-                               self.training or not self.track_running_stats, self.momentum or 0.0, self.eps)
+    def _check_non_zero_input_channels(self, input):
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
 
-
-class InstanceNorm1d(_InstanceNorm):
-    """Normalisation of each channel of each example: (N, C, L) or (C, L).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.InstanceNorm1d(1)(torch.tensor([[[1., 3.]]]))
-    tensor([[[-1.0000,  1.0000]]])
-    """
-
-    _dims = (2, 3)
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        """`module` with every batch norm in it replaced by a SyncBatchNorm of the same tensors; of a batch norm, that
+        one."""
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine,
+                                   module.track_running_stats, process_group, bias=module.bias is not None)
+            if module.affine:
+                result.weight, result.bias = module.weight, module.bias
+            for name in ("running_mean", "running_var", "num_batches_tracked", "training"):
+                setattr(result, name, getattr(module, name))
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
 
 
-class InstanceNorm2d(_InstanceNorm):
-    """Normalisation of each channel of each example: (N, C, H, W) or (C, H, W).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.InstanceNorm2d(3)(torch.randn(2, 3, 4, 4)).shape
-    torch.Size([2, 3, 4, 4])
-    """
-
-    _dims = (3, 4)
-
-
-class InstanceNorm3d(_InstanceNorm):
-    """Normalisation of each channel of each example: (N, C, D, H, W) or (C, D, H, W).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.InstanceNorm3d(3)(torch.randn(2, 3, 2, 2, 2)).shape
-    torch.Size([2, 3, 2, 2, 2])
-    """
-
-    _dims = (4, 5)
-
-
-class _LazyNorm(LazyModuleMixin, _NormBase):
+class _LazyNormBase(LazyModuleMixin, _NormBase):
     """A norm that takes num_features from the first input."""
 
     def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *,
@@ -201,7 +186,7 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
             self.reset_parameters()
 
 
-class LazyBatchNorm1d(_LazyNorm, _BatchNorm):
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
     """BatchNorm1d that takes num_features from the first input.
 
     >>> import tinytorch as torch
@@ -212,31 +197,13 @@ class LazyBatchNorm1d(_LazyNorm, _BatchNorm):
     cls_to_become, _dims = BatchNorm1d, (2, 3)
 
 
-class LazyBatchNorm2d(_LazyNorm, _BatchNorm):
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
     """BatchNorm2d that takes num_features from the first input."""
 
     cls_to_become, _dims = BatchNorm2d, (4,)
 
 
-class LazyBatchNorm3d(_LazyNorm, _BatchNorm):
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
     """BatchNorm3d that takes num_features from the first input."""
 
     cls_to_become, _dims = BatchNorm3d, (5,)
-
-
-class LazyInstanceNorm1d(_LazyNorm, _InstanceNorm):
-    """InstanceNorm1d that takes num_features from the first input."""
-
-    cls_to_become, _dims = InstanceNorm1d, (2, 3)
-
-
-class LazyInstanceNorm2d(_LazyNorm, _InstanceNorm):
-    """InstanceNorm2d that takes num_features from the first input."""
-
-    cls_to_become, _dims = InstanceNorm2d, (3, 4)
-
-
-class LazyInstanceNorm3d(_LazyNorm, _InstanceNorm):
-    """InstanceNorm3d that takes num_features from the first input."""
-
-    cls_to_become, _dims = InstanceNorm3d, (4, 5)

@@ -1,5 +1,6 @@
 """Containers: Sequential ModuleList ModuleDict ParameterList ParameterDict."""
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import chain
@@ -7,9 +8,9 @@ from itertools import chain
 from ...runtime import typename
 from ...tensor import Tensor
 from ..parameter import Parameter
-from .module import Module, indented
+from .module import Module, _addindent
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 def _checked_index(index, length):
@@ -22,6 +23,17 @@ def _checked_index(index, length):
 
 def _named_only(names):
     return [name for name in names if not name.isdigit()]
+
+
+class Container(Module):
+    """Deprecated (FutureWarning): a Module of the submodules given by name. Derive a class of your own from Module."""
+
+    def __init__(self, **kwargs):
+        warnings.warn("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. "
+                      "Subclass that instead.", FutureWarning, stacklevel=2)
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class _Modules(Module):
@@ -180,7 +192,7 @@ class ModuleList(_Modules):
         lines = [f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for a, b, text in runs]
         if not lines:
             return f"{self._get_name()}()"
-        return f"{self._get_name()}(\n  " + "\n  ".join(indented(line) for line in lines) + "\n)"
+        return f"{self._get_name()}(\n  " + "\n  ".join(_addindent(line, 2) for line in lines) + "\n)"
 
 
 class ModuleDict(Module):

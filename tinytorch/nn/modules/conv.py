@@ -1,5 +1,6 @@
-"""Convolution layers: Conv1d Conv2d Conv3d, ConvTranspose1d ..., their lazy forms, Fold and Unfold."""
+"""Convolution layers: Conv1d Conv2d Conv3d, ConvTranspose1d ..., and their lazy forms."""
 import math
+from collections.abc import Iterable
 
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
@@ -8,15 +9,15 @@ from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Fold", "LazyConv1d",
-           "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d", "Unfold"]
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConv1d",
+           "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d"]
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 def _repeated(value, n):
-    """An int as `n` of it; several as a tuple."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+    """A tuple: of an iterable its elements, of anything else n times itself."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * n
 
 
 class _ConvNd(Module):
@@ -149,7 +150,7 @@ class Conv3d(_Conv):
     _n, _convolve = 3, staticmethod(F.conv3d)
 
 
-class _ConvTranspose(_ConvNd):
+class _ConvTransposeNd(_ConvNd):
     """A transposed convolution of `_n` axes by the function `_convolve`."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
@@ -185,7 +186,7 @@ class _ConvTranspose(_ConvNd):
                               self._output_padding(input, output_size), self.groups, self.dilation)
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTransposeNd):
     """Transposed 1-D convolution: input (N, in_channels, L) or (in_channels, L). See F.conv_transpose1d.
 
     weight (in_channels, out_channels / groups, kernel_size), bias (out_channels).
@@ -198,7 +199,7 @@ class ConvTranspose1d(_ConvTranspose):
     _n, _convolve = 1, staticmethod(F.conv_transpose1d)
 
 
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTransposeNd):
     """Transposed 2-D convolution: input (N, in_channels, H, W) or (in_channels, H, W). See F.conv_transpose2d.
 
     >>> import tinytorch as torch
@@ -209,7 +210,7 @@ class ConvTranspose2d(_ConvTranspose):
     _n, _convolve = 2, staticmethod(F.conv_transpose2d)
 
 
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTransposeNd):
     """Transposed 3-D convolution: input (N, in_channels, D, H, W) or without N. See F.conv_transpose3d.
 
     >>> import tinytorch as torch
@@ -220,7 +221,7 @@ class ConvTranspose3d(_ConvTranspose):
     _n, _convolve = 3, staticmethod(F.conv_transpose3d)
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConvXdMixin(LazyModuleMixin):
     """A convolution that takes its in_channels from the first input."""
 
     def _make_lazy(self, out_channels, bias, device, dtype):
@@ -255,14 +256,14 @@ class _LazyConv(LazyModuleMixin):
             self.reset_parameters()
 
 
-class _LazyForward(_LazyConv):
+class _LazyForward(_LazyConvXdMixin):
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._make_lazy(out_channels, bias, device, dtype)
 
 
-class _LazyTranspose(_LazyConv):
+class _LazyTranspose(_LazyConvXdMixin):
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
                  dilation=1, padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode,
@@ -309,48 +310,3 @@ class LazyConvTranspose3d(_LazyTranspose, ConvTranspose3d):
     """A ConvTranspose3d that takes its in_channels from the first input."""
 
     cls_to_become = ConvTranspose3d
-
-
-class Fold(Module):
-    """Adds sliding blocks up into images of `output_size`; see F.fold.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.Fold((4, 5), (2, 2))(torch.ones(1, 12, 12)).shape
-    torch.Size([1, 3, 4, 5])
-    """
-
-    __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
-
-    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
-        super().__init__()
-        self.output_size, self.kernel_size = output_size, kernel_size
-        self.dilation, self.padding, self.stride = dilation, padding, stride
-
-    def forward(self, input):
-        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self):
-        return (f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-                f"padding={self.padding}, stride={self.stride}")
-
-
-class Unfold(Module):
-    """The sliding blocks of images, a column each; see F.unfold.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.Unfold((2, 3))(torch.ones(2, 5, 3, 4)).shape
-    torch.Size([2, 30, 4])
-    """
-
-    __constants__ = ["kernel_size", "dilation", "padding", "stride"]
-
-    def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
-        super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
-
-    def forward(self, input):
-        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self):
-        return (f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-                f"stride={self.stride}")

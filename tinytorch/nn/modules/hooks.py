@@ -27,7 +27,7 @@ class Hooks(OrderedDict):
         super().__setitem__(key, hook)
 
     def __reduce__(self):
-        return OrderedDict, (list(self.items()),)          # as torch pickles it
+        return OrderedDict, (), None, None, iter(self.items())     # as torch pickles it
 
     def __deepcopy__(self, memo):
         memo[id(self)] = hooks = type(self)()

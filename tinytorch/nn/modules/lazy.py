@@ -16,8 +16,8 @@ class LazyModuleMixin:
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._load_hook = self._register_load_state_dict_pre_hook(type(self)._lazy_load_hook, with_module=True)
-        self._initialize_hook = self.register_forward_pre_hook(type(self)._infer_parameters, with_kwargs=True)
+        self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
+        self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
 
     def _tensors(self):
         return {**self._parameters, **self._buffers}
@@ -38,8 +38,8 @@ class LazyModuleMixin:
         """Whether a parameter or buffer has no shape yet."""
         return any(is_lazy(tensor) for tensor in self._tensors().values())
 
-    def _infer_parameters(self, args, kwargs):
-        self.initialize_parameters(*args, **kwargs)
+    def _infer_parameters(self, module, args, kwargs=None):
+        self.initialize_parameters(*args, **kwargs or {})
         if self.has_uninitialized_params():
             raise RuntimeError(f"module {self._get_name()} has not been fully initialized")
         self._initialize_hook.remove()

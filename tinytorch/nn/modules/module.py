@@ -1,21 +1,18 @@
 """class Module: registers the parameters, buffers and modules that are assigned to it."""
-import warnings
 from collections import OrderedDict
 
-from ... import dtypes as dt
 from ...autograd import above
-from ...autograd.grad_mode import no_grad
-from ...device import check_device
 from ...runtime import typename
 from ...tensor import Tensor
 from ..parameter import Buffer, Parameter
 from . import hooks
+from .convert import Convertible
 from .hooks import (
     register_module_buffer_registration_hook,
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from .state import Stateful, _IncompatibleKeys  # noqa: F401  torch has both here
+from .state import Stateful, _IncompatibleKeys, _WrappedHook  # noqa: F401  torch has them here
 
 __all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
            "register_module_forward_hook", "register_module_forward_pre_hook", "register_module_full_backward_hook",
@@ -26,9 +23,12 @@ _REGISTRIES = ("_parameters", "_buffers", "_modules")
 _CALL_HOOKS = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_pre_hooks")
 _HOOKS = ("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs",
           "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+#: All of them in torch's order, in which they are pickled, and what makes each.
+_HOOKS_IN_ORDER = [(name, hooks.Hooks if name in _CALL_HOOKS else OrderedDict) for name in (
+    "_forward_hooks", *_HOOKS[:2], "_forward_pre_hooks", *_HOOKS[2:])]
 
 
-class Module(Stateful, hooks.Hooked):
+class Module(Stateful, Convertible, hooks.Hooked):
     """Base of every layer and model: write `__init__` (calling super().__init__() first) and `forward`.
 
     Parameters, Buffers and Modules assigned to attributes are registered, and so found by `parameters()`,
@@ -49,7 +49,6 @@ class Module(Stateful, hooks.Hooked):
     # Whether a call may have hooks to run; set on an instance, or here for global hooks and for hooks that
     # somebody has written into a module's `_forward_hooks` and the like.
     _hooked = False
-    _is_full_backward_hook = None
 
     def __init__(self, *args, **kwargs):
         if not self.call_super_init:
@@ -61,12 +60,13 @@ class Module(Stateful, hooks.Hooked):
                                 "were given")
         state = self.__dict__
         state["training"] = True
-        state["_parameters"], state["_buffers"], state["_modules"] = {}, {}, {}
+        state["_parameters"], state["_buffers"] = {}, {}
         state["_non_persistent_buffers_set"] = set()
-        for name in _CALL_HOOKS:
-            state[name] = hooks.Hooks()
-        for name in _HOOKS:
-            state[name] = OrderedDict()
+        state["_backward_pre_hooks"], state["_backward_hooks"] = hooks.Hooks(), hooks.Hooks()
+        state["_is_full_backward_hook"] = None
+        for name, make in _HOOKS_IN_ORDER:
+            state[name] = make()
+        state["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -144,9 +144,15 @@ class Module(Stateful, hooks.Hooked):
             names += self.__dict__[registry]
         return sorted(name for name in names if not name[0].isdigit())
 
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        state.pop("_hooked", None)             # found out anew
+        return state
+
     def __setstate__(self, state):
         self.__dict__.update(state)
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
         for name in _CALL_HOOKS:
             self.__dict__.setdefault(name, hooks.Hooks())
         for name in _HOOKS:
@@ -310,100 +316,12 @@ class Module(Stateful, hooks.Hooked):
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
-    # -------------------------------------------------------------- converting all tensors
-    def _apply(self, fn, recurse=True):
-        """Replace the content of every parameter, gradient and buffer by what `fn` makes of it."""
-        if recurse:
-            for module in self.children():
-                module._apply(fn)
-        for param in self._parameters.values():
-            if param is not None:
-                grad = param.grad
-                with no_grad():
-                    param.data = fn(param)
-                    if grad is not None:
-                        grad.data = fn(grad)
-        for name, buffer in self._buffers.items():
-            if buffer is not None:
-                self._buffers[name] = fn(buffer)
-        return self
-
     def apply(self, fn):
         """Call fn(module) on every module below this one and then on it; returns self."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
-
-    def to(self, *args, dtype=None, device=None, non_blocking=False, memory_format=None):
-        """Convert floating and complex parameters and buffers in place: to(dtype), to(device, dtype), to(tensor).
-
-        memory_format    for those of 4 and 5 dimensions
-        TypeError for a dtype that is neither floating nor complex. Returns self.
-        """
-        for arg in args:
-            if isinstance(arg, Tensor):
-                dtype = arg.dtype
-            elif isinstance(arg, dt.dtype):
-                dtype = arg
-            elif arg is not None and not isinstance(arg, bool):
-                device = arg
-        check_device(device)
-        if dtype is None and memory_format is None:
-            return self
-        if dtype is not None and dtype.is_complex:
-            warnings.warn(
-                "Complex modules are a new feature under active development whose design may change, and some "
-                "modules might not work as expected when using complex tensors as parameters or buffers. Please file "
-                "an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex "
-                "module does not work as expected.", stacklevel=2)
-        elif dtype is not None and not dtype.is_floating_point:
-            raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                            f"dtype={dtype}")
-
-        def convert(t):
-            target = dtype if t.is_floating_point() or t.is_complex() else None
-            if memory_format is not None and t.dim() in (4, 5):
-                return t.to(dtype=target, memory_format=memory_format)
-            return t.to(dtype=target)
-        return self._apply(convert)
-
-    def to_empty(self, *, device, recurse=True):
-        """Give every parameter and buffer new memory whose content is not set."""
-        check_device(device)
-        return self._apply(lambda t: t.clone(), recurse)
-
-    def type(self, dst_type):
-        """Convert all parameters and buffers to a dtype (or its name), integers included."""
-        return self._apply(lambda t: t.type(dst_type))
-
-    def half(self):
-        """Floating parameters and buffers to float16."""
-        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
-
-    def bfloat16(self):
-        """Floating parameters and buffers to bfloat16."""
-        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
-
-    def float(self):
-        """Floating parameters and buffers to float32."""
-        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
-
-    def double(self):
-        """Floating parameters and buffers to float64."""
-        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
-
-    def cpu(self):
-        """Itself: every tensor is on the CPU."""
-        return self
-
-    def cuda(self, device=None):
-        """AssertionError if there is a tensor to move: there is no CUDA here."""
-        return self._apply(lambda t: t.cuda(device))
-
-    def share_memory(self):
-        """Move all tensors to shared memory (see Tensor.share_memory_)."""
-        return self._apply(lambda t: t.share_memory_())
 
     # -------------------------------------------------------------- modes and gradients
     def train(self, mode=True):
@@ -450,14 +368,14 @@ class Module(Stateful, hooks.Hooked):
         if not self._modules and "\n" not in extra:
             return f"{self._get_name()}({extra})"
         lines = extra.split("\n") if extra else []
-        lines += [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
+        lines += [f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()]
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-def indented(text, spaces=2):
+def _addindent(text, numSpaces):
     """`text` with all lines but the first moved right."""
     first, *rest = text.split("\n")
-    return "\n".join([first] + [" " * spaces + line if line.strip() else "" for line in rest])
+    return "\n".join([first] + [" " * numSpaces + line if line.strip() else "" for line in rest])
 
 
 # ------------------------------------------------------------------ hooks of all modules

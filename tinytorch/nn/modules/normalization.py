@@ -4,9 +4,10 @@ import numbers
 from ...ops.creation.factories import empty
 from .. import functional as F, init
 from ..parameter import Parameter
+from ._functions import CrossMapLRN2d as _cross_map_lrn2d
 from .module import Module
 
-__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
+__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 def _register(module, name, wanted, size, device, dtype):
@@ -134,6 +135,29 @@ class LocalResponseNorm(Module):
 
     def forward(self, input):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """x / (k + alpha / size * the sum of the squares of neighbouring channels)^beta, of an input (N, C, H, W).
+
+    The neighbours of channel c are c - size / 2 to c + size / 2; the first channel stays in the sums of all channels
+    after it, as in torch's running sum (LocalResponseNorm is without that). ValueError for another number of
+    dimensions.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CrossMapLRN2d(2)(torch.randn(4, 3, 2, 2)).shape
+    torch.Size([4, 3, 2, 2])
+    """
+
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input):
+        return _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -24,7 +24,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     __constants__ = ["padding", "value"]
 
     def __init__(self, padding, value):
@@ -38,7 +38,7 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     _mode = "circular"
 
     def forward(self, input):
@@ -47,7 +47,15 @@ class _CircularPad(_Pad):
         return super().forward(input)
 
 
-class ConstantPad1d(_ConstantPad):
+class _ReflectionPadNd(_Pad):
+    _mode = "reflect"
+
+
+class _ReplicationPadNd(_Pad):
+    _mode = "replicate"
+
+
+class ConstantPad1d(_ConstantPadNd):
     """Borders of `value` of the last dimension.
 
     >>> import tinytorch as torch
@@ -56,19 +64,27 @@ class ConstantPad1d(_ConstantPad):
     """
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """Borders of `value` of the last 2 dimensions."""
 
     _dims = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """Borders of `value` of the last 3 dimensions."""
 
     _dims = 3
 
 
-class ZeroPad1d(_Pad):
+class _ZeroPad(_ConstantPadNd):
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Borders of 0 of the last dimension.
 
     >>> import tinytorch as torch
@@ -77,19 +93,19 @@ class ZeroPad1d(_Pad):
     """
 
 
-class ZeroPad2d(_Pad):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Borders of 0 of the last 2 dimensions."""
 
     _dims = 2
 
 
-class ZeroPad3d(_Pad):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Borders of 0 of the last 3 dimensions."""
 
     _dims = 3
 
 
-class ReflectionPad1d(_Pad):
+class ReflectionPad1d(_ReflectionPadNd):
     """Mirrored borders of the last dimension.
 
     >>> import tinytorch as torch
@@ -97,22 +113,20 @@ class ReflectionPad1d(_Pad):
     tensor([[2., 1., 2., 3., 2.]])
     """
 
-    _mode = "reflect"
 
-
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Mirrored borders of the last 2 dimensions."""
 
-    _dims, _mode = 2, "reflect"
+    _dims = 2
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Mirrored borders of the last 3 dimensions."""
 
-    _dims, _mode = 3, "reflect"
+    _dims = 3
 
 
-class ReplicationPad1d(_Pad):
+class ReplicationPad1d(_ReplicationPadNd):
     """Borders that repeat the edge of the last dimension.
 
     >>> import tinytorch as torch
@@ -120,22 +134,20 @@ class ReplicationPad1d(_Pad):
     tensor([[1., 1., 2., 3., 3.]])
     """
 
-    _mode = "replicate"
 
-
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """Borders that repeat the edge of the last 2 dimensions."""
 
-    _dims, _mode = 2, "replicate"
+    _dims = 2
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """Borders that repeat the edge of the last 3 dimensions."""
 
-    _dims, _mode = 3, "replicate"
+    _dims = 3
 
 
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """Borders from the other side of the last dimension.
 
     >>> import tinytorch as torch
@@ -144,13 +156,13 @@ class CircularPad1d(_CircularPad):
     """
 
 
-class CircularPad2d(_CircularPad):
+class CircularPad2d(_CircularPadNd):
     """Borders from the other side of the last 2 dimensions."""
 
     _dims = 2
 
 
-class CircularPad3d(_CircularPad):
+class CircularPad3d(_CircularPadNd):
     """Borders from the other side of the last 3 dimensions."""
 
     _dims = 3

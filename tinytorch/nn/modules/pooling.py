@@ -1,17 +1,13 @@
 """Pooling layers: MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool FractionalMaxPool LPPool MaxUnpool, of 1
 to 3 axes."""
 from .. import functional as F
+from .conv import _repeated
 from .module import Module
 
 __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
            "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d",
            "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
            "MaxUnpool3d"]
-
-
-def _repeated(value, n):
-    """An int as `n` of it; several as a tuple."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
 class _MaxPoolNd(Module):

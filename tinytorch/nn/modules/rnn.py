@@ -213,8 +213,12 @@ class RNNBase(Module):
             s += f", bidirectional={self.bidirectional}"
         return s
 
+    def __getstate__(self):
+        return {**super().__getstate__(), "_flat_weights": self._flat_weights}     # which torch keeps
+
     def __setstate__(self, state):
         super().__setstate__(state)
+        self.__dict__.pop("_flat_weights", None)
         self.__dict__.setdefault("proj_size", 0)
         self._all_weights = self._weight_names()
         self._flat_weights_names = [name for names in self._all_weights for name in names]

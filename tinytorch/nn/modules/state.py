@@ -25,20 +25,30 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
-class _WithModule:
-    """A hook that is handed its module first, without keeping it alive."""
+class _WrappedHook:
+    """A hook of loading, which is handed its module first if there is one, without keeping it alive."""
 
-    def __init__(self, hook, module):
-        self.hook, self.module = hook, weakref.ref(module)
+    def __init__(self, hook, module=None):
+        self.hook, self.with_module = hook, module is not None
+        if module is not None:
+            self.module = weakref.ref(module)
 
     def __call__(self, *args):
+        if not self.with_module:
+            return self.hook(*args)
         module = self.module()
         if module is None:
             raise RuntimeError("You are trying to call the hook of a dead Module!")
         return self.hook(module, *args)
 
-    def __reduce__(self):
-        return _WithModule, (self.hook, self.module())
+    def __getstate__(self):
+        state = {"hook": self.hook, "with_module": self.with_module}
+        return {**state, "module": self.module()} if self.with_module else state
+
+    def __setstate__(self, state):
+        if state["with_module"] and state["module"] is None:
+            raise RuntimeError("You are trying to revive the hook of a dead Module!")
+        self.__init__(state["hook"], state.get("module"))
 
 
 class Stateful:
@@ -75,7 +85,7 @@ class Stateful:
         return hooks.add(self._state_dict_pre_hooks, hook)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        return hooks.add(self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook)
+        return hooks.add(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
 
     def register_load_state_dict_pre_hook(self, hook):
         """Call hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)

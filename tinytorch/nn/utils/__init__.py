@@ -3,7 +3,10 @@ from ...missing import namespace as _namespace
 from . import parametrizations, parametrize, rnn
 from .clip_grad import *
 from .convert_parameters import *
+from .fusion import *
+from .init import *
+from .memory_format import *
 from .spectral_norm import *
 from .weight_norm import *
 
-__getattr__ = _namespace(__name__)
+__getattr__ = _namespace(__name__, ["prune"])

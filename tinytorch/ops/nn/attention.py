@@ -20,6 +20,11 @@ from .softmax import _softmax_backward, _softmax_gradient
 
 _FLOAT32 = np.dtype(np.float32)
 
+#: Whether a computation may be taken, by torch's number of it (see nn.attention.SDPBackend), and which ones first.
+SDP_ENABLED = dict.fromkeys(range(5), True)
+SDP_ORDER = [1, 2, 0, 3, 4]
+_MATH, _FLASH = 0, 1
+
 
 # ------------------------------------------------------------------ in ordinary operations
 @single(name="safe_softmax", input=lambda g, ans, dim: _softmax_backward(g, ans, dim) if isinstance(g, Tensor) else
@@ -201,9 +206,15 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
               [0.3302, 0.6698]]]])
     """
     _check(query, key, value, attn_mask, is_causal)
+    flash, by_operations = SDP_ENABLED[_FLASH], SDP_ENABLED[_MATH]
+    if not flash and not by_operations:
+        raise RuntimeError("No viable backend for scaled_dot_product_attention was found. This is likely due to "
+                           "turning off both the math kernel and the fused kernels.")
     size = query.array.shape[-1]
     scale = float(scale) if scale is not None else 1 / math.sqrt(size) if size else math.inf
-    if _in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
+    if flash and _in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
         mask = None if attn_mask is None else _in_single(_added(attn_mask, query).array)[0]
         return _attend(mask, is_causal, scale, query, key, value)
+    if not by_operations:
+        raise RuntimeError("No available kernel.  Aborting execution.")
     return _by_operations(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)

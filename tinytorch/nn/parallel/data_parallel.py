@@ -1,7 +1,7 @@
-"""DataParallel, which without a GPU does what it does in torch then: call the module."""
-from .modules.module import Module
+"""DataParallel and data_parallel."""
+from ..modules.module import Module
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "data_parallel"]
 
 
 class DataParallel(Module):
@@ -18,3 +18,8 @@ class DataParallel(Module):
 
     def forward(self, *inputs, **kwargs):
         return self.module(*inputs, **kwargs)
+
+
+def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, module_kwargs=None):
+    """RuntimeError: there is no accelerator to compute on."""
+    raise RuntimeError("device type could not be determined")

@@ -1,0 +1,27 @@
+"""Reductions of losses by torch's numbers, and by the flags that were before their names."""
+import warnings
+
+from ..ops.nn.cross_entropy import reduction_of
+
+__all__ = []
+
+
+def get_enum(reduction):
+    """0 of "none", 1 of "mean", 2 of "sum". ValueError for another."""
+    return ("none", "mean", "sum").index(reduction_of(reduction, level=3))
+
+
+def legacy_get_string(size_average, reduce, emit_warning=True):
+    """The reduction's name of the deprecated flags; None counts as True."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        name = reduction_of("mean", size_average is None or size_average, reduce)
+    if emit_warning:
+        warnings.warn("size_average and reduce args will be deprecated, please use "
+                      f"reduction='{name}' instead.", stacklevel=2)
+    return name
+
+
+def legacy_get_enum(size_average, reduce, emit_warning=True):
+    """`get_enum` of the deprecated flags."""
+    return get_enum(legacy_get_string(size_average, reduce, emit_warning))

@@ -1,0 +1,63 @@
+"""Which computation `scaled_dot_product_attention` may take, and masks for it."""
+import contextlib
+from enum import Enum
+
+from ...missing import namespace as _namespace
+from ...ops.nn.attention import SDP_ENABLED, SDP_ORDER
+
+__all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "sdpa_kernel"]
+
+WARN_FOR_UNFUSED_KERNELS = False
+
+
+class SDPBackend(Enum):
+    """Computations of scaled dot product attention: here FLASH_ATTENTION, in one operation, and MATH, in several.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.attention.SDPBackend.MATH
+    <SDPBackend.MATH: 0>
+    """
+
+    ERROR, MATH, FLASH_ATTENTION, EFFICIENT_ATTENTION, CUDNN_ATTENTION, OVERRIDEABLE = range(-1, 5)
+
+    def __int__(self):
+        return self.value
+
+    __index__ = __int__
+
+
+def _set(backends, set_priority):
+    for value in SDP_ENABLED:
+        SDP_ENABLED[value] = SDPBackend(value) in backends
+    if set_priority:
+        first = [backend.value for backend in backends]
+        SDP_ORDER[:] = first + [value for value in SDP_ORDER if value not in first]
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends, set_priority=False):
+    """Let `scaled_dot_product_attention` take no computation but these, an SDPBackend or a list of them.
+
+    set_priority    whether the first of them is to be preferred; on the CPU it changes nothing
+    AssertionError for anything else. Where none of them can be taken the call raises RuntimeError.
+
+    >>> import tinytorch as torch
+    >>> x = torch.ones(1, 1, 2, 2, requires_grad=True)
+    >>> with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+    ...     y = torch.nn.functional.scaled_dot_product_attention(x, x, x)
+    >>> torch.nn.functional.scaled_dot_product_attention(x, x, x).grad_fn.name(), y.grad_fn.name()
+    ('ScaledDotProductFlashAttentionForCpuBackward0', 'UnsafeViewBackward0')
+    """
+    if not isinstance(backends, (list, SDPBackend)):
+        raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+                             f"{type(backends).__name__}")
+    enabled, order = dict(SDP_ENABLED), list(SDP_ORDER)
+    try:
+        _set([backends] if isinstance(backends, SDPBackend) else list(dict.fromkeys(backends)), set_priority)
+        yield {}
+    finally:
+        SDP_ENABLED.update(enabled)
+        SDP_ORDER[:] = order
+
+
+__getattr__ = _namespace(__name__, ["bias", "flex_attention"])

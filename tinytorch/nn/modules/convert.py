@@ -1,0 +1,98 @@
+"""The part of Module that converts all of its tensors: to another dtype, to new memory."""
+import warnings
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import no_grad
+from ...device import check_device
+from ...tensor import Tensor
+
+
+class Convertible:
+    """What Module inherits: `to` and its kin, each by `_apply`."""
+
+    def _apply(self, fn, recurse=True):
+        """Replace the content of every parameter, gradient and buffer by what `fn` makes of it."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for param in self._parameters.values():
+            if param is not None:
+                grad = param.grad
+                with no_grad():
+                    param.data = fn(param)
+                    if grad is not None:
+                        grad.data = fn(grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args, dtype=None, device=None, non_blocking=False, memory_format=None):
+        """Convert floating and complex parameters and buffers in place: to(dtype), to(device, dtype), to(tensor).
+
+        memory_format    for those of 4 and 5 dimensions
+        TypeError for a dtype that is neither floating nor complex. Returns self.
+        """
+        for arg in args:
+            if isinstance(arg, Tensor):
+                dtype = arg.dtype
+            elif isinstance(arg, dt.dtype):
+                dtype = arg
+            elif arg is not None and not isinstance(arg, bool):
+                device = arg
+        check_device(device)
+        if dtype is None and memory_format is None:
+            return self
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development whose design may change, and some "
+                "modules might not work as expected when using complex tensors as parameters or buffers. Please file "
+                "an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex "
+                "module does not work as expected.", stacklevel=2)
+        elif dtype is not None and not dtype.is_floating_point:
+            raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                            f"dtype={dtype}")
+
+        def convert(t):
+            target = dtype if t.is_floating_point() or t.is_complex() else None
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(dtype=target, memory_format=memory_format)
+            return t.to(dtype=target)
+        return self._apply(convert)
+
+    def to_empty(self, *, device, recurse=True):
+        """Give every parameter and buffer new memory whose content is not set."""
+        check_device(device)
+        return self._apply(lambda t: t.clone(), recurse)
+
+    def type(self, dst_type):
+        """Convert all parameters and buffers to a dtype (or its name), integers included."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def half(self):
+        """Floating parameters and buffers to float16."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self):
+        """Floating parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def float(self):
+        """Floating parameters and buffers to float32."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self):
+        """Floating parameters and buffers to float64."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def cpu(self):
+        """Itself: every tensor is on the CPU."""
+        return self
+
+    def cuda(self, device=None):
+        """AssertionError if there is a tensor to move: there is no CUDA here."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def share_memory(self):
+        """Move all tensors to shared memory (see Tensor.share_memory_)."""
+        return self._apply(lambda t: t.share_memory_())

@@ -1,0 +1,9 @@
+"""Models on several devices: here there is one, the CPU, on which each of these does what it does in torch then."""
+from .data_parallel import DataParallel, data_parallel
+from .distributed import DistributedDataParallel
+from .parallel_apply import parallel_apply
+from .replicate import replicate
+from .scatter_gather import gather, scatter
+
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate",
+           "scatter"]

@@ -1,0 +1,24 @@
+"""DistributedDataParallel, which needs a process group."""
+from ... import distributed
+from ..modules.module import Module
+
+__all__ = ["DistributedDataParallel"]
+
+
+class DistributedDataParallel(Module):
+    """A model in several processes: ValueError, since there is no process group.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    Traceback (most recent call last):
+    ValueError: Default process group has not been initialized, please make sure to call init_process_group.
+    """
+
+    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=None, init_sync=True,
+                 process_group=None, bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False,
+                 gradient_as_bucket_view=False, static_graph=False, delay_all_reduce_named_params=None,
+                 param_to_hook_all_reduce=None, mixed_precision=None, device_mesh=None,
+                 skip_all_reduce_unused_params=False, bucket_cap_mb_list=None, batched_grad_copy=False,
+                 forward_sync_buffers=None):
+        super().__init__()
+        distributed.get_world_size(process_group)

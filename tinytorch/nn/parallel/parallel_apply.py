@@ -1,0 +1,27 @@
+"""parallel_apply."""
+from ...tensor import Tensor
+
+__all__ = ["get_a_var", "parallel_apply"]
+
+
+def get_a_var(obj):
+    """The first tensor in tuples, lists and dicts; None if there is none.
+
+    >>> import tinytorch as torch
+    >>> from tinytorch.nn.parallel.parallel_apply import get_a_var
+    >>> get_a_var([1, {"x": torch.ones(1)}])
+    tensor([1.])
+    """
+    if isinstance(obj, Tensor):
+        return obj
+    items = obj.items() if isinstance(obj, dict) else obj if isinstance(obj, (list, tuple)) else ()
+    return next((found for found in map(get_a_var, items) if found is not None), None)
+
+
+def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
+    """Each module on a device of its own: RuntimeError, since there is no accelerator."""
+    for name, given in (("inputs", inputs), ("kwargs_tup", kwargs_tup), ("devices", devices)):
+        if given is not None and len(given) != len(modules):
+            raise AssertionError(f"The number of modules {len(modules)} is not equal to the number of {name} "
+                                 f"{len(given)}")
+    raise RuntimeError("Cannot access accelerator device when none is available.")
