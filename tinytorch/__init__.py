@@ -125,12 +125,13 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("__config__", "_dynamo", "_jit_internal", "_tensor", "_tensor_str", "_utils", "accelerator", "amp",
+_LATER = ("__config__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor", "_tensor_str", "_utils", "accelerator", "amp",
           "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "functional", "futures",
           "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "optim",
           "profiler", "quasirandom", "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
 #: Names of such parts.
-_OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops", "Future": "futures",
+_OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops", "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
+       "SymFloat": "_C", "SymInt": "_C", "Future": "futures",
        "GradScaler": "amp", "autocast": "amp", "Stream": "cpu", "Event": "cpu",
        **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
                         "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",

@@ -17,7 +17,7 @@ from .serialization import load as _load_file
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
-_HASH = re.compile(r"-([a-f0-9]*)\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 _set = []
 
 
@@ -100,7 +100,7 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     path = os.path.join(model_dir, name)
     if not os.path.exists(path):
         sys.stderr.write(f'Downloading: "{url}" to {path}\n')
-        found = _HASH.search(name) if check_hash else None
+        found = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, found[1] if found else None, progress)
     return _load_file(path, map_location=map_location, weights_only=weights_only)
 

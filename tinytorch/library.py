@@ -16,8 +16,9 @@ __all__ = ["CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel"
            "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel", "register_torch_dispatch",
            "register_vmap", "triton_op", "wrap_triton"]
 
-#: {"namespace::name": its CustomOpDef}.
+#: {"namespace::name": its CustomOpDef}, and what was said of the shapes of operators before they are defined.
 _DEFINED: dict[str, CustomOpDef] = {}
+_FAKES: dict[str, Callable] = {}
 
 
 # ------------------------------------------------------------------ schemas
@@ -97,8 +98,8 @@ class CustomOpDef:
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable | None) -> None:
         self._namespace, self._name, self._schema, self._init_fn = namespace, name, schema, fn
-        self._kernel, self._fake, self._backward, self._setup_context, self._vmap = fn, None, None, None, None
-        self._function = None
+        self._kernel, self._backward, self._setup_context, self._vmap, self._function = fn, None, None, None, None
+        self._fake = _FAKES.get(self._qualname)
         _DEFINED[self._qualname] = self
         _ops.CUSTOM[self._qualname] = self
         vars(getattr(_ops.ops, namespace)).pop(name, None)
@@ -271,6 +272,9 @@ def register_fake(op: Any, func: Callable | None = None, /, *, lib: Any = None, 
                   allow_override: bool = False) -> Callable:
     """`CustomOpDef.register_fake` of an operator, or a decorator."""
     def register(fn):
+        if isinstance(op, str) and op not in _DEFINED:         # libraries whose compiled operators were not loaded
+            _FAKES["::".join(_split(op))] = fn
+            return fn
         return _definition(op).register_fake(fn)
     return register if func is None else register(func)
 

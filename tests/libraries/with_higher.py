@@ -8,5 +8,5 @@ net = network()
 with higher.innerloop_ctx(net, torch.optim.Adam(net.parameters(), 0.05)) as (inner, optimizer):
     for _ in range(3):
         optimizer.step(torch.nn.functional.mse_loss(inner(x), y))
-    torch.nn.functional.mse_loss(inner(x), y).backward()
-show(grad=[p.grad for p in net.parameters()])
+    loss = torch.nn.functional.mse_loss(inner(x), y)
+    show(loss=loss, grad=torch.autograd.grad(loss, list(inner.parameters(time=0))))

@@ -118,6 +118,13 @@ Event, CUDAGraph = [_dummy(name, f"Tried to instantiate dummy base class {name}"
 graph_pool_handle = _dummy("_graph_pool_handle", "Tried to instantiate dummy base class _graph_pool_handle")
 
 
+class graph:
+    """RuntimeError: there is no CUDA to capture a graph of."""
+
+    def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global"):
+        raise RuntimeError("torch.cuda.graph requires CUDA support")
+
+
 class StreamContext:
     """A context that changes nothing: there are no streams."""
 
