@@ -10,12 +10,12 @@ import re
 import shutil
 import sys
 import tempfile
-import urllib.parse
 import urllib.request
+from urllib.parse import urlparse
 
 from .serialization import load as _load_file
 
-__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
+__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir", "urlparse"]
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 _set = []
@@ -96,7 +96,7 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     """
     model_dir = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     os.makedirs(model_dir, exist_ok=True)
-    name = file_name or os.path.basename(urllib.parse.urlparse(url).path)
+    name = file_name or os.path.basename(urlparse(url).path)
     path = os.path.join(model_dir, name)
     if not os.path.exists(path):
         sys.stderr.write(f'Downloading: "{url}" to {path}\n')

@@ -17,7 +17,7 @@ FLOORS = [
     "ops sparse",
     "storage legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
-    "nn func futures jit _jit_internal distributed fx _dynamo onnx _subclasses",
+    "nn func futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader _utils hub profiler multiprocessing",
     "distributions vision viz",
 ]
