@@ -96,3 +96,7 @@ class _ExcludeDispatchKeyGuard:
 
     def __exit__(self, *error):
         _casts.set_autocast_cpu_enabled(self._before)
+
+
+def _get_tracing_state():
+    """None: nothing is traced."""

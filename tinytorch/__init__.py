@@ -131,7 +131,8 @@ _LATER = ("__config__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses"
           "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "optim",
           "profiler", "quasirandom", "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
 #: Names of such parts.
-_OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops", "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
+_OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
+       "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
        "SymFloat": "_C", "SymInt": "_C", "Future": "futures",
        "GradScaler": "amp", "autocast": "amp", "Stream": "cpu", "Event": "cpu",
        **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",

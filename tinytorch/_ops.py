@@ -16,9 +16,9 @@ CUSTOM: dict[str, Callable] = {}
 
 
 #: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
-_NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm _is_all_true
-    _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view _upsample_bilinear2d_aa
-    index slice sym_constrain_range_for_size sym_size""".split())
+_NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
+    _is_all_true _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view
+    _upsample_bilinear2d_aa index slice sym_constrain_range_for_size sym_size""".split())
 
 
 class OpOverload:

@@ -1,6 +1,5 @@
 """torch._tensor_str: how tensors print, by the names that libraries take from below torch."""
 import contextlib
-
 from types import SimpleNamespace
 
 from .printing import array_text, get_printoptions, set_printoptions, tensor_text, with_suffixes

@@ -65,7 +65,7 @@ def set_dir(d):
 
 
 def download_url_to_file(url, dst, hash_prefix=None, progress=True):
-    """The file at `url` as file `dst`. RuntimeError if its SHA-256 does not begin with `hash_prefix`: nothing is left."""
+    """The file at `url` as file `dst`. RuntimeError if its SHA-256 does not begin with `hash_prefix`."""
     folder = os.path.dirname(os.path.abspath(os.path.expanduser(dst)))
     request = urllib.request.Request(url, headers={"User-Agent": "torch.hub"})
     digest = hashlib.sha256()
@@ -90,7 +90,8 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
 
 def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None,
                              weights_only=False):
-    """What `torch.load` gives of the file at `url`, which is fetched once and kept in `model_dir` (get_dir()/checkpoints).
+    """What `torch.load` gives of the file at `url`, which is fetched once and kept in `model_dir`, at first
+    get_dir()/checkpoints.
 
     check_hash  the name of the file must say how its SHA-256 begins: "name-0123abcd.pth"
     """

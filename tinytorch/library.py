@@ -13,8 +13,8 @@ from .device import device
 from .tensor import Tensor
 
 __all__ = ["CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract",
-           "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel", "register_torch_dispatch",
-           "register_vmap", "triton_op", "wrap_triton"]
+           "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel",
+           "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton"]
 
 #: {"namespace::name": its CustomOpDef}, and what was said of the shapes of operators before they are defined.
 _DEFINED: dict[str, CustomOpDef] = {}
@@ -132,12 +132,12 @@ class CustomOpDef:
         for t in _tensors([result]):
             if any([t is x or t.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() and t.numel()
                     for x in tensors]):
-                raise RuntimeError(f"{self._qualname} (with implementation in {self._kernel.__module__}): The output of "
-                                   "this custom operator (1) must not also be an input to this custom operator and (2) "
-                                   "may not alias any inputs to this custom operator or other returns. The most common "
-                                   "way to trigger this error is if we have y = custom_op(x) and y and x are the same "
-                                   "Tensor. Please instead return a clone of the offending output tensor(s) (e.g. return "
-                                   "x.clone()) or refactor the custom operator to not return y.")
+                raise RuntimeError(f"{self._qualname} (with implementation in {self._kernel.__module__}): The output "
+                                   "of this custom operator (1) must not also be an input to this custom operator and "
+                                   "(2) may not alias any inputs to this custom operator or other returns. The most "
+                                   "common way to trigger this error is if we have y = custom_op(x) and y and x are the same "
+                                   "Tensor. Please instead return a clone of the offending output tensor(s) (e.g. "
+                                   "return x.clone()) or refactor the custom operator to not return y.")
         return result
 
     def register_kernel(self, device_types: Any, fn: Callable | None = None, /) -> Callable:
@@ -284,7 +284,8 @@ def impl_abstract(qualname: Any, func: Callable | None = None, *, lib: Any = Non
     return register_fake(qualname, func, lib=lib)
 
 
-def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable | None = None, lib: Any = None) -> None:
+def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable | None = None,
+                      lib: Any = None) -> None:
     """`CustomOpDef.register_autograd` of an operator."""
     _definition(op).register_autograd(backward, setup_context=setup_context)
 

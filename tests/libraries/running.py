@@ -20,9 +20,9 @@ TOLERANCE = 1e-4
 
 _HEAD = """# Libraries made for torch, as they are
 
-Written by `python -m tests.libraries`: each program `tests/libraries/with_*.py` runs under `python -m tinytorch`, where its
-`import torch` and the library's give tinytorch, and beside torch with the same seed. "equal": every number it reports
-is within 1e-4 of torch's, relative to the largest; texts are the same.
+Written by `python -m tests.libraries`: each program `tests/libraries/with_*.py` runs under
+`python -m tinytorch`, where its `import torch` and the library's give tinytorch, and beside torch with the same seed.
+"equal": every number it reports is within 1e-4 of torch's, relative to the largest; texts are the same.
 
 | library | version | what it does | outcome |
 |---|---|---|---|
@@ -40,8 +40,8 @@ def run(name, *command, timeout=300):
     paths = [str(ROOT)] + [p for p in sys.path if p.endswith("-packages")]
     variables |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
     try:
-        done = subprocess.run([*command, str(FOLDER / f"with_{name}.py")], env=variables, capture_output=True, text=True,
-                              timeout=timeout, cwd=ROOT)
+        done = subprocess.run([*command, str(FOLDER / f"with_{name}.py")], env=variables, capture_output=True,
+                              text=True, timeout=timeout, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return None, f"no end after {timeout} s"
     for line in done.stdout.splitlines():
@@ -79,7 +79,8 @@ def outcome(name, torch_python):
         return True, "runs; reports other things than under torch"
     far = {key: difference(ours[key], theirs[key]) for key in theirs}
     worst = max(far, key=far.get)
-    return True, "equal" if far[worst] <= TOLERANCE else f"runs; `{worst}` differs by {far[worst]:.1e}"
+    return True, "equal" if far[worst] <= TOLERANCE else (
+        f"runs; `{worst}` differs by {far[worst]:.1e}" if far[worst] < float("inf") else f"runs; `{worst}` is another")
 
 
 def page(found):

@@ -1,4 +1,4 @@
-"""The programs of this folder give the same under tinytorch as under torch; those whose library is not installed skip."""
+"""The programs of this folder give the same under tinytorch as under torch; those without their library skip."""
 import sys
 
 import pytest

@@ -1,8 +1,8 @@
 """skorch: a network as scikit-learn's estimator, searched over."""
 import torch
 from outcome import network, show
-from skorch import NeuralNetClassifier
 from sklearn.model_selection import GridSearchCV
+from skorch import NeuralNetClassifier
 
 x = torch.randn(60, 4).numpy()
 y = (x.sum(1) > 0).astype("int64")

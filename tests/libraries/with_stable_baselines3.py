@@ -3,6 +3,8 @@ import torch
 from outcome import show
 from stable_baselines3 import DQN, PPO
 
-ppo = PPO("MlpPolicy", "CartPole-v1", n_steps=64, batch_size=32, n_epochs=2, seed=1, device="cpu").learn(128)
-dqn = DQN("MlpPolicy", "CartPole-v1", learning_starts=20, seed=1, device="cpu").learn(60)
-show(ppo=[p for p in ppo.policy.parameters()][0], dqn=[p for p in dqn.policy.parameters()][0], seed=torch.initial_seed())
+ppo = PPO("MlpPolicy", "CartPole-v1", n_steps=64, batch_size=32, n_epochs=2, seed=1, device="cpu")
+ppo.learn(128)
+dqn = DQN("MlpPolicy", "CartPole-v1", learning_starts=20, seed=1, device="cpu")
+dqn.learn(60)
+show(ppo=list(ppo.policy.parameters())[0], dqn=list(dqn.policy.parameters())[0], seed=torch.initial_seed())

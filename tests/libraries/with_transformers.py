@@ -3,8 +3,9 @@ import torch
 from outcome import show
 from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
 
-bert = BertForSequenceClassification(BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-                                                intermediate_size=32, max_position_embeddings=16))
+bert = BertForSequenceClassification(BertConfig(
+    vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+    max_position_embeddings=16))
 ids, labels = torch.randint(50, (4, 10)), torch.tensor([0, 1, 0, 1])
 optimizer, losses = torch.optim.AdamW(bert.parameters(), 1e-3), []
 for _ in range(3):

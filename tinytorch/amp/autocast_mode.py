@@ -119,8 +119,8 @@ def _check_device_type(device_type):
 
 def custom_fwd(fwd: Callable | None = None, *, device_type: str,
                cast_inputs: dt.dtype | None = None) -> Callable:
-    """A decorator of `forward` of an autograd.Function: with `cast_inputs` it runs on tensors cast to that dtype, without
-    autocast, where autocast is on."""
+    """A decorator of `forward` of an autograd.Function: with `cast_inputs` it runs on tensors cast to that dtype,
+    without autocast, where autocast is on."""
     _check_device_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)

@@ -217,8 +217,8 @@ class GradScaler:
         state = self.__dict__.copy()
         if self._enabled:
             if self._states:
-                raise AssertionError("A GradScaler instance may only be pickled at the beginning of an iteration, or at "
-                                     "the end after scaler.update().")
+                raise AssertionError("A GradScaler instance may only be pickled at the beginning of an iteration, or "
+                                     "at the end after scaler.update().")
             state.update(_init_scale=self.get_scale(), _init_growth_tracker=self._get_growth_tracker(), _scale=None,
                          _growth_tracker=None)
         return state

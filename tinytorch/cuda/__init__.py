@@ -3,15 +3,13 @@ from collections import OrderedDict
 
 from ..missing import namespace as _namespace
 
-__all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "device_count", "empty_cache", "device", "device_of", "get_arch_list",
-           "get_device_capability",
-           "get_device_name", "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect",
-           "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "is_tf32_supported",
-           "manual_seed", "manual_seed_all",
-           "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
-           "memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats",
-           "seed", "seed_all", "set_device",
-           "set_rng_state", "stream", "synchronize"]
+__all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "device",
+           "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
+           "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "init", "initial_seed",
+           "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
+           "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
+           "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
+           "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "stream", "synchronize"]
 
 
 def is_available():
@@ -110,7 +108,8 @@ def is_tf32_supported():
 def _dummy(name, message):
     def refuse(cls, *args, **kwargs):
         raise RuntimeError(message)
-    return type(name, (), {"__new__": refuse, "__doc__": "RuntimeError: there is no CUDA here.", "__module__": __name__})
+    return type(name, (), {"__new__": refuse, "__doc__": "RuntimeError: there is no CUDA here.",
+                           "__module__": __name__})
 
 
 Stream = _dummy("Stream", "torch.cuda.Stream requires CUDA support")

@@ -3,8 +3,8 @@ from .._refused import refused, refused_class
 from ..missing import namespace as _namespace
 from ..nn import Module
 
-__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",
-           "replace_pattern", "symbolic_trace", "wrap"]
+__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect",
+           "map_arg", "replace_pattern", "symbolic_trace", "wrap"]
 
 _REASON = "graphs of symbolic operations are not built here"
 

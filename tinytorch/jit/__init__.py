@@ -6,11 +6,11 @@ from ..futures import Future
 from ..missing import namespace as _namespace
 from ..nn import Module as _Module
 
-__all__ = ["Attribute", "CompilationUnit", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "ScriptWarning",
-           "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "interface",
-           "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference",
-           "optimized_execution", "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy",
-           "strict_fusion", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "CompilationUnit", "Error", "Final", "Future", "ScriptFunction", "ScriptModule",
+           "ScriptWarning", "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
+           "interface", "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled",
+           "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method",
+           "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait"]
 
 _REASON = "there is no TorchScript"
 

@@ -22,7 +22,8 @@ __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax"
 
 __getattr__ = _namespace(__name__, of=_LATER)
 
-if _sys.modules[__package__.rpartition(".")[0]].__name__ == "torch":      # libraries may walk through `vars(torch.optim)`
+if _sys.modules[__package__.rpartition(".")[0]].__name__ == "torch":
+    # under torch's name: libraries walk through vars(torch.optim)
     for _name in _LATER:
         __getattr__(_name)
 

@@ -5,9 +5,9 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Context", "LeafSpec", "PyTree", "TreeSpec", "is_namedtuple", "register_pytree_node", "tree_all", "tree_any",
-           "tree_flatten", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only",
-           "tree_structure", "tree_unflatten"]
+__all__ = ["Context", "LeafSpec", "PyTree", "TreeSpec", "is_namedtuple", "register_pytree_node", "tree_all",
+           "tree_any", "tree_flatten", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
+           "tree_map_only", "tree_structure", "tree_unflatten"]
 
 PyTree, Context = Any, Any
 

@@ -23,7 +23,8 @@ class Measurement:
     times            of one call
     """
 
-    def __init__(self, number_per_run: int, raw_times: list[float], stmt: str, label: str | None, num_threads: int) -> None:
+    def __init__(self, number_per_run: int, raw_times: list[float], stmt: str, label: str | None,
+                 num_threads: int) -> None:
         self.number_per_run, self.raw_times, self.stmt, self.label = number_per_run, raw_times, stmt, label
         self.num_threads = num_threads
         self.times = [t / number_per_run for t in raw_times]
