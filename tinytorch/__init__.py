@@ -125,11 +125,11 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("__config__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor", "_tensor_str", "_utils",
-          "accelerator", "amp", "ao",
-          "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "functional", "futures",
-          "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "optim",
-          "profiler", "quasirandom", "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
+_LATER = ("__config__", "__future__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor",
+          "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "cuda", "distributed",
+          "distributions", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked",
+          "mps", "multiprocessing", "nn", "onnx", "optim", "profiler", "quasirandom", "serialization", "signal",
+          "sparse", "special", "testing", "vision", "viz", "xpu")
 #: Names of such parts.
 _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",

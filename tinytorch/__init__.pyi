@@ -14,6 +14,7 @@ from .types import _int as _int
 
 from . import accelerator as accelerator
 from . import amp as amp
+from . import ao as ao
 from . import autograd as autograd
 from . import backends as backends
 from . import compiler as compiler
@@ -50,6 +51,7 @@ from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
+from . import torch as torch
 from . import torch_version as torch_version
 from . import types as types
 from . import utils as utils
@@ -61,8 +63,13 @@ from .cpu import Event as Event
 from .futures import Future as Future
 from .random import Generator as Generator
 from .amp.grad_scaler import GradScaler as GradScaler
+from ._C import PyTorchFileReader as PyTorchFileReader
+from ._C import PyTorchFileWriter as PyTorchFileWriter
 from .tensor import Size as Size
 from .cpu import Stream as Stream
+from ._C import SymBool as SymBool
+from ._C import SymFloat as SymFloat
+from ._C import SymInt as SymInt
 from .tensor import Tensor as Tensor
 from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage

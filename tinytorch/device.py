@@ -89,6 +89,6 @@ def check_device(d):
     d = device(d)
     if d.type == "cpu":
         return CPU
-    if d.type == "cuda":
-        raise AssertionError("Torch not compiled with CUDA enabled")
+    if d.type in ("cuda", "xpu"):
+        raise AssertionError(f"Torch not compiled with {d.type.upper()} enabled")
     raise NotImplementedError(f"tinytorch computes on the CPU only: no tensor can be put on device '{d}'")

@@ -76,6 +76,42 @@ def classes(t, note):
     note(list(state), list(state._metadata))
 
 
+def refusals(t, note):
+    n, x = t.nn, t.ones(2, 3)
+    for wrong in (
+            lambda: n.MultiMarginLoss(p=3), lambda: n.MultiMarginLoss(weight=t.ones(1, 1)),
+            lambda: n.HuberLoss(delta="1"), lambda: n.TripletMarginLoss(margin=0),
+            lambda: n.TripletMarginLoss(margin=-0.5), lambda: n.TripletMarginWithDistanceLoss(margin=0),
+            lambda: n.Hardtanh(1.0, 1.0), lambda: n.Hardtanh(2.0, -1.0), lambda: n.Conv2d(3, 4, 1, groups=0),
+            lambda: n.Conv2d(3, 4, 1, groups=2), lambda: n.Conv2d(2, 3, 1, groups=2),
+            lambda: n.Conv2d(2, 3, 1, padding="same", stride=2), lambda: n.Conv2d(2, 3, 1, padding_mode="no"),
+            lambda: n.ConvTranspose1d(2, 3, 1, padding_mode="reflect"), lambda: n.Dropout(-1),
+            lambda: n.AlphaDropout(1.5), lambda: n.GroupNorm(2, 3), lambda: n.GRU(0, 1),
+            lambda: n.FractionalMaxPool2d(2), lambda: n.FractionalMaxPool2d(2, 2, 0.5), lambda: n.GRU(1, 1, 0),
+            lambda: n.FractionalMaxPool2d(2, output_ratio=2),
+            lambda: n.FractionalMaxPool3d(2, output_ratio=(1, 0, 1)), lambda: n.FractionalMaxPool3d(0, 1),
+            lambda: n.FractionalMaxPool3d((1, 0, 1), 1), lambda: n.GRU(2, 3, dropout=2),
+            lambda: n.GRU(2, 3, proj_size=1), lambda: n.RNN(2, 3, nonlinearity="no"),
+            lambda: n.LSTM(2, 3, proj_size=3), lambda: n.LSTM(2, 3, proj_size=-1), lambda: n.LSTM(2.0, 3),
+            lambda: n.LSTM(2, 3, bias=1), lambda: n.LSTM(2, -3), lambda: n.RNNBase("no", 2, 3),
+            lambda: n.RNNCell(2, 3)(t.ones(1, 1, 2)), lambda: n.LSTMCell(2, 3)(t.tensor(1.)),
+            lambda: n.GRUCell(2, 3)(t.ones(1, 2), t.ones(1, 1, 3)),
+            lambda: n.RNNCell(2, 3, nonlinearity="no")(t.ones(2)),
+            lambda: n.LSTMCell(2, 3)(t.ones(1, 2), (t.ones(1, 3), t.ones(1, 1, 3))), lambda: n.Embedding(2, 3, 2),
+            lambda: n.Embedding(2, 3, -3), lambda: n.Embedding(2, 3, _weight=t.ones(2, 2)),
+            lambda: n.EmbeddingBag(2, 3, 5), lambda: n.EmbeddingBag(2, 3, padding_idx=2),
+            lambda: n.EmbeddingBag(2, 3, _weight=t.ones(1)), lambda: n.MultiheadAttention(0, 1),
+            lambda: n.MultiheadAttention(3, 2), lambda: n.Unflatten(1, 2), lambda: n.Unflatten(1, ("a", 2)),
+            lambda: n.BatchNorm1d(3)(t.ones(3)), lambda: n.BatchNorm2d(3)(x), lambda: n.InstanceNorm1d(3)(t.ones(3)),
+            lambda: n.InstanceNorm2d(2, affine=True)(t.ones(1, 3, 2, 2)), lambda: n.CircularPad2d(1)(x),
+            lambda: n.Softmax2d()(x), lambda: n.Linear(2, 3, True, "cpu", None, 1), lambda: n.Module(1),
+            lambda: n.Module(a=1), lambda: n.BatchNorm1d(3)(t.ones(1, 3)), lambda: n.PReLU(2)(x),
+            lambda: n.modules.batchnorm._BatchNorm(3)(x), lambda: n.modules.instancenorm._InstanceNorm(3)(x),
+            lambda: n.ModuleDict({"a.b": n.ReLU()}), lambda: n.Upsample(2, 2.0)(t.ones(1, 1, 2)),
+            lambda: n.modules.lazy.LazyModuleMixin()):
+        note(wrong)
+
+
 # ------------------------------------------------------------------ helpers
 def parallel(t, note):
     p, layer = t.nn.parallel, t.nn.Linear(2, 1)
@@ -138,6 +174,34 @@ def fusion(t, note):
     note(lambda: u.skip_init(t.nn.ReLU), lambda: u.skip_init(int))
 
 
+# ------------------------------------------------------------------ Module
+def overwriting(t, note):
+    future = t.__future__
+    note(future.get_overwrite_module_params_on_conversion(), future.get_swap_module_params_on_conversion())
+    for overwrite in (True, False):
+        future.set_overwrite_module_params_on_conversion(overwrite)
+        try:
+            layer = t.nn.Sequential(t.nn.Linear(2, 1), t.nn.BatchNorm1d(1))
+            layer(t.ones(3, 2)).sum().backward()
+            layer[0].bias.requires_grad_(False)
+            before = list(layer.parameters())
+            layer.double()
+            note([p is q for p, q in zip(before, layer.parameters())], [p.dtype for p in before])
+            note([p.grad for p in layer.parameters()], [p.requires_grad for p in layer.parameters()])
+        finally:
+            future.set_overwrite_module_params_on_conversion(False)
+    empty = layer.to_empty(device="cpu", recurse=False)
+    note(empty is layer, [(p.shape, p.dtype) for p in layer.to_empty(device="cpu").parameters()])
+
+
+def devices(t, note):
+    layer = t.nn.Linear(2, 1)
+    note(lambda: layer.xpu(), lambda: layer.cuda(), t.nn.ReLU().xpu(0))
+    replica = layer._replicate_for_data_parallel()
+    note(list(replica.parameters()), sorted(set(vars(replica)) - {"_hooked"}), replica.in_features)
+    note(t.nn.Module.dump_patches, t.nn.Module.call_super_init, t.nn.Module._version, t.nn.BatchNorm1d._version)
+
+
 # ------------------------------------------------------------------ pruning
 def pruning(t, note):
     t.manual_seed(3)
@@ -181,8 +245,8 @@ def pruning_of_many(t, note):
     note(layer.state_dict())
 
 
-PROGRAMS = [adaptive_log_softmax, sync_batch_norm, cross_map_norm, classes, parallel, gradients_of_convolutions,
-            attention, fusion, pruning, pruning_of_many]
+PROGRAMS = [adaptive_log_softmax, sync_batch_norm, cross_map_norm, classes, refusals, parallel,
+            gradients_of_convolutions, attention, fusion, overwriting, devices, pruning, pruning_of_many]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

@@ -168,6 +168,13 @@ a = T.ones(2).requires_grad_(); b = T.ones(2).cdouble().requires_grad_(); g = T.
 x = T.tensor(complex(-.4, -0.)).cdouble().requires_grad_(); y = T.acosh(x); g = T.autograd.grad(loss(y), [x])
 a = T.ones(1, 1).cfloat().conj(); c = T.inner(a, a); s = c.is_conj(), T.inner(a[0], a[0]).is_conj()
 x = T.tensor([[0., float("inf")]]).requires_grad_(); T.nn.CrossEntropyLoss(ignore_index=0)(x, T.tensor([0])).backward()
+a = T.zeros(2).requires_grad_(); b = T.zeros(2).int(); g = T.autograd.grad(loss(T.atan2(a, b)) + loss(T.atan2(b, a)), a)
+a = T.tensor([-float('inf'), -0., 0., 4.]); c = a ** -.5; d = T.pow(a.double(), -.5)
+a = T.zeros(0, 1).cfloat().requires_grad_(); c = T.amax(a, 1)
+c = T.amin(T.zeros(2, 0), -1)
+a = T.zeros(1).requires_grad_(); g = T.autograd.grad(a.prod(), a, create_graph=True); s = g[0].requires_grad
+a = T.zeros(1, 0, 2, 0); c = a[..., [0, 0]]
+a = T.zeros(0, 3); c = a[[[]],]; d = T.zeros(0, 0)[[], [0]]
 """
 
 

@@ -8,7 +8,7 @@ ROOT = Path(torch.__file__).parent
 
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
-    "finder environment __main__ _installed version torch_version _refused",
+    "__future__ finder environment __main__ _installed version torch_version _refused",
     "missing allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
@@ -91,3 +91,9 @@ def test_what_autograd_uses_from_above_is_given_at_import():
     from tinytorch.autograd import above
     names = "stack", "relaid", "without_part", "custom", "module", "vmap"
     assert all(getattr(above, name) is not None for name in names)
+
+
+def test_every_layer_says_what_it_computes_and_shows_it():
+    layers = [cls for cls in vars(torch.nn).values() if isinstance(cls, type) and issubclass(cls, torch.nn.Module)]
+    silent = [cls.__name__ for cls in layers if ">>> " not in (vars(cls).get("__doc__") or "")]
+    assert len(layers) > 160 and not silent

@@ -97,8 +97,8 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
 
 
 def descend(pairs, lr, maximize):
-    """Stochastic gradient descent and nothing more for pairs of parameter and gradient. Returns the numbers of those left
-    to `sgd`."""
+    """Stochastic gradient descent and nothing more, for pairs of parameter and gradient. Returns the numbers of those
+    left to `sgd`."""
     return add_scaled_each(pairs, lr if maximize else -lr, _PASS - 1)
 
 

@@ -23,9 +23,10 @@ def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, ma
         np.sqrt(t, out=t)
         np.divide(g, t, out=t)
     else:
-        blend(row, 1 - share, t.mean(-1, keepdims=True), share)
-        blend(col, 1 - share, t.mean(-2, keepdims=True), share)
-        rows = row / np.maximum(row.mean(-2, keepdims=True), eps1)
+        m, n = t.shape[-2:]                    # BLAS adds up faster than NumPy
+        blend(row, 1 - share, (t @ np.full(n, 1 / n, t.dtype))[..., None], share)
+        blend(col, 1 - share, (np.full(m, 1 / m, t.dtype) @ t)[..., None, :], share)
+        rows = row / np.maximum(np.add.reduce(row, axis=-2, keepdims=True) / m, eps1)
         if rows.size and col.size and rows.min() * col.min() >= eps1 * eps1:       # no element is too small
             np.multiply(g, 1 / np.sqrt(rows), out=t)
             t *= 1 / np.sqrt(col)

@@ -49,10 +49,12 @@ class LBFGS(Optimizer):
             line_search_fn=line_search_fn))
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
-        self._params = self.param_groups[0]["params"]
-        self._numel_cache = None
 
     # -------------------------------------------------------------- parameters as one vector
+    @property
+    def _params(self):
+        return self.param_groups[0]["params"]
+
     def _gather_flat_grad(self):
         parts = []
         for p in self._params:
@@ -84,6 +86,8 @@ class LBFGS(Optimizer):
     def step(self, closure):
         """One update of the parameters; returns the loss before it. `closure` clears the gradients, computes the loss,
         and its gradients, and returns it; it is called again and again."""
+        if len(self.param_groups) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         closure = enable_grad()(closure)
         group = self.param_groups[0]
         state = self.state[self._params[0]]    # of all parameters: casts to a dtype when it is loaded

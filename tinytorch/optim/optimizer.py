@@ -2,14 +2,18 @@
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
+from typing import Any, TypeAlias
 
+from .. import dtypes as dt
+from ..autograd.grad_mode import set_grad_enabled
 from ..autograd.hooks import RemovableHandle
 from ..tensor import Tensor
 
-_global_pre_hooks = OrderedDict()
-_global_post_hooks = OrderedDict()
+_global_optimizer_pre_hooks = OrderedDict()
+_global_optimizer_post_hooks = OrderedDict()
 
 
 class _Required:
@@ -27,12 +31,12 @@ _HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer
 
 def register_optimizer_step_pre_hook(hook):
     """Call hook(optimizer, args, kwargs) before every optimiser's step. Returns a removable handle."""
-    return _register(_global_pre_hooks, hook)
+    return _register(_global_optimizer_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook):
     """Call hook(optimizer, args, kwargs) after every optimiser's step. Returns a removable handle."""
-    return _register(_global_post_hooks, hook)
+    return _register(_global_optimizer_post_hooks, hook)
 
 
 def _register(hooks, hook, prepend=False):
@@ -43,6 +47,10 @@ def _register(hooks, hook, prepend=False):
     return handle
 
 
+#: What optimisers take: tensors, groups, or named tensors.
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
 class Optimizer:
     """Base of all optimisers: `params` are Tensors, (name, Tensor) pairs or group dicts; `defaults` the
     options of groups that do not set them.
@@ -51,11 +59,14 @@ class Optimizer:
     optimised (not Tensors, not leaves, in two groups, none at all).
     """
 
+    OptimizerPreHook: TypeAlias = Callable[["Optimizer", tuple, dict], tuple[tuple, dict] | None]
+    OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple, dict], None]
+
     def __init__(self, params, defaults):
         self.defaults = defaults
         for name in _HOOKS:
             setattr(self, name, OrderedDict())
-        _with_hooks(type(self))
+        self._patch_step_function()
         if isinstance(params, Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, "
                             f"but got {params.type()}")
@@ -76,7 +87,7 @@ class Optimizer:
         self.__dict__.update(state)
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
-        _with_hooks(type(self))
+        self._patch_step_function()
         self.defaults.setdefault("differentiable", False)
 
     def __repr__(self):
@@ -180,7 +191,9 @@ class Optimizer:
         state = defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in params:
-                state[params[key]] = _cast_state(params[key], value)
+                state[params[key]] = _cast(value, lambda tensor, name, key=key: (
+                    Optimizer._process_value_according_to_param_policy(
+                        params[key], tensor, key, state_dict["param_groups"], name)))
             else:
                 state[key] = value
         for group, new in zip(groups, saved):
@@ -191,7 +204,46 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
+    @staticmethod
+    def _process_value_according_to_param_policy(param, value, param_id, param_groups, key=None):
+        """A loaded tensor of the parameter with that number, in its dtype; counts ("step") in their own or, of fused
+        updates, in float32."""
+        if key != "step":
+            return value.to(param.dtype) if param.is_floating_point() else value
+        group = next((group for group in param_groups if param_id in group["params"]), {})
+        return value.to(dt.float32) if group.get("fused") or group.get("capturable") else value
+
     # -------------------------------------------------------------- hooks
+    def _patch_step_function(self):
+        cls = type(self)
+        self._zero_grad_profile_name = f"Optimizer.zero_grad#{cls.__name__}.zero_grad"
+        if not getattr(cls.step, "hooked", None):
+            cls.step = self.profile_hook_step(cls.step)
+            cls.step.hooked = True
+
+    def _optimizer_step_code(self):
+        """Called after every step: for profilers to look at the optimiser from."""
+
+    @staticmethod
+    def profile_hook_step(func):
+        """`func`, a step, with the hooks around it: a class's step is wrapped when its first optimiser is made."""
+        @functools.wraps(func)
+        def wrapper(*args, **kwargs):
+            self = args[0]
+            for hook in chain(_global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
+                result = hook(self, args, kwargs)
+                if result is not None:
+                    if not isinstance(result, tuple) or len(result) != 2:
+                        raise RuntimeError(f"{func} must return None or a tuple of (new_args, new_kwargs), but got "
+                                           f"{result}.")
+                    args, kwargs = result
+            loss = func(*args, **kwargs)
+            self._optimizer_step_code()
+            for hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
+                hook(self, args, kwargs)
+            return loss
+        return wrapper
+
     def register_step_pre_hook(self, hook):
         """Call hook(optimizer, args, kwargs) before `step`; it may return new (args, kwargs)."""
         return _register(self._optimizer_step_pre_hooks, hook)
@@ -217,37 +269,27 @@ class Optimizer:
         return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
-def _with_hooks(cls):
-    """Wrap the class's `step`, once, so that it runs the hooks around it."""
-    step = cls.step
-    if getattr(step, "hooked", False):
-        return
-
-    @functools.wraps(step)
-    def hooked(self, *args, **kwargs):
-        for hook in chain(_global_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
-            result = hook(self, (self, *args), kwargs)
-            if result is not None:
-                if not isinstance(result, tuple) or len(result) != 2:
-                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got "
-                                       f"{result}.")
-                (_, *args), kwargs = result
-        loss = step(self, *args, **kwargs)
-        for hook in chain(self._optimizer_step_post_hooks.values(), _global_post_hooks.values()):
-            hook(self, (self, *args), kwargs)
-        return loss
-    hooked.hooked = True
-    cls.step = hooked
-
-
-def _cast_state(param, value, key=None):
-    """A deep copy of loaded state, its tensors (but for the step count) in the parameter's dtype."""
+def _cast(value, cast, key=None):
+    """A copy of loaded state, its tensors replaced by cast(tensor, key)."""
     if isinstance(value, Tensor):
-        if key != "step" and param.is_floating_point():
-            return value.to(param.dtype)
-        return value
+        return cast(value, key)
     if isinstance(value, dict):
-        return {k: _cast_state(param, v, k) for k, v in value.items()}
+        return {k: _cast(v, cast, k) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_cast_state(param, v) for v in value)
+        return type(value)(_cast(v, cast) for v in value)
     return value
+
+
+# ------------------------------------------------------------------ for optimisers written elsewhere
+def _use_grad_for_differentiable(step):
+    """A step in which autograd records if the optimiser's defaults say `differentiable`, and else does not."""
+    @functools.wraps(step)
+    def under_its_mode(self, *args, **kwargs):
+        with set_grad_enabled(self.defaults["differentiable"]):
+            return step(self, *args, **kwargs)
+    return under_its_mode
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """Whether (fused, foreach) are what to take where nobody asked for either: on a CPU never foreach."""
+    return use_fused and not differentiable and all(p is None or p.is_floating_point() for p in params), False

@@ -167,7 +167,7 @@ KNOWN = [
      "of two refusals comes first"),
     (r"T\.addcdiv\(", "error", "^no error for NotImplementedError: .*ComplexHalf", "of no elements"),
     ((r"(?s)(nan|inf).*", r"T\.(matmul|mm|bmm|baddbmm|addmm|mv|einsum|linalg\.multi_dot)\("), "value",
-     r"for np\.\w+\(nan", "OpenBLAS leaves out what is multiplied by zero"),
+     r"for np\.\w+\(.*nan", "OpenBLAS leaves out what is multiplied by zero"),
     (r"T\.(badd|add)(bmm|mm|mv)\(", "error", "^RuntimeError: .*can't be cast.* for no error$", "of products without "
      "elements"),
     (r"storage_offset", "type", "^s: result: 0 for", "of no elements NumPy forgets where they begin"),
@@ -181,12 +181,18 @@ KNOWN = [
      "as data is made anew in torch"),
     ((r"(?s) // ", r"^g+ = "), "error", "for RuntimeError: .*floor_divide is not implemented", "another of two "
      "refusals comes first"),
+    ((r"(?s)T\.(_neg_view|_conj)\((\w)\).*out=\2\b", ""), "value", "", "memory that `out=` had to enlarge is new: a "
+     "view keeps the old"),
+    (r"\.view\(", "error", "^RuntimeError: .*stride.* must be divisible by 2 .* for no error$", "the stride of a "
+     "dimension of size 1"),
+    (r"index_put_|\] = ", "error", "^IndexError: .*out of bounds.* for RuntimeError: .*(dtypes match|shape mismatch)",
+     "another of two refusals comes first"),
     ((r"(?s)complex.*svdvals", "^gg = "), "value", r"np\.complex64", "torch's second derivative is up to 2e-4 off in "
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),
-    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|masked_\w+|put)_\(", ""), "value", "", "of a tensor whose elements overlap "
-     "every place is written anew here, and the last write counts"),
+    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|masked_\w+|put)_\(", ""), "value", "", "of a tensor whose elements "
+     "overlap every place is written anew here, and the last write counts"),
     (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
      "refusals comes first"),
     (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "

@@ -76,9 +76,9 @@ def add_scaled(y, x, factor, work=None):
 
 
 def add_scaled_each(pairs, factor, most):
-    """y += factor * x for each pair (y, x): as add_scaled, of which the call alone takes as long as a short sum. Returns
-    the numbers of the pairs left to do, which are no plain arrays of one shape in float32 or float64, or of more than
-    `most` elements."""
+    """y += factor * x for each pair (y, x): as add_scaled, whose call alone takes as long as a short sum. Returns the
+    numbers of the pairs left to do: those that are no plain arrays of one shape in float32 or float64, and those of
+    more than `most` elements."""
     left, functions, shares = [], _sums() if factor != 0 else {}, {}
     for i, (y, x) in enumerate(pairs):
         dtype = y.dtype

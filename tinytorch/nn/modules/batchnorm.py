@@ -47,6 +47,8 @@ class _NormBase(Module):
 
     def _check_input_dim(self, input):
         if input.dim() not in self._dims:
+            if not self._dims:
+                raise NotImplementedError
             allowed = " or ".join(f"{d}D" for d in self._dims)
             raise ValueError(f"expected {allowed} input (got {input.dim()}D input)")
 
@@ -198,12 +200,22 @@ class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
 
 
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
-    """BatchNorm2d that takes num_features from the first input."""
+    """BatchNorm2d that takes num_features from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyBatchNorm2d(); y = layer(torch.randn(4, 3, 2, 3)); layer.num_features
+    3
+    """
 
     cls_to_become, _dims = BatchNorm2d, (4,)
 
 
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
-    """BatchNorm3d that takes num_features from the first input."""
+    """BatchNorm3d that takes num_features from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyBatchNorm3d(); y = layer(torch.randn(4, 3, 2, 3, 4)); layer.num_features
+    3
+    """
 
     cls_to_become, _dims = BatchNorm3d, (5,)

@@ -26,7 +26,17 @@ def _named_only(names):
 
 
 class Container(Module):
-    """Deprecated (FutureWarning): a Module of the submodules given by name. Derive a class of your own from Module."""
+    """Deprecated (FutureWarning): a Module of the submodules given by name. Derive a class of your own from Module.
+
+    >>> import tinytorch as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     print(torch.nn.Container(act=torch.nn.ReLU()))
+    Container(
+      (act): ReLU()
+    )
+    """
 
     def __init__(self, **kwargs):
         warnings.warn("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. "

@@ -272,7 +272,12 @@ class _LazyTranspose(_LazyConvXdMixin):
 
 
 class LazyConv1d(_LazyForward, Conv1d):
-    """A Conv1d that takes its in_channels from the first input."""
+    """Conv1d that takes in_channels from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyConv1d(2, 1); layer(torch.ones(1, 3, 5)).shape, layer.in_channels
+    (torch.Size([1, 2, 5]), 3)
+    """
 
     cls_to_become = Conv1d
 
@@ -289,24 +294,44 @@ class LazyConv2d(_LazyForward, Conv2d):
 
 
 class LazyConv3d(_LazyForward, Conv3d):
-    """A Conv3d that takes its in_channels from the first input."""
+    """Conv3d that takes in_channels from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyConv3d(2, 1); layer(torch.ones(1, 3, 2, 3, 4)).shape, layer.in_channels
+    (torch.Size([1, 2, 2, 3, 4]), 3)
+    """
 
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyTranspose, ConvTranspose1d):
-    """A ConvTranspose1d that takes its in_channels from the first input."""
+    """ConvTranspose1d that takes in_channels from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyConvTranspose1d(2, 1); layer(torch.ones(1, 3, 5)).shape, layer.in_channels
+    (torch.Size([1, 2, 5]), 3)
+    """
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyTranspose, ConvTranspose2d):
-    """A ConvTranspose2d that takes its in_channels from the first input."""
+    """ConvTranspose2d that takes in_channels from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyConvTranspose2d(2, 1); layer(torch.ones(1, 3, 2, 3)).shape, layer.in_channels
+    (torch.Size([1, 2, 2, 3]), 3)
+    """
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyTranspose, ConvTranspose3d):
-    """A ConvTranspose3d that takes its in_channels from the first input."""
+    """ConvTranspose3d that takes in_channels from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyConvTranspose3d(2, 1); layer(torch.ones(1, 3, 2, 3, 4)).shape, layer.in_channels
+    (torch.Size([1, 2, 2, 3, 4]), 3)
+    """
 
     cls_to_become = ConvTranspose3d

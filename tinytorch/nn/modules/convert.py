@@ -1,10 +1,11 @@
 """The part of Module that converts all of its tensors: to another dtype, to new memory."""
 import warnings
 
-from ... import dtypes as dt
+from ... import __future__, dtypes as dt
 from ...autograd.grad_mode import no_grad
-from ...device import check_device
+from ...device import check_device, device
 from ...tensor import Tensor
+from ..parameter import Parameter
 
 
 class Convertible:
@@ -15,13 +16,19 @@ class Convertible:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for param in self._parameters.values():
+        overwrite = __future__.get_overwrite_module_params_on_conversion()
+        for name, param in self._parameters.items():
             if param is not None:
                 grad = param.grad
                 with no_grad():
-                    param.data = fn(param)
+                    data, grad_data = fn(param), None if grad is None else fn(grad)
+                if overwrite:
+                    self._parameters[name] = param = Parameter(data, param.requires_grad)
+                    param.grad = None if grad is None else grad_data.requires_grad_(grad.requires_grad)
+                else:
+                    param.data = data
                     if grad is not None:
-                        grad.data = fn(grad)
+                        grad.data = grad_data
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -92,6 +99,22 @@ class Convertible:
     def cuda(self, device=None):
         """AssertionError if there is a tensor to move: there is no CUDA here."""
         return self._apply(lambda t: t.cuda(device))
+
+    def ipu(self, device=None):
+        """NotImplementedError if there is a tensor to move."""
+        return self._moved("ipu", device)
+
+    def mtia(self, device=None):
+        """NotImplementedError if there is a tensor to move."""
+        return self._moved("mtia", device)
+
+    def xpu(self, device=None):
+        """AssertionError if there is a tensor to move."""
+        return self._moved("xpu", device)
+
+    def _moved(self, kind, to):
+        place = device(kind, to) if isinstance(to, int) else device(kind if to is None else to)
+        return self._apply(lambda t: t.to(place))
 
     def share_memory(self):
         """Move all tensors to shared memory (see Tensor.share_memory_)."""

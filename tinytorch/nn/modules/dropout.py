@@ -31,35 +31,64 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """Dropout of whole channels of (N, C, L) or (C, L)."""
+    """Each channel of (N, C, L) or (C, L) becomes 0 with probability p; the others are divided by 1 - p
+    (Tompson et al. 2015). ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Dropout1d(0.5).eval()(torch.ones(1, 2)).sum()
+    tensor(2.)
+    """
 
     def forward(self, input):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Dropout of whole channels of (N, C, H, W) or (C, H, W)."""
+    """Each channel of (N, C, H, W) or (C, H, W) becomes 0 with probability p; the others are divided by 1 - p
+    (Tompson et al. 2015). ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Dropout2d(0.5).eval()(torch.ones(1, 1, 2, 2)).sum()
+    tensor(4.)
+    """
 
     def forward(self, input):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    """Each channel of (N, C, D, H, W) or (C, D, H, W) becomes 0 with probability p; the others are divided by 1 - p
+    (Tompson et al. 2015). ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> torch.nn.Dropout3d(0.5).eval()(torch.ones(1, 2, 2, 2)).sum()
+    tensor(8.)
+    """
 
     def forward(self, input):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps the mean and variance of SELU activations."""
+    """Each element becomes the value of SELU at -infinity with probability p, and all are scaled so that mean and
+    variance stay those of SELU's outputs (Klambauer et al. 2017). ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AlphaDropout(0.5).eval()(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     def forward(self, input):
         return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout of whole channels."""
+    """AlphaDropout of whole channels of (N, C, ...) or (C, ...). ValueError for p outside [0, 1].
+
+    >>> import tinytorch as torch
+    >>> torch.nn.FeatureAlphaDropout(0.5).eval()(torch.ones(1, 2, 1)).shape
+    torch.Size([1, 2, 1])
+    """
 
     def forward(self, input):
         return F.feature_alpha_dropout(input, self.p, self.training)

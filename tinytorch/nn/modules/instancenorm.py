@@ -65,18 +65,33 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
-    """InstanceNorm1d that takes num_features from the first input."""
+    """InstanceNorm1d that takes num_features from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyInstanceNorm1d(); y = layer(torch.randn(4, 3, 5)); layer.num_features
+    3
+    """
 
     cls_to_become, _dims = InstanceNorm1d, (2, 3)
 
 
 class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
-    """InstanceNorm2d that takes num_features from the first input."""
+    """InstanceNorm2d that takes num_features from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyInstanceNorm2d(); y = layer(torch.randn(4, 3, 2, 3)); layer.num_features
+    3
+    """
 
     cls_to_become, _dims = InstanceNorm2d, (3, 4)
 
 
 class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
-    """InstanceNorm3d that takes num_features from the first input."""
+    """InstanceNorm3d that takes num_features from the first input. See there.
+
+    >>> import tinytorch as torch
+    >>> layer = torch.nn.LazyInstanceNorm3d(); y = layer(torch.randn(4, 3, 2, 3, 4)); layer.num_features
+    3
+    """
 
     cls_to_become, _dims = InstanceNorm3d, (4, 5)

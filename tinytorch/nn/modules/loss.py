@@ -29,21 +29,47 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """The absolute difference. See torch.nn.functional.l1_loss."""
+    """|x - y|. See torch.nn.functional.l1_loss.
+
+    input and target of the same sizes, or sizes that broadcast. `reduction`: "none", "mean" or "sum".
+
+    >>> import tinytorch as torch
+    >>> torch.nn.L1Loss()(torch.tensor([1., 2.]), torch.tensor([0., 4.]))
+    tensor(1.5000)
+    """
+
+    __constants__ = ["reduction"]
 
     def forward(self, input, target):
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class MSELoss(_Loss):
-    """The squared difference. See torch.nn.functional.mse_loss."""
+    """(x - y)^2. See torch.nn.functional.mse_loss.
+
+    input and target of the same sizes, or sizes that broadcast. `reduction`: "none", "mean" or "sum".
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MSELoss()(torch.tensor([1., 2.]), torch.tensor([0., 4.]))
+    tensor(2.5000)
+    """
+
+    __constants__ = ["reduction"]
 
     def forward(self, input, target):
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """Squared below `beta`, absolute above. See torch.nn.functional.smooth_l1_loss."""
+    """(x - y)^2 / (2 beta) where |x - y| < beta, else |x - y| - beta / 2 (Girshick 2015). See
+    torch.nn.functional.smooth_l1_loss. RuntimeError for a negative beta.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.SmoothL1Loss(reduction="none")(torch.tensor([1., 2.]), torch.tensor([0., 4.]))
+    tensor([0.5000, 1.5000])
+    """
+
+    __constants__ = ["reduction"]
 
     def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
         super().__init__(size_average, reduce, reduction)
@@ -54,7 +80,15 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Squared below `delta`, absolute above. See torch.nn.functional.huber_loss."""
+    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2) (Huber 1964). See
+    torch.nn.functional.huber_loss. TypeError for a delta that is no number.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.HuberLoss("sum", delta=0.5)(torch.tensor([1., 2.]), torch.tensor([0., 4.]))
+    tensor(1.2500)
+    """
+
+    __constants__ = ["reduction", "delta"]
 
     def __init__(self, reduction="mean", delta=1.0):
         super().__init__(reduction=reduction)
@@ -67,7 +101,17 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Negative log likelihood of classes, from log probabilities. See torch.nn.functional.nll_loss."""
+    """-weight[y] x[y], where x holds log probabilities. See torch.nn.functional.nll_loss.
+
+    input (N, C, d1, ...) or (C), target (N, d1, ...) or (); targets `ignore_index` do not count. The mean is divided by
+    the sum of the weights.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.NLLLoss()(torch.tensor([[0.25, 0.75]]).log(), torch.tensor([1]))
+    tensor(0.2877)
+    """
+
+    __constants__ = ["ignore_index", "reduction"]
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
         super().__init__(weight, size_average, reduce, reduction)
@@ -78,7 +122,15 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """Deprecated (FutureWarning): NLLLoss takes images too."""
+    """Deprecated (FutureWarning): NLLLoss takes images too.
+
+    >>> import tinytorch as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     print(torch.nn.NLLLoss2d())
+    NLLLoss2d()
+    """
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
         warnings.warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
@@ -88,7 +140,17 @@ class NLLLoss2d(NLLLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """Cross entropy of classes or probabilities, from scores. See torch.nn.functional.cross_entropy."""
+    """-log of the probability that softmax(x) gives the class y. See torch.nn.functional.cross_entropy.
+
+    input (N, C, d1, ...) or (C); target (N, d1, ...) or () of classes, or probabilities of the input's sizes.
+    `label_smoothing` spreads so much of the target over all classes (Szegedy et al. 2015).
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CrossEntropyLoss()(torch.zeros(3, 4), torch.tensor([0, 1, 3]))
+    tensor(1.3863)
+    """
+
+    __constants__ = ["ignore_index", "reduction", "label_smoothing"]
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                  label_smoothing=0.0):
@@ -140,14 +202,29 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """Binary cross entropy, from probabilities. See torch.nn.functional.binary_cross_entropy."""
+    """-weight (y log p + (1 - y) log(1 - p)) of probabilities p; logs below -100 count as -100. See
+    torch.nn.functional.binary_cross_entropy. RuntimeError for p outside [0, 1], ValueError for other sizes than the
+    target's.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.BCELoss()(torch.tensor([0.5, 0.25]), torch.tensor([1., 0.]))
+    tensor(0.4904)
+    """
+
+    __constants__ = ["reduction"]
 
     def forward(self, input, target):
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Binary cross entropy, from scores. See torch.nn.functional.binary_cross_entropy_with_logits."""
+    """BCELoss of sigmoid(x), without overflow; `pos_weight` multiplies the part of y. See
+    torch.nn.functional.binary_cross_entropy_with_logits. ValueError for other sizes than the target's.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.BCEWithLogitsLoss()(torch.zeros(2), torch.tensor([1., 0.]))
+    tensor(0.6931)
+    """
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
         super().__init__(size_average, reduce, reduction)
@@ -160,7 +237,15 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """Kullback-Leibler divergence, from log probabilities. See torch.nn.functional.kl_div."""
+    """y (log y - x) of log probabilities x, with `log_target` exp(y) (y - x) (Kullback and Leibler 1951). See
+    torch.nn.functional.kl_div. `reduction`: "batchmean" divides the sum by the size of the batch.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.KLDivLoss(reduction="batchmean")(torch.tensor([[0.5, 0.5]]).log(), torch.tensor([[0.25, 0.75]]))
+    tensor(0.1308)
+    """
+
+    __constants__ = ["reduction"]
 
     def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
         super().__init__(size_average, reduce, reduction)
@@ -171,7 +256,15 @@ class KLDivLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """Negative log likelihood of Poisson counts. See torch.nn.functional.poisson_nll_loss."""
+    """exp(x) - y x, or with log_input=False x - y log(x + eps), of counts y; `full` adds Stirling's log(y!). See
+    torch.nn.functional.poisson_nll_loss.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.PoissonNLLLoss()(torch.zeros(2), torch.tensor([0., 3.]))
+    tensor(1.)
+    """
+
+    __constants__ = ["log_input", "full", "eps", "reduction"]
 
     def __init__(self, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
@@ -183,7 +276,15 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """Negative log likelihood of normal variates. See torch.nn.functional.gaussian_nll_loss."""
+    """(log v + (x - y)^2 / v) / 2 with variances v of at least eps; `full` adds log(2 pi) / 2. See
+    torch.nn.functional.gaussian_nll_loss. ValueError for negative variances.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.GaussianNLLLoss()(torch.tensor([1., 2.]), torch.tensor([0., 4.]), torch.ones(2))
+    tensor(1.2500)
+    """
+
+    __constants__ = ["full", "eps", "reduction"]
 
     def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
         super().__init__(reduction=reduction)
@@ -194,7 +295,14 @@ class GaussianNLLLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """Small distances for targets 1, large ones for -1. See torch.nn.functional.hinge_embedding_loss."""
+    """x where y is 1, max(0, margin - x) where it is -1. See torch.nn.functional.hinge_embedding_loss.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.HingeEmbeddingLoss(reduction="none")(torch.tensor([0.5, 0.25]), torch.tensor([1, -1]))
+    tensor([0.5000, 0.7500])
+    """
+
+    __constants__ = ["margin", "reduction"]
 
     def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
@@ -205,7 +313,17 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """Small angles for targets 1, large ones for -1. See torch.nn.functional.cosine_embedding_loss."""
+    """1 - cos where y is 1, max(0, cos - margin) where it is -1, cos of the angle of two vectors. See
+    torch.nn.functional.cosine_embedding_loss.
+
+    input1 and input2 (N, D), target (N), or (D) and ().
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CosineEmbeddingLoss()(torch.tensor([[1., 0.]]), torch.tensor([[0., 2.]]), torch.tensor([1]))
+    tensor(1.)
+    """
+
+    __constants__ = ["margin", "reduction"]
 
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
@@ -216,7 +334,15 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """The first input larger for targets 1, smaller for -1. See torch.nn.functional.margin_ranking_loss."""
+    """max(0, margin - y (x1 - x2)): x1 should be larger where y is 1, smaller where it is -1. See
+    torch.nn.functional.margin_ranking_loss.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MarginRankingLoss(reduction="none")(torch.tensor([1., 2.]), torch.zeros(2), torch.tensor([1, -1]))
+    tensor([0., 2.])
+    """
+
+    __constants__ = ["margin", "reduction"]
 
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
@@ -227,17 +353,38 @@ class MarginRankingLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input)). See torch.nn.functional.soft_margin_loss."""
+    """log(1 + exp(-y x)). See torch.nn.functional.soft_margin_loss.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.SoftMarginLoss()(torch.zeros(2), torch.tensor([1., -1.]))
+    tensor(0.6931)
+    """
+
+    __constants__ = ["reduction"]
 
     def forward(self, input, target):
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Hinge loss of classes. See torch.nn.functional.multi_margin_loss."""
+    """The sum over other classes i of weight[y] max(0, margin - x[y] + x[i])^p, divided by C. See
+    torch.nn.functional.multi_margin_loss.
+
+    input (N, C) or (C), target (N) or (). ValueError for a p other than 1 and 2.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.1, 0.2, 0.9]]), torch.tensor([2]))
+    tensor(0.1667)
+    """
+
+    __constants__ = ["p", "margin", "reduction"]
 
     def __init__(self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
         self.p, self.margin = p, margin
 
     def forward(self, input, target):
@@ -246,25 +393,54 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Hinge loss of several classes at once. See torch.nn.functional.multilabel_margin_loss."""
+    """The sum over classes j of the target and i not of it of max(0, 1 - x[j] + x[i]), divided by C. See
+    torch.nn.functional.multilabel_margin_loss.
+
+    input (N, C) or (C), target of its sizes: classes, ended by -1.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([0.1, 0.2, 0.4, 0.8]), torch.tensor([3, 0, -1, 1]))
+    tensor(0.8500)
+    """
+
+    __constants__ = ["reduction"]
 
     def forward(self, input, target):
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """Binary cross entropy of several labels at once. See torch.nn.functional.multilabel_soft_margin_loss."""
+    """The mean over classes of weight BCEWithLogitsLoss. See torch.nn.functional.multilabel_soft_margin_loss.
+
+    input (N, C) or (C), target of its sizes: 1 for each class that is true.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1., 0.]]))
+    tensor(0.6931)
+    """
+
+    __constants__ = ["reduction"]
 
     def forward(self, input, target):
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class TripletMarginLoss(_Loss):
-    """The positive nearer to the anchor than the negative. See torch.nn.functional.triplet_margin_loss."""
+    """max(0, |a - b|_p - |a - n|_p + margin) of an anchor a, a positive b and a negative n (Balntas et al. 2016);
+    `swap` takes |b - n| where it is smaller. See torch.nn.functional.triplet_margin_loss.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.TripletMarginLoss()(torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 2))
+    tensor(1.0000)
+    """
+
+    __constants__ = ["margin", "p", "eps", "swap", "reduction"]
 
     def __init__(self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None,
                  reduction="mean"):
         super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor, positive, negative):
@@ -273,10 +449,21 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with any distance. See torch.nn.functional.triplet_margin_with_distance_loss."""
+    """TripletMarginLoss with any distance, by default PairwiseDistance(). See
+    torch.nn.functional.triplet_margin_with_distance_loss.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.TripletMarginWithDistanceLoss(margin=2.0)(torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 2))
+    tensor(2.)
+    """
+
+    __constants__ = ["margin", "swap", "reduction"]
 
     def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
         super().__init__(reduction=reduction)
+        if margin <= 0:
+            raise ValueError("TripletMarginWithDistanceLoss: expected margin to be greater than 0, got "
+                             f"{margin} instead")
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
@@ -286,7 +473,18 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """Connectionist temporal classification. See torch.nn.functional.ctc_loss."""
+    """Connectionist temporal classification (Graves et al. 2006): -log of the probability of all alignments of a target
+    to the steps. See torch.nn.functional.ctc_loss.
+
+    log_probs (T, N, C) or (T, C), targets (N, S) or one after the other, both with their lengths. `zero_infinity`: 0
+    for targets that are too long.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CTCLoss()(torch.full((4, 1, 3), 1 / 3).log(), torch.tensor([[1, 2]]), [4], [2])
+    tensor(0.8432)
+    """
+
+    __constants__ = ["blank", "reduction"]
 
     def __init__(self, blank=0, reduction="mean", zero_infinity=False):
         super().__init__(reduction=reduction)

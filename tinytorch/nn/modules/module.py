@@ -323,6 +323,13 @@ class Module(Stateful, Convertible, hooks.Hooked):
         fn(self)
         return self
 
+    def _replicate_for_data_parallel(self):
+        """A copy of the module without its parameters, of the same submodules and buffers."""
+        replica = type(self).__new__(type(self))
+        replica.__dict__.update(self.__dict__, _parameters={}, _buffers=self._buffers.copy(),
+                                _modules=self._modules.copy(), _is_replica=True)
+        return replica
+
     # -------------------------------------------------------------- modes and gradients
     def train(self, mode=True):
         """Put this module and all below it in training mode (`mode=False`: evaluation). Returns self."""

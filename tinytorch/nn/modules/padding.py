@@ -65,13 +65,23 @@ class ConstantPad1d(_ConstantPadNd):
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Borders of `value` of the last 2 dimensions."""
+    """Borders of `value` of the last 2 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConstantPad2d(1, 7.)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     _dims = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Borders of `value` of the last 3 dimensions."""
+    """Borders of `value` of the last 3 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ConstantPad3d(1, 7.)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     _dims = 3
 
@@ -94,13 +104,23 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
 
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
-    """Borders of 0 of the last 2 dimensions."""
+    """Borders of 0 of the last 2 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ZeroPad2d((1, 0, 0, 0))(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 2, 3])
+    """
 
     _dims = 2
 
 
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
-    """Borders of 0 of the last 3 dimensions."""
+    """Borders of 0 of the last 3 dimensions. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ZeroPad3d((1, 0, 0, 0, 0, 0))(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 2, 2, 3])
+    """
 
     _dims = 3
 
@@ -115,13 +135,25 @@ class ReflectionPad1d(_ReflectionPadNd):
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Mirrored borders of the last 2 dimensions."""
+    """Mirrored borders of the last 2 dimensions of (N, C, H, W) or (C, H, W). RuntimeError for borders as wide as
+    the input. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     _dims = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """Mirrored borders of the last 3 dimensions."""
+    """Mirrored borders of the last 3 dimensions of (N, C, D, H, W) or (C, D, H, W). RuntimeError for borders as wide as
+    the input. See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReflectionPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     _dims = 3
 
@@ -136,13 +168,24 @@ class ReplicationPad1d(_ReplicationPadNd):
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """Borders that repeat the edge of the last 2 dimensions."""
+    """Borders that repeat the edge of the last 2 dimensions of (N, C, H, W) or (C, H, W). See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReplicationPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     _dims = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """Borders that repeat the edge of the last 3 dimensions."""
+    """Borders that repeat the edge of the last 3 dimensions of (N, C, D, H, W) or (C, D, H, W). See
+    torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.ReplicationPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     _dims = 3
 
@@ -157,12 +200,23 @@ class CircularPad1d(_CircularPadNd):
 
 
 class CircularPad2d(_CircularPadNd):
-    """Borders from the other side of the last 2 dimensions."""
+    """Borders from the other side of the last 2 dimensions of (N, C, H, W) or (C, H, W). See torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CircularPad2d(1)(torch.ones(1, 2, 2)).shape
+    torch.Size([1, 4, 4])
+    """
 
     _dims = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """Borders from the other side of the last 3 dimensions."""
+    """Borders from the other side of the last 3 dimensions of (N, C, D, H, W) or (C, D, H, W). See
+    torch.nn.functional.pad.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.CircularPad3d(1)(torch.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     _dims = 3

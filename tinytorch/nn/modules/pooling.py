@@ -54,7 +54,12 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """Largest element of each window of (N, C, D, H, W) or (C, D, H, W); see F.max_pool3d."""
+    """Largest element of each window of (N, C, D, H, W) or (C, D, H, W). See torch.nn.functional.max_pool3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.MaxPool3d(2)(torch.ones(1, 2, 4, 6)).shape
+    torch.Size([1, 1, 2, 3])
+    """
 
     _pool = staticmethod(F.max_pool3d)
 
@@ -76,7 +81,14 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Zeros with the elements of a pooled input at `indices`; see F.max_unpool1d."""
+    """Zeros with the elements of a pooled input (N, C, L) or (C, L) at `indices`, as MaxPool1d gives both. See
+    torch.nn.functional.max_unpool1d.
+
+    >>> import tinytorch as torch
+    >>> pooled = torch.nn.MaxPool1d(2, return_indices=True)(torch.tensor([[1., 3., 2., 0.]]))
+    >>> torch.nn.MaxUnpool1d(2)(*pooled)
+    tensor([[0., 3., 2., 0.]])
+    """
 
     _n, _unpool = 1, staticmethod(F.max_unpool1d)
 
@@ -95,7 +107,14 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Zeros with the elements of a pooled input at `indices`; see F.max_unpool3d."""
+    """Zeros with the elements of a pooled input (N, C, D, H, W) or (C, D, H, W) at `indices`, as MaxPool3d gives both.
+    See torch.nn.functional.max_unpool3d.
+
+    >>> import tinytorch as torch
+    >>> pooled = torch.nn.MaxPool3d(2, return_indices=True)(torch.ones(1, 2, 4, 6))
+    >>> torch.nn.MaxUnpool3d(2)(*pooled).shape
+    torch.Size([1, 2, 4, 6])
+    """
 
     _n, _unpool = 3, staticmethod(F.max_unpool3d)
 
@@ -157,7 +176,12 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """Mean of each window of (N, C, D, H, W) or (C, D, H, W); see F.avg_pool3d."""
+    """Mean of each window of (N, C, D, H, W) or (C, D, H, W). See torch.nn.functional.avg_pool3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AvgPool3d(2)(torch.ones(1, 2, 4, 6)).shape
+    torch.Size([1, 1, 2, 3])
+    """
 
     _pool = staticmethod(F.avg_pool3d)
 
@@ -179,7 +203,12 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means of `output_size` windows of (N, C, L) or (C, L); see F.adaptive_avg_pool1d."""
+    """Means of `output_size` windows of (N, C, L) or (C, L). See torch.nn.functional.adaptive_avg_pool1d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AdaptiveAvgPool1d(2)(torch.tensor([[1., 2., 3., 4.]]))
+    tensor([[1.5000, 3.5000]])
+    """
 
     _pool = staticmethod(F.adaptive_avg_pool1d)
 
@@ -196,7 +225,13 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of the windows that divide the input into `output_size`; see F.adaptive_avg_pool3d."""
+    """Means of the windows that divide (N, C, D, H, W) or (C, D, H, W) into `output_size`; None keeps a size. See
+    torch.nn.functional.adaptive_avg_pool3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AdaptiveAvgPool3d((1, 2, None))(torch.ones(1, 4, 4, 4)).shape
+    torch.Size([1, 1, 2, 4])
+    """
 
     _pool = staticmethod(F.adaptive_avg_pool3d)
 
@@ -218,7 +253,12 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Maxima of `output_size` windows of (N, C, L) or (C, L); see F.adaptive_max_pool1d."""
+    """Maxima of `output_size` windows of (N, C, L) or (C, L). See torch.nn.functional.adaptive_max_pool1d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AdaptiveMaxPool1d(2)(torch.tensor([[1., 2., 3., 4.]]))
+    tensor([[2., 4.]])
+    """
 
     _pool = staticmethod(F.adaptive_max_pool1d)
 
@@ -235,7 +275,13 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Maxima of the windows that divide the input into `output_size`; see F.adaptive_max_pool3d."""
+    """Maxima of the windows that divide (N, C, D, H, W) or (C, D, H, W) into `output_size`; None keeps a size. See
+    torch.nn.functional.adaptive_max_pool3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.AdaptiveMaxPool3d((1, 2, None))(torch.ones(1, 4, 4, 4)).shape
+    torch.Size([1, 1, 2, 4])
+    """
 
     _pool = staticmethod(F.adaptive_max_pool3d)
 
@@ -276,7 +322,13 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """Maxima of windows at random places of (N, C, D, H, W) or (C, D, H, W); see F.fractional_max_pool3d."""
+    """Maxima of windows at random places of (N, C, D, H, W) or (C, D, H, W) (Graham 2014). See
+    torch.nn.functional.fractional_max_pool3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.FractionalMaxPool3d(2, output_size=(1, 2, 3))(torch.ones(1, 4, 5, 6)).shape
+    torch.Size([1, 1, 2, 3])
+    """
 
     _n, _pool = 3, staticmethod(F.fractional_max_pool3d)
 
@@ -304,7 +356,12 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """Power-average pooling of (N, C, L) or (C, L); see F.lp_pool1d."""
+    """(Sum of x^p)^(1/p) of each window of (N, C, L) or (C, L). See torch.nn.functional.lp_pool1d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.LPPool1d(2, 2)(torch.tensor([[3., 4., 0., 1.]]))
+    tensor([[5., 1.]])
+    """
 
     _pool = staticmethod(F.lp_pool1d)
 
@@ -321,6 +378,11 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """Power-average pooling of (N, C, D, H, W) or (C, D, H, W); see F.lp_pool3d."""
+    """(Sum of x^p)^(1/p) of each window of (N, C, D, H, W) or (C, D, H, W). See torch.nn.functional.lp_pool3d.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.LPPool3d(1, 2)(torch.ones(1, 2, 2, 2))
+    tensor([[[[8.]]]])
+    """
 
     _pool = staticmethod(F.lp_pool3d)

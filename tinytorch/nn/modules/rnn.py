@@ -21,7 +21,13 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share: parameters, checks, and the forward pass."""
+    """What RNN, LSTM and GRU share: parameters, checks, and the forward pass. `mode`: "RNN_TANH", "RNN_RELU", "LSTM" or
+    "GRU"; the rest as there.
+
+    >>> import tinytorch as torch
+    >>> [name for name, _ in torch.nn.RNNBase("GRU", 2, 3).named_parameters()]
+    ['weight_ih_l0', 'weight_hh_l0', 'bias_ih_l0', 'bias_hh_l0']
+    """
 
     __constants__ = ["mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout",
                      "bidirectional", "proj_size"]
@@ -328,7 +334,12 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
-    """What the cells share: parameters and checks."""
+    """What the cells share: parameters and checks. `num_chunks`: how many gates there are.
+
+    >>> import tinytorch as torch
+    >>> torch.nn.RNNCellBase(2, 3, bias=False, num_chunks=4).weight_ih.shape
+    torch.Size([12, 2])
+    """
 
     __constants__ = ["input_size", "hidden_size", "bias"]
 

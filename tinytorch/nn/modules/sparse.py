@@ -11,11 +11,13 @@ __all__ = ["Embedding", "EmbeddingBag"]
 class _Table(Module):
     """What the two embeddings share: a table `weight` (V, D), drawn from the normal distribution."""
 
+    _padding_idx = "Padding_idx"               # as the class writes it in an error
+
     def _set_table(self, num_embeddings, embedding_dim, padding_idx, weight, freeze, device, dtype):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
+                raise AssertionError(f"{self._padding_idx} must be within num_embeddings")
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
         if weight is None:
@@ -98,6 +100,7 @@ class EmbeddingBag(_Table):
     torch.Size([2, 3])
     """
 
+    _padding_idx = "padding_idx"
     __constants__ = ["num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
                      "include_last_offset", "padding_idx"]
 

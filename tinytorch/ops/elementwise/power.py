@@ -54,6 +54,8 @@ def _pow(input, other):
             if input.dtype == np.float16:
                 return _pow.op.forward(input.astype(np.float32), 3).astype(np.float16)
             return input * input * input       # what NumPy does for 2 alone
+        if other.__class__ is float and other == -0.5 and input.dtype != np.float16:
+            return 1 / np.sqrt(input)          # which of -inf and of -0 is not what powers are
         if other.__class__ is int and not -1 << 24 <= other <= 1 << 24 and input.dtype == np.float32:
             return dt.cast(input.astype(float) ** other, input.dtype)          # float32 forgets whether it is odd
         return input ** other
@@ -235,9 +237,12 @@ def hypot(input, other):
     return np.hypot(input, other)
 
 
-def _inverse_square(input, other):
-    square = input * input + other * other
+def _inverse(square):
     return pick(square == 0, 0.0, reciprocal(square))
+
+
+def _inverse_square(input, other):
+    return _inverse(input * input + other * other)
 
 
 @binary(numbers="none", input=lambda g, input, other: g * other * _inverse_square(input, other),
@@ -423,8 +428,8 @@ def _atan2_beside_integer(input, other, dtype):
 
 
 @op(name="atan2", elementwise=True, steps=True,
-    input=lambda g, input, factor, square: g * factor * reciprocal(input * input + square),
-    other=lambda g, other, factor, square: g * factor * reciprocal(square + other * other))
+    input=lambda g, input, factor, square: g * factor * _inverse(input * input + square),
+    other=lambda g, other, factor, square: g * factor * _inverse(square + other * other))
 def _atan2_of(input, other, factor, square):
     """The angle where one operand is of integers: `square` is its square in its own dtype, where it may wrap around,
     and so is `factor`, what the derivative of the other is multiplied by."""

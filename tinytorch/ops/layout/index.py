@@ -229,6 +229,8 @@ def _plain(item):
         except ValueError:                     # ragged, or nested too deep
             check_not_in_itself(item)
             array = array_of(list(item))
+        if not array.size:                     # lists of empty lists
+            array = array.astype(np.int64)
         return _plain_array(array) if array.ndim else array
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")

@@ -33,7 +33,8 @@ def shape_of_result(shape, index):
 
 def none_there(shape, index):
     """Whether numbers are to be in range of a dimension of size 0."""
-    return any([not n and isinstance(i, np.ndarray) and i.size for n, i in zip(shape, index)])
+    arrays = [(n, i) for n, i in zip(shape, index) if isinstance(i, np.ndarray)]
+    return any([not n for n, _ in arrays]) and all([i.size for _, i in arrays])
 
 
 def check_fits(values, shape):

@@ -8,6 +8,8 @@ from .index_errors import check_fits, check_in_range, index_error, none_there, s
 
 def pick(array, index):
     """array[index] for an advanced index, with torch's errors."""
+    if not array.size and none_there(array.shape, index):
+        raise index_error(array.shape, index, None)
     try:
         last = index[-1]
         if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous

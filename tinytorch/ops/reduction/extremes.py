@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, write_out
+from ...autograd.promotion import EXACT, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.layout import as_array
@@ -229,10 +229,12 @@ def _extreme_over(name, reduce, input, dim, keepdim):
     if not array.size and (dim is None or dim == ()):
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                            "Specify the reduction dim with the 'dim' argument.")
-    dim = axes(dim, array.ndim)
-    check_nonempty(f"{name}()", array, dim)
-    if dt.kind(array.dtype) in dt.COMPLEX and _number_of(array, [d for d in range(array.ndim) if d not in dim]):
-        raise not_implemented(f"{name[1:]}_values_cpu", input)
+    given, dim = dim, axes(dim, array.ndim)
+    check_nonempty(f"{name}()", array, [given] if given.__class__ is int and array.ndim else dim)
+    if dt.kind(array.dtype) in dt.COMPLEX:
+        if _number_of(array, [d for d in range(array.ndim) if d not in dim]):
+            raise not_implemented(f"{name[1:]}_values_cpu", input)
+        refuse_complex_gradient(name, input)
     refuse_records(f"{name[1:]}_values_cpu", input)
     return at_once(reduce, input, dim, keepdim)
 

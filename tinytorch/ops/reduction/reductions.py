@@ -258,7 +258,7 @@ def _prod_grad(g, input, ans, dim):
         return input * 0                       # but the derivative of the gradient need not be zero
     if dim is not None:
         return g if input.shape[dim] == 1 else g * _all_but_one(input, dim).conj()
-    return g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
+    return g if array.size == 1 else g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
 
 
 @op(name="prod", kernel="prod_out_cpu", steps=True, input=_prod_grad)
