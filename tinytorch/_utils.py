@@ -1,22 +1,16 @@
-"""torch._utils: helpers that libraries take from below torch."""
+"""torch._utils: exceptions on their way from another process or thread, and helpers that libraries take from here."""
+import importlib
 import sys
 import traceback
 from collections import defaultdict
 
-from ._rebuild import (  # noqa: F401  (the names in pickles)
-    _rebuild_from_type_v2,
-    _rebuild_parameter,
-    _rebuild_sparse_tensor,
-    _rebuild_tensor_v2,
-    _rebuild_tensor_v3,
-)
 from .device import device as _device
 
 __all__ = ["ExceptionWrapper", "KeyErrorMessage", "classproperty", "is_compiling"]
 
 
 class KeyErrorMessage(str):
-    """A message of a KeyError that prints as it is, not as the key that it would be."""
+    """A message that a KeyError, which shows the repr of what it is given, shows as it is."""
 
     __slots__ = ()
 
@@ -25,15 +19,30 @@ class KeyErrorMessage(str):
 
 
 class ExceptionWrapper:
-    """An exception of another thread or process, to be raised here with its traceback in its words."""
+    """The exception that is being handled (or `exc_info`): its type, and its traceback as text, which can be pickled.
+
+    >>> from tinytorch._utils import ExceptionWrapper
+    >>> try:
+    ...     1 / 0
+    ... except ZeroDivisionError:
+    ...     wrapped = ExceptionWrapper(where="in a worker")
+    >>> try:
+    ...     wrapped.reraise()
+    ... except ZeroDivisionError as error:
+    ...     print(str(error).splitlines()[0])
+    Caught ZeroDivisionError in a worker.
+    """
 
     def __init__(self, exc_info=None, where="in background"):
-        kind, value, found = sys.exc_info() if exc_info is None else exc_info
-        self.exc_type, self.where = kind, where
-        self.exc_msg = "".join(traceback.format_exception(kind, value, found))
+        if exc_info is None:
+            exc_info = sys.exc_info()
+        self.exc_type = exc_info[0]
+        self.exc_msg = "".join(traceback.format_exception(*exc_info))
+        self.where = where
 
     def reraise(self):
-        """Raises an exception of the same class; RuntimeError if it cannot be made of a message."""
+        """Raise an exception of that type whose message is the traceback; RuntimeError if a message alone makes none.
+        """
         message = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
         if self.exc_type is KeyError:
             message = KeyErrorMessage(message)
@@ -43,7 +52,10 @@ class ExceptionWrapper:
             exception = self.exc_type(message)
         except Exception:
             raise RuntimeError(message) from None
-        raise exception
+        try:
+            raise exception
+        finally:
+            del exception                      # else its traceback, and all in there, waits for the garbage collector
 
 
 class classproperty:
@@ -63,7 +75,6 @@ def is_compiling():
 
 def _flatten_dense_tensors(tensors):
     """The elements of all, one after the other."""
-    import importlib
     return importlib.import_module(__package__).cat([t.contiguous().view(-1) for t in tensors])
 
 
@@ -113,3 +124,10 @@ def _get_all_device_indices():
 def _element_size(dtype):
     """The bytes of an element."""
     return dtype.itemsize
+
+
+def __getattr__(name):
+    """What pickles of tensors name."""
+    if name.startswith("_rebuild_"):
+        return getattr(importlib.import_module(f"{__package__}._rebuild"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -1,12 +1,12 @@
 """torch.utils.data: datasets, samplers and the DataLoader."""
 from ...missing import namespace as _namespace
-from .collate import default_collate, default_convert
-from .dataloader import DataLoader
+from ._utils.collate import default_collate, default_convert
+from .dataloader import DataLoader, _DatasetKind
 from .dataset import (ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset,
                       random_split)
 from .distributed import DistributedSampler
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
-from .worker import get_worker_info
+from ._utils.worker import get_worker_info
 
 __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
            "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",

@@ -1,18 +1,23 @@
 """DataLoader: batches of the samples of a dataset, in PyTorch's order, with PyTorch's random numbers."""
-import itertools
+import contextlib
+import os
+import sys
 import warnings
-from collections import deque
 from typing import Generic, TypeVar
 
-import numpy as np
-
-from ... import dtypes as dt
-from ...autograd.grad_mode import mode
-from ...tensor import Tensor, wrap
-from .collate import default_collate, default_collate_fn_map, default_convert
-from .dataset import IterableDataset, Subset, TensorDataset
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
-from .worker import Worker, get_worker_info
+from ...kernels import shared
+from ._utils.collate import default_collate, default_convert
+from ._utils.worker import get_worker_info
+from .dataset import IterableDataset
+from .iterators import (
+    _BaseDataLoaderIter as _BaseDataLoaderIter,  # libraries look for it here
+    _DatasetKind,
+    _SimulatedWorkersIter,
+    _SingleProcessDataLoaderIter,
+    rows_at_once,
+)
+from .progress import resumed
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
@@ -31,15 +36,19 @@ class _Endless(Sampler):
 class DataLoader(Generic[_T_co]):
     """Iterates over a dataset in batches; each `iter()` is one pass.
 
-    Workers: there are no processes. With `num_workers` > 0 the loading is done in this process, but by simulated
-    workers as PyTorch would have them: worker k has a (shallow) copy of the dataset, torch, random and numpy.random
-    seeded from base_seed + k, its `get_worker_info()`, its call of `worker_init_fn`, and every num_workers-th batch;
-    indices are drawn `prefetch_factor` batches ahead per worker. So the same random numbers are drawn in the same
-    order. An error in a worker is raised as it is. `pin_memory`, `timeout` and `multiprocessing_context` change
-    nothing beyond their checks.
+    With `num_workers` > 0 there are worker processes, started by `multiprocessing_context` (a context or the name of a
+    method; default: Python's). Worker k has its own copy of the dataset, one thread, torch, random and numpy.random
+    seeded from base_seed + k, its `get_worker_info()`, its call of `worker_init_fn`, and every num_workers-th batch,
+    `prefetch_factor` of which it makes ahead. Batches come through shared memory. With `in_order=False` they come as
+    they get ready. `timeout`: seconds to wait for one. `pin_memory` warns that there is no device to pin memory for.
 
-    Batches of exactly a TensorDataset (or a Subset of one) with the default collation are indexed at once, which
-    gives the same tensors. ValueError for options that exclude each other.
+    In two cases the workers are simulated in this process, one after the other, with the same batches and random
+    numbers: where there can be no processes (in a worker or another daemonic process, and on systems without fork and
+    shared memory), and for exactly a TensorDataset, or a Subset of one, with the default collation and no
+    `worker_init_fn`, whose batches are indexed at once: that takes less time than to send them.
+
+    An exception in a worker process is raised here with the traceback that it had there. RuntimeError if such a process
+    ends by itself, or is too slow for `timeout`; ValueError for options that exclude each other.
 
     >>> import tinytorch as torch
     >>> dataset = torch.utils.data.TensorDataset(torch.arange(5.))
@@ -62,8 +71,9 @@ class DataLoader(Generic[_T_co]):
         self.worker_init_fn = worker_init_fn
         self.multiprocessing_context = multiprocessing_context
         self.in_order = in_order
-        self._streams = isinstance(dataset, IterableDataset)
-        if self._streams:
+        self._dataset_kind = _DatasetKind.Iterable if isinstance(dataset, IterableDataset) else _DatasetKind.Map
+        streams = self._dataset_kind == _DatasetKind.Iterable
+        if streams:
             _check_stream(shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
@@ -75,7 +85,7 @@ class DataLoader(Generic[_T_co]):
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None:
-            if self._streams:
+            if streams:
                 sampler = _Endless()
             else:
                 sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
@@ -90,9 +100,12 @@ class DataLoader(Generic[_T_co]):
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
-        self._stream_length = None           # what len() said of a stream
-        self._iterator = None
+        self._IterableDataset_len_called = None          # what len() said of a stream
+        self._iterator = None                # of persistent workers
+        self._progress = None                # of the latest pass
+        self._resume = None                  # the state that the next pass continues
         self._initialized = True
+        self.check_worker_number_rationality()
 
     @property
     def multiprocessing_context(self):
@@ -100,8 +113,7 @@ class DataLoader(Generic[_T_co]):
 
     @multiprocessing_context.setter
     def multiprocessing_context(self, context):
-        _check_context(context, self.num_workers)
-        self._multiprocessing_context = context
+        self._multiprocessing_context = _checked_context(context, self.num_workers)
 
     def __setattr__(self, name, value):
         if self._initialized and name in _FIXED:
@@ -112,24 +124,103 @@ class DataLoader(Generic[_T_co]):
     def _index_sampler(self):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
+
     def __iter__(self):
-        if not self.num_workers:
-            return _Pass(self)
-        if not self.persistent_workers:
-            return _WorkersPass(self)
-        if self._iterator is None:
-            self._iterator = _WorkersPass(self)
+        state, self._resume = self._resume, None
+        if state is not None and (state["_iterator_finished"] or not state["_num_yielded"]):
+            state = None
+        iterator = self._iterator
+        if iterator is not None and state is None and not getattr(iterator, "_shutdown", False):
+            iterator._reset(self)
         else:
-            self._iterator.restart()
-        return self._iterator
+            with contextlib.nullcontext() if state is None else resumed(self, state):
+                iterator = self._get_iterator(state)
+            if self.persistent_workers:
+                self._iterator = iterator
+        self._progress = iterator._progress
+        return iterator
+
+    def _get_iterator(self, state=None):
+        """A pass, or what is left of the one that the state is of."""
+        if not self.num_workers:
+            return _SingleProcessDataLoaderIter(self, state)
+        if _simulates_workers(self):
+            return _SimulatedWorkersIter(self, state)
+        from .processes import _MultiProcessingDataLoaderIter  # slow to import
+        return _MultiProcessingDataLoaderIter(self, state)
 
     def __len__(self):
-        if not self._streams:
+        if self._dataset_kind == _DatasetKind.Map:
             return len(self._index_sampler)
-        length = self._stream_length = len(self.dataset)
+        length = self._IterableDataset_len_called = len(self.dataset)
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+
+    # -------------------------------------------------------------- to be continued
+    def state_dict(self):
+        """How far the latest pass has come: where the next one of a DataLoader made alike goes on, if it loads this.
+
+        It holds the states of what has `state_dict` and `load_state_dict`: the sampler, the dataset of each worker,
+        their iterators. Other samplers are run again with the random numbers that they had, and other streams read
+        again. Random numbers drawn by a dataset are not the same ones after that.
+
+        >>> import tinytorch as torch
+        >>> loader = torch.utils.data.DataLoader(range(6), 2, shuffle=True)
+        >>> batches = iter(loader)
+        >>> first, state = next(batches), loader.state_dict()
+        >>> loader.load_state_dict(state)
+        >>> all(torch.equal(a, b) for a, b in zip(batches, loader, strict=True))
+        True
+        """
+        if self._resume is not None:
+            return self._resume
+        return self._progress.state_dict() if self._progress is not None else dict(_NOT_BEGUN)
+
+    def load_state_dict(self, state_dict):
+        """Have the next pass, and that one alone, go on where `state_dict` was taken. ValueError for what is no such
+        state."""
+        if not _NOT_BEGUN.keys() <= state_dict.keys():
+            raise ValueError("this is no state of a DataLoader")
+        self._resume = state_dict
+
+    def __getstate__(self):
+        return {**self.__dict__, "_progress": None}
+
+    def check_worker_number_rationality(self):
+        """Warn of more workers than there are processors."""
+        if not self.num_workers:
+            return
+        counted = hasattr(os, "sched_getaffinity")
+        most = len(os.sched_getaffinity(0)) if counted else os.cpu_count()
+        if most is None:
+            said = "DataLoader is not able to compute a suggested max number of worker in current system."
+        elif self.num_workers > most:
+            said = (f"Our suggested max number of worker in current system is {most}"
+                    f"{'' if counted else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
+                    "DataLoader is going to create.")
+        else:
+            return
+        warnings.warn(f"This DataLoader will create {self.num_workers} worker processes in total. {said} Please be "
+                      "aware that excessive worker creation might get DataLoader running slow or even freeze, lower "
+                      "the worker number to avoid potential slowness/freeze if necessary.", stacklevel=3)
+
+
+_NOT_BEGUN = {"_num_yielded": 0, "_iterator_finished": False, "_last_worker": None, "_generators": [], "_sampler": {},
+              "_workers": {}}
+
+
+def _simulates_workers(loader):
+    """Whether the workers of a loader are simulated, which its docstring gives the cases of."""
+    if sys.platform in ("emscripten", "wasi") or not hasattr(os, "fork") or not shared.available():
+        return True
+    if loader.worker_init_fn is None and rows_at_once(loader) is not None:
+        return True
+    import multiprocessing
+    return multiprocessing.current_process().daemon
 
 
 def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
@@ -154,9 +245,10 @@ def _check_stream(shuffle, sampler, batch_sampler):
                              f"{name}={value}")
 
 
-def _check_context(context, num_workers):
+def _checked_context(context, num_workers):
+    """The context, of that name if it is a string."""
     if context is None:
-        return
+        return None
     if not num_workers:
         raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but "
                          f"got num_workers={num_workers}")
@@ -166,164 +258,15 @@ def _check_context(context, num_workers):
         if context not in methods:
             raise ValueError(f"multiprocessing_context option should specify a valid start method in {methods!r}, but "
                              f"got multiprocessing_context={context!r}")
-    elif not isinstance(context, multiprocessing.context.BaseContext):
+        return multiprocessing.get_context(context)
+    if not isinstance(context, multiprocessing.context.BaseContext):
         raise TypeError("multiprocessing_context option should be a valid context object or a string specifying the "
                         f"start method, but got multiprocessing_context={context}")
+    return context
 
 
-# ------------------------------------------------------------------ fetching
-_STACK = default_collate_fn_map[Tensor]
-
-
-def _rows_at_once(loader):
-    """function(list of indices) -> batch, or None if that must be fetched sample by sample.
-
-    It indexes the tensors of a TensorDataset, or of a Subset of one: the function is there only if the classes
-    are exactly these and the collation is the default one.
-    """
-    dataset, chosen = loader.dataset, None
-    if type(dataset) is Subset:
-        dataset, chosen = dataset.dataset, np.asarray(dataset.indices)
-    if (type(dataset) is not TensorDataset or loader.batch_sampler is None or loader.collate_fn is not default_collate
-            or default_collate_fn_map.get(Tensor) is not _STACK or any(type(t) is not Tensor for t in dataset.tensors)
-            or chosen is not None and (chosen.dtype.kind != dt.SIGNED or chosen.ndim != 1)):
-        return None
-
-    def fetch(indices):
-        rows = np.array(indices)
-        if rows.dtype.kind != dt.SIGNED or rows.ndim != 1:
-            return None
-        if mode.grad and any(t._requires_grad for t in dataset.tensors):
-            return None
-        try:
-            rows = rows if chosen is None else chosen[rows]
-            return [wrap(tensor.array.take(rows, 0)) for tensor in dataset.tensors]
-        except IndexError:                       # the sample by sample way names the culprit
-            return None
-    return fetch
-
-
-class _Fetcher:
-    """Gets the samples of an index, or of a list of indices, from a dataset and collates them."""
-
-    def __init__(self, loader, dataset):
-        self.dataset = dataset
-        self.collate = loader.collate_fn
-        self.batches = loader.batch_sampler is not None
-        self.stream = iter(dataset) if loader._streams else None
-        self.drop_last = loader.drop_last
-        self.ended = False
-
-    def fetch(self, index):
-        if self.stream is not None:
-            return self._from_stream(index)
-        if not self.batches:
-            return self.collate(self.dataset[index])
-        many = getattr(self.dataset, "__getitems__", None)
-        return self.collate(many(index) if many else [self.dataset[i] for i in index])
-
-    def _from_stream(self, batch):
-        """The next samples; StopIteration at the end."""
-        if self.ended:
-            raise StopIteration
-        if not self.batches:
-            return self.collate(next(self.stream))
-        samples = list(itertools.islice(self.stream, len(batch)))
-        self.ended = len(samples) < len(batch)
-        if not samples or self.ended and self.drop_last:
-            raise StopIteration
-        return self.collate(samples)
-
-
-class _Pass:
-    """One pass over the data."""
-
-    def __init__(self, loader):
-        self._loader = loader
-        self._indices = iter(loader._index_sampler)
-        self._base_seed = draw_seed(loader.generator)
-        self._rows = _rows_at_once(loader)
-        self._yielded = 0
-        self._start()
-
-    def _start(self):
-        if self._loader.timeout:
-            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
-        self._fetcher = _Fetcher(self._loader, self._loader.dataset)
-
-    def __iter__(self):
-        return self
-
-    def __len__(self):
-        return len(self._loader._index_sampler)
-
-    def __next__(self):
-        data = self._next()
-        self._yielded += 1
-        promised = self._loader._stream_length
-        if promised is not None and self._yielded > promised:
-            warnings.warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {promised}(when "
-                          f"accessing len(dataloader)), but {self._yielded} samples have been fetched. ", stacklevel=2)
-        return data
-
-    def _next(self):
-        index = next(self._indices)
-        batch = self._rows(index) if self._rows is not None else None
-        return self._fetcher.fetch(index) if batch is None else batch
-
-
-class _WorkersPass(_Pass):
-    """One pass (or several, with persistent workers) by simulated workers, which take turns."""
-
-    def _start(self):
-        loader = self._loader
-        self._workers = [Worker(k, loader.num_workers, self._base_seed, loader.dataset, loader.worker_init_fn)
-                         for k in range(loader.num_workers)]
-        self._dispatch_first()
-
-    def restart(self):
-        """The next pass of persistent workers: their random streams go on."""
-        self._indices = iter(self._loader._index_sampler)
-        self._yielded = 0
-        self._dispatch_first()
-
-    def _dispatch_first(self):
-        self._fetchers = []
-        for worker in self._workers:
-            with worker:
-                self._fetchers.append(_Fetcher(self._loader, worker.info.dataset))
-        self._active = set(range(len(self._workers)))
-        self._turn = 0
-        self._tasks = deque()
-        for _ in range(self._loader.prefetch_factor * len(self._workers)):
-            self._dispatch()
-
-    def _dispatch(self):
-        """Give the next index to the next worker whose stream has not ended."""
-        index = next(self._indices, _NONE_LEFT)
-        if index is _NONE_LEFT or not self._active:
-            return
-        while self._turn not in self._active:
-            self._turn = (self._turn + 1) % len(self._workers)
-        self._tasks.append((self._turn, index))
-        self._turn = (self._turn + 1) % len(self._workers)
-
-    def _next(self):
-        while self._tasks:
-            k, index = self._tasks.popleft()
-            if k not in self._active:
-                continue
-            batch = self._rows(index) if self._rows is not None else None
-            try:
-                if batch is None:
-                    with self._workers[k]:
-                        batch = self._fetchers[k].fetch(index)
-            except StopIteration:
-                self._active.remove(k)
-            self._dispatch()
-            if k in self._active:
-                return batch
-        raise StopIteration
-
-
-_NONE_LEFT = object()
+def __getattr__(name):
+    if name != "_MultiProcessingDataLoaderIter":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .processes import _MultiProcessingDataLoaderIter
+    return _MultiProcessingDataLoaderIter

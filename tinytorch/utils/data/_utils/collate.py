@@ -5,10 +5,10 @@ from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 
 import numpy as np
 
-from ... import dtypes as dt
-from ...ops.creation.factories import as_tensor, tensor
-from ...ops.layout.join import stack
-from ...tensor import Tensor
+from .... import dtypes as dt
+from ....ops.creation.factories import as_tensor, tensor
+from ....ops.layout.join import stack
+from ....tensor import Tensor
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 

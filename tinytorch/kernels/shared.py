@@ -1,0 +1,112 @@
+"""Memory that several processes see: files without names, mapped.
+
+A file without a name is gone with its last mapping and descriptor, however its processes end. Python's own mmap keeps a
+descriptor for each mapping (until Python 3.13 always), and a process has a thousand or so of them: a batch that waits
+to be used must not cost one. So the C library's mmap is called here, and descriptors are closed as soon as it has run.
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+import tempfile
+
+import numpy as np
+from numpy import ndarray
+
+_READ_AND_WRITE, _SHARED = 3, 1
+_POPULATE = 0x8000 if sys.platform == "linux" else 0            # its pages at once, not one fault each
+_FAILED = ctypes.c_void_p(-1).value
+
+
+#: Why a tensor stays in its process.
+NON_LEAF = ("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support "
+            "crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor before "
+            "serializing (e.g., putting it on the queue).")
+
+
+@functools.cache
+def _libc():
+    if os.name != "posix" or sys.platform == "emscripten":
+        return None
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+                              ctypes.c_long)
+        libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    except (OSError, AttributeError):
+        return None
+    return libc
+
+
+def available() -> bool:
+    """Whether there is such memory on this system."""
+    return _libc() is not None
+
+
+class Segment:
+    """A mapping, which ends with the last array that shows a part of it.
+
+    fd    the descriptor of the file, for other processes to map it too; None if it is closed
+    """
+
+    __slots__ = ("fd", "_address", "_size", "_unmap")
+
+    def __init__(self, fd, size):
+        libc = _libc()
+        if libc is None:
+            raise NotImplementedError("this system has no memory that processes can share")
+        if os.fstat(fd).st_size < size:        # reading beyond the end of a file ends the process
+            raise ValueError("the file is smaller than the memory that is wanted")
+        address = libc.mmap(None, size, _READ_AND_WRITE, _SHARED | _POPULATE, fd, 0)
+        if address == _FAILED:
+            raise OSError(ctypes.get_errno(), "no memory to share: " + os.strerror(ctypes.get_errno()))
+        self.fd, self._address, self._size, self._unmap = None, address, size, libc.munmap
+
+    @property
+    def __array_interface__(self):
+        return {"data": (self._address, False), "shape": (self._size,), "typestr": "|u1", "version": 3}
+
+    def __del__(self, close=os.close):
+        if hasattr(self, "_unmap"):
+            self._unmap(self._address, self._size)
+            if self.fd is not None:
+                close(self.fd)
+
+
+def new_file(size: int) -> int:
+    """The descriptor of a file of `size` zeros that has no name."""
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("tinytorch", os.MFD_CLOEXEC)
+    else:
+        with tempfile.TemporaryFile() as file:
+            fd = os.dup(file.fileno())
+    try:
+        os.truncate(fd, size)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def mapped(fd: int, size: int, keep: bool = False) -> ndarray:
+    """The first `size` > 0 bytes of a file, as an array; the descriptor is closed, or with `keep` stays with it."""
+    try:
+        segment = Segment(fd, size)
+    except BaseException:
+        os.close(fd)
+        raise
+    if keep:
+        segment.fd = fd
+    else:
+        os.close(fd)
+    return np.asarray(segment)
+
+
+def segment_of(array: ndarray) -> Segment | None:
+    """What an array shows a part of, if its memory is shared."""
+    while array is not None and not isinstance(array, Segment):
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+    return array

@@ -1,0 +1,21 @@
+"""What there is to say of a worker process that ended without being told to.
+
+No handler of SIGCHLD is installed: the loader waits for its workers' ends along with their batches.
+"""
+import signal
+
+__all__ = ["cause_of_end"]
+
+
+def cause_of_end(process):
+    """RuntimeError that says how the process ended."""
+    code = process.exitcode
+    if code is None or code >= 0:
+        return RuntimeError(
+            f"DataLoader worker (pid {process.pid}) exited unexpectedly with exit code {code}. Details are lost due to "
+            "multiprocessing. Rerunning with num_workers=0 may give better error trace.")
+    said = f"DataLoader worker (pid {process.pid}) is killed by signal: {signal.strsignal(-code)}. "
+    if -code == signal.SIGBUS:
+        said += ("It is possible that dataloader's workers are out of shared memory. Please try to raise your shared "
+                 "memory limit.")
+    return RuntimeError(said)

@@ -1,0 +1,225 @@
+"""One pass over a dataset in this process: without workers, or with simulated ones."""
+import functools
+import warnings
+from collections import deque
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.grad_mode import mode
+from ...tensor import Tensor, wrap
+from ._utils.collate import default_collate, default_collate_fn_map
+from ._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+from ._utils.worker import Worker
+from .dataset import Subset, TensorDataset
+from .progress import Indices, Progress, advance, restore_dataset
+from .sampler import draw_seed
+
+__all__ = ["rows_at_once"]
+
+
+class _DatasetKind:
+    Map = 0
+    Iterable = 1
+
+    @staticmethod
+    def create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
+        """What gets the samples of a dataset of this kind."""
+        fetcher = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
+        return fetcher(dataset, auto_collation, collate_fn, drop_last)
+
+
+_STACK = default_collate_fn_map[Tensor]
+
+
+def rows_at_once(loader):
+    """function(list of indices) -> batch, or None if that must be fetched sample by sample.
+
+    It indexes the tensors of a TensorDataset, or of a Subset of one: the function is there only if the classes
+    are exactly these and the collation is the default one.
+    """
+    dataset, chosen = loader.dataset, None
+    if type(dataset) is Subset:
+        dataset, chosen = dataset.dataset, np.asarray(dataset.indices)
+    if (type(dataset) is not TensorDataset or loader.batch_sampler is None or loader.collate_fn is not default_collate
+            or default_collate_fn_map.get(Tensor) is not _STACK or any(type(t) is not Tensor for t in dataset.tensors)
+            or chosen is not None and (chosen.dtype.kind != dt.SIGNED or chosen.ndim != 1)):
+        return None
+
+    def fetch(indices):
+        rows = np.array(indices)
+        if rows.dtype.kind != dt.SIGNED or rows.ndim != 1:
+            return None
+        if mode.grad and any(t._requires_grad for t in dataset.tensors):
+            return None
+        try:
+            rows = rows if chosen is None else chosen[rows]
+            return [wrap(tensor.array.take(rows, 0)) for tensor in dataset.tensors]
+        except IndexError:                       # the sample by sample way names the culprit
+            return None
+    return fetch
+
+
+class _BaseDataLoaderIter:
+    """One pass over the data. `resume`: the state (see DataLoader.state_dict) of one to be continued, or None."""
+
+    def __init__(self, loader, resume=None):
+        self._dataset = loader.dataset
+        self._dataset_kind = loader._dataset_kind
+        self._num_workers = loader.num_workers
+        self._persistent_workers = loader.persistent_workers
+        self._index_sampler = loader._index_sampler
+        self._timeout = loader.timeout
+        if loader.pin_memory and loader.pin_memory_device:
+            warnings.warn("pin_memory_device is deprecated, the current accelerator will be used as the device,"
+                          f"ignore pin_memory_device='{loader.pin_memory_device}'.", stacklevel=3)
+        if loader.pin_memory:
+            warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
+                          "won't be used.", stacklevel=3)
+        self._progress = Progress(loader)
+        self._sampler_iter = Indices(self._index_sampler, resume)
+        self._base_seed = draw_seed(loader.generator)
+        self._sampler_iter.catch_up()
+        self._make_fetcher = functools.partial(
+            _DatasetKind.create_fetcher, self._dataset_kind, auto_collation=loader._auto_collation,
+            collate_fn=loader.collate_fn, drop_last=loader.drop_last)
+        self._length = loader._IterableDataset_len_called
+        if resume is not None:
+            self._progress.yielded = resume["_num_yielded"]
+            self._progress.fetchers.update(resume["_workers"])
+            self._progress.worker = resume["_last_worker"]
+            self._progress.sampler = resume["_sampler"]
+
+    def _reset(self, loader):
+        """The next pass of persistent workers: their random streams go on."""
+        self._progress.restart(loader)
+        self._sampler_iter = Indices(self._index_sampler)
+        self._length = loader._IterableDataset_len_called
+
+    def __iter__(self):
+        return self
+
+    def __len__(self):
+        return len(self._index_sampler)
+
+    def __getstate__(self):
+        raise NotImplementedError("{} cannot be pickled", type(self).__name__)
+
+    @property
+    def _num_yielded(self):
+        return self._progress.yielded
+
+    def __next__(self):
+        try:
+            data = self._next_data()
+        except StopIteration:
+            self._progress.finished = True
+            raise
+        self._progress.yielded += 1
+        if self._length is not None and self._progress.yielded > self._length:
+            said = (f"Length of IterableDataset {self._dataset} was reported to be {self._length}(when accessing "
+                    f"len(dataloader)), but {self._progress.yielded} samples have been fetched. ")
+            if self._num_workers:
+                said += ("For multiprocessing data-loading, this could be caused by not properly configuring the "
+                         "IterableDataset replica at each worker. Please see "
+                         "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.")
+            warnings.warn(said, stacklevel=2)
+        return data
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """A pass without workers."""
+
+    def __init__(self, loader, resume=None):
+        super().__init__(loader, resume)
+        if self._timeout:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
+        if self._num_workers:
+            raise AssertionError("_SingleProcessDataLoaderIter requires num_workers == 0")
+        self._rows = rows_at_once(loader)
+        self._dataset_fetcher = _restored_fetcher(self, self._dataset, 0)
+
+    def _next_data(self):
+        index = next(self._sampler_iter)
+        batch = self._rows(index) if self._rows is not None else None
+        if batch is None:
+            batch = self._dataset_fetcher.fetch(index)
+        self._progress.sampler = self._sampler_iter.state
+        return batch
+
+
+def _restored_fetcher(iterator, dataset, worker):
+    """A new fetcher, brought to where the pass to be continued was. The progress asks it for its state."""
+    fetchers = iterator._progress.fetchers
+    state = fetchers.get(worker)
+    restore_dataset(dataset, state)
+    fetcher = fetchers[worker] = iterator._make_fetcher(dataset)
+    advance(fetcher, state)
+    return fetcher
+
+
+class _SimulatedWorkersIter(_BaseDataLoaderIter):
+    """A pass (or several, with persistent workers) by simulated workers, which take turns."""
+
+    def __init__(self, loader, resume=None):
+        super().__init__(loader, resume)
+        if loader.prefetch_factor <= 0:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
+        self._rows = rows_at_once(loader)
+        self._prefetch_factor = loader.prefetch_factor
+        self._workers = [Worker(k, loader.num_workers, self._base_seed, loader.dataset, loader.worker_init_fn)
+                         for k in range(loader.num_workers)]
+        self._dispatch_first()
+
+    def _reset(self, loader):
+        super()._reset(loader)
+        self._dispatch_first()
+
+    def _dispatch_first(self):
+        self._fetchers = []
+        for k, worker in enumerate(self._workers):
+            with worker:
+                self._fetchers.append(_restored_fetcher(self, worker.info.dataset, k))
+        self._active = set(range(len(self._workers)))
+        self._turn = turn_after(self._progress.worker, self._num_workers)
+        self._tasks = deque()
+        for _ in range(self._prefetch_factor * len(self._workers)):
+            self._dispatch()
+
+    def _dispatch(self):
+        """Give the next index to the next worker whose stream has not ended."""
+        index = next(self._sampler_iter, _NONE_LEFT)
+        if index is _NONE_LEFT or not self._active:
+            return
+        while self._turn not in self._active:
+            self._turn = (self._turn + 1) % len(self._workers)
+        self._tasks.append((self._turn, index, self._sampler_iter.state))
+        self._turn = (self._turn + 1) % len(self._workers)
+
+    def _next_data(self):
+        while self._tasks:
+            k, index, sampler_state = self._tasks.popleft()
+            if k not in self._active:
+                continue
+            batch = self._rows(index) if self._rows is not None else None
+            try:
+                if batch is None:
+                    with self._workers[k]:
+                        batch = self._fetchers[k].fetch(index)
+            except StopIteration:
+                if self._dataset_kind == _DatasetKind.Map:
+                    raise
+                self._active.remove(k)
+            self._dispatch()
+            if k in self._active:
+                self._progress.worker, self._progress.sampler = k, sampler_state
+                return batch
+        raise StopIteration
+
+
+def turn_after(worker, count):
+    """Whose turn it is after that worker's; the first one's after None's."""
+    return 0 if worker is None else (worker + 1) % count
+
+
+_NONE_LEFT = object()

@@ -1,0 +1,250 @@
+"""One pass over a dataset, or several, by worker processes."""
+import contextlib
+import itertools
+import multiprocessing
+import os
+import pickle
+import select
+import threading
+import time
+import warnings
+import weakref
+
+from ..._utils import ExceptionWrapper
+from ._utils import MP_STATUS_CHECK_INTERVAL
+from ._utils.channel import Closed, pair
+from ._utils.signal_handling import cause_of_end
+from ._utils.worker import _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
+from .iterators import _BaseDataLoaderIter, turn_after
+
+__all__ = ["_MultiProcessingDataLoaderIter"]
+
+#: This process's ends of the channels to workers. A forked process has them too, and must let them go: a worker whose
+#: loader died learns it from its channel, which is closed when nobody has the other end.
+_ends = weakref.WeakSet()
+_starting = threading.Lock()
+
+
+def _run(channel, foreign, *args):
+    """In a worker process; `foreign`: the other end of its channel."""
+    for end in [foreign, *_ends]:
+        if end is not None:
+            end.close()
+    _worker_loop(channel, *args)
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """Each worker has a channel. It is sent (number, index), and answers (number, batch or what there is instead of it,
+    state of its dataset); numbers of all passes are different.
+
+    What is waited for is a batch or the end of a process, whichever comes first.
+    """
+
+    def __init__(self, loader, resume=None):
+        super().__init__(loader, resume)
+        self._prefetch_factor, self._in_order = loader.prefetch_factor, loader.in_order
+        if self._prefetch_factor <= 0:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
+        self._worker_init_fn = loader.worker_init_fn
+        self._workers, self._channels = [], []
+        self._finalizer = weakref.finalize(self, _stop, os.getpid(), self._workers, self._channels)
+        self._polled, self._events = select.poll(), {}
+        self._numbers = itertools.count()
+        context = loader.multiprocessing_context or multiprocessing
+        try:
+            for k in range(self._num_workers):
+                self._start(context, k)
+            self._begin()
+        except BaseException:
+            self._shutdown_workers()
+            raise
+
+    def _start(self, context, k):
+        with _starting:                        # else a process that another thread forks keeps the worker's end open
+            ours, theirs = pair()
+            foreign = ours if context.get_start_method() == "fork" else None
+            worker = context.Process(target=_run, daemon=True, args=(
+                theirs, foreign, self._dataset, self._make_fetcher, self._base_seed, self._worker_init_fn, k,
+                self._num_workers, self._progress.fetchers.get(k)))
+            try:
+                worker.start()
+            except (TypeError, AttributeError, pickle.PicklingError):
+                warnings.warn(
+                    "Got pickle error when attempting to start a worker Process. This might be because the worker "
+                    "Process arguments are not picklable. Python 3.14+ changed the multiprocessing start method in "
+                    "non-Mac POSIX platforms to 'forkserver', which requires the worker Process arguments to be "
+                    "picklable. You can also try multiprocessing.set_start_method('fork').", stacklevel=5)
+                ours.close()
+                raise
+            except BaseException:
+                ours.close()
+                raise
+            finally:
+                theirs.close()
+            _ends.add(ours)
+        self._workers.append(worker)
+        self._channels.append(ours)
+        for fd, event in ((ours.fileno(), "answer"), (worker.sentinel, "end")):
+            self._polled.register(fd, select.POLLIN)
+            self._events[fd] = event, k
+
+    def _begin(self):
+        self._tasks, self._results = {}, {}    # number -> (worker, state of the sampler), -> answer
+        self._active = [True] * self._num_workers
+        self._given = [0] * self._num_workers  # tasks that are not yielded yet
+        self._turn = turn_after(self._progress.worker, self._num_workers)
+        for _ in range(self._prefetch_factor * self._num_workers):
+            self._dispatch()
+
+    def _reset(self, loader):
+        super()._reset(loader)
+        for k in range(self._num_workers):
+            self._send(k, _ResumeIteration())
+        self._begin()
+
+    # -------------------------------------------------------------- giving and taking
+    def _dispatch(self):
+        """Send the next index to the next worker, if there is an index and a worker whose stream has not ended."""
+        try:
+            index = next(self._sampler_iter)
+        except StopIteration:
+            return
+        for k in range(self._turn, self._turn + self._num_workers):
+            k %= self._num_workers
+            most = self._prefetch_factor * self._num_workers // max(1, sum(self._active))
+            if self._active[k] and (self._in_order or self._given[k] < most):
+                break
+        else:
+            return
+        self._turn = (k + 1) % self._num_workers
+        number = next(self._numbers)
+        self._tasks[number] = k, self._sampler_iter.state
+        self._given[k] += 1
+        self._send(k, (number, index))
+
+    def _send(self, k, message):
+        """Send, and take answers while the worker is too busy to read: neither side waits for the other for good."""
+        while not self._channels[k].ready(select.POLLOUT, 0):
+            self._receive(None)
+        with contextlib.suppress(Closed):      # its end is told when its batch is wanted
+            self._channels[k].send(message)
+
+    def _receive(self, timeout):
+        """Wait for something to happen, and take it. RuntimeError if a worker has ended, or nothing happens in time.
+
+        What stops it in the middle of a message makes the channel useless.
+        """
+        try:
+            happened = self._polled.poll(None if timeout is None else timeout * 1000)
+            if not happened:
+                raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+            ended = []
+            for fd, _ in happened:
+                event, k = self._events.get(fd, (None, None))
+                if event == "end":
+                    ended.append(k)
+                elif event == "answer" and self._channels[k].ready(select.POLLIN, 0) and not self._take(k):
+                    ended.append(k)            # a task that was sent meanwhile may have had it taken already
+            if ended:
+                self._check_ended(set(ended))
+        except BaseException:
+            self._shutdown_workers()
+            raise
+
+    def _take(self, k):
+        """Read an answer of worker k. Whether there was one."""
+        try:
+            number, data, state = self._channels[k].receive()
+        except Closed:
+            return False
+        if number in self._tasks:              # else it is of the pass before
+            self._results[number] = data, state
+            if isinstance(data, _IterableDatasetStopIteration):
+                del self._tasks[number], self._results[number]
+                self._active[k] = False
+                self._given[k] -= 1
+                if not self._persistent_workers:
+                    self._release(k)
+                self._dispatch()
+        return True
+
+    def _release(self, k):
+        """Let worker k end."""
+        for fd, (_, of) in list(self._events.items()):
+            if of == k:
+                self._polled.unregister(fd)
+                del self._events[fd]
+        self._channels[k].shut_down()
+
+    def _check_ended(self, workers):
+        """RuntimeError for those that have ended, when all that they had sent is read."""
+        for k in workers:
+            if k not in {of for _, of in self._events.values()}:
+                continue
+            while self._channels[k].ready(select.POLLIN, 0) and self._take(k):
+                pass
+        failed = [self._workers[k] for k in sorted(workers) if self._active[k] or self._persistent_workers]
+        for worker in failed:
+            worker.join(MP_STATUS_CHECK_INTERVAL)
+        if failed:
+            pids = ", ".join([str(worker.pid) for worker in failed])
+            raise RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly") from cause_of_end(failed[0])
+
+    def _next_data(self):
+        while True:
+            number = self._due()
+            if number is not None:
+                break
+            if not self._tasks:
+                if not self._persistent_workers:
+                    self._shutdown_workers()
+                raise StopIteration
+            if self._shutdown:
+                raise RuntimeError("the workers of this DataLoader have been stopped: iterate over it anew")
+            self._receive(self._timeout or None)
+        k, sampler_state = self._tasks.pop(number)
+        data, state = self._results.pop(number)
+        self._given[k] -= 1
+        self._dispatch()
+        if isinstance(data, ExceptionWrapper):
+            data.reraise()
+        self._progress.worker, self._progress.sampler = k, sampler_state
+        self._progress.fetchers[k] = state
+        return data
+
+    def _due(self):
+        """The number of the task whose batch is to be yielded now, None if that is not there yet."""
+        if not self._in_order and self._results:
+            return next(iter(self._results))
+        for number in list(self._tasks):
+            if number in self._results:
+                return number
+            if self._active[self._tasks[number][0]]:
+                return None
+            del self._tasks[number]            # given to a worker whose stream had ended
+        return None
+
+    def _shutdown_workers(self):
+        self._finalizer()
+
+    @property
+    def _shutdown(self):
+        return not self._finalizer.alive
+
+
+def _stop(owner, workers, channels):
+    """End the workers: those that do not come to an end by themselves in time are ended."""
+    for channel in channels:
+        if os.getpid() == owner:
+            channel.shut_down()
+        else:
+            channel.close()                    # a forked process has nothing to say to its parent's workers
+    if os.getpid() != owner:
+        return
+    deadline = time.monotonic() + MP_STATUS_CHECK_INTERVAL
+    for end in ("terminate", "kill", None):
+        for worker in workers:
+            worker.join(max(0, deadline - time.monotonic()))
+            if end is not None and worker.is_alive():
+                getattr(worker, end)()
+        deadline = time.monotonic() + 1
