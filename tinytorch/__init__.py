@@ -133,7 +133,7 @@ _LATER = ("__config__", "__future__", "_custom_ops", "_dynamo", "_jit_internal",
 #: Names of such parts.
 _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
-       "SymFloat": "_C", "SymInt": "_C", "Future": "futures",
+       "SymFloat": "_C", "SymInt": "_C", "ScriptModule": "_C", "Future": "futures",
        "GradScaler": "amp", "autocast": "amp", "Stream": "cpu", "Event": "cpu",
        **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
                         "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",

@@ -1,5 +1,6 @@
 """fastai: a Learner on a table."""
 import torch
+from fastai.callback import progress  # noqa: F401  (gives Learner its no_bar)
 from fastai.data.core import DataLoaders
 from fastai.learner import Learner
 from outcome import network, regression, show

@@ -102,5 +102,5 @@ for _name in ("all_gather", "all_gather_into_tensor", "all_gather_object", "all_
               "scatter_object_list", "send"):
     globals()[_name] = _refusing(_name)
 
-__getattr__ = _namespace(__name__, ("device_mesh", "fsdp", "optim", "tensor"), {"DeviceMesh": "tensor",
-                                                                                   "init_device_mesh": "tensor"})
+__getattr__ = _namespace(__name__, ("device_mesh", "fsdp", "optim", "rpc", "tensor"),
+                         {"DeviceMesh": "tensor", "init_device_mesh": "tensor"})
