@@ -112,6 +112,7 @@ from .printing import *
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .runtime import *
 from .storage import *
+from . import sharing as _sharing
 from .tensor import Size, Tensor
 from .torch_version import __version__
 

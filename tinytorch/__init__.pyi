@@ -46,6 +46,7 @@ from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
+from . import sharing as sharing
 from . import signal as signal
 from . import sparse as sparse
 from . import special as special
@@ -65,6 +66,7 @@ from .random import Generator as Generator
 from .amp.grad_scaler import GradScaler as GradScaler
 from ._C import PyTorchFileReader as PyTorchFileReader
 from ._C import PyTorchFileWriter as PyTorchFileWriter
+from ._C import ScriptModule as ScriptModule
 from .tensor import Size as Size
 from .cpu import Stream as Stream
 from ._C import SymBool as SymBool

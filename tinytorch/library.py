@@ -132,12 +132,12 @@ class CustomOpDef:
         for t in _tensors([result]):
             if any([t is x or t.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() and t.numel()
                     for x in tensors]):
-                raise RuntimeError(f"{self._qualname} (with implementation in {self._kernel.__module__}): The output "
-                                   "of this custom operator (1) must not also be an input to this custom operator and "
-                                   "(2) may not alias any inputs to this custom operator or other returns. The most "
-                                   "common way to trigger this error is if we have y = custom_op(x) and y and x are the same "
-                                   "Tensor. Please instead return a clone of the offending output tensor(s) (e.g. "
-                                   "return x.clone()) or refactor the custom operator to not return y.")
+                raise RuntimeError(
+                    f"{self._qualname} (with implementation in {self._kernel.__module__}): The output of this custom "
+                    "operator (1) must not also be an input to this custom operator and (2) may not alias any inputs "
+                    "to this custom operator or other returns. The most common way to trigger this error is if we have "
+                    "y = custom_op(x) and y and x are the same Tensor. Please instead return a clone of the offending "
+                    "output tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return y.")
         return result
 
     def register_kernel(self, device_types: Any, fn: Callable | None = None, /) -> Callable:

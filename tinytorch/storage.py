@@ -21,6 +21,7 @@ from .device import CPU
 from .errors import C_NAMES, not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
+from .kernels.shared import segment_of
 from .lazy import address_of, bits_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
 from .tensor import Tensor, wrap
@@ -90,7 +91,8 @@ class _Storage:
         return self
 
     def is_shared(self):
-        return False
+        """Whether other processes can see the memory."""
+        return segment_of(self.memory) is not None
 
     def is_pinned(self, device="cuda"):
         return False
@@ -323,6 +325,12 @@ def storage(self: Tensor) -> TypedStorage:
 @method()
 def _typed_storage(self: Tensor) -> TypedStorage:
     return TypedStorage._over(_memory(self.array), self.dtype)
+
+
+@method()
+def is_shared(self: Tensor) -> bool:
+    """Whether other processes can see the memory of this tensor (see share_memory_)."""
+    return segment_of(raw(self.array)) is not None
 
 
 @method()

@@ -183,10 +183,6 @@ class Tensor(_Slots):
             Device(device)                     # says what is wrong with it
         return False
 
-    def is_shared(self) -> bool:
-        """False: memory is never shared between processes."""
-        return False
-
     def is_inference(self) -> bool:
         """Whether this tensor was made in inference mode."""
         return self.version.__class__ is not list

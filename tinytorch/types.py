@@ -5,7 +5,9 @@
 (True, False)
 """
 import builtins
+import os
 from collections.abc import Sequence
+from typing import IO
 
 from . import dtypes as dt
 from .device import device
@@ -18,6 +20,8 @@ Ints = tuple[int, ...] | list[int]
 #: Several tensors.
 Tensors = tuple[Tensor, ...] | list[Tensor]
 Device = device | str | int | None
+#: What files may be given as.
+FileLike = str | os.PathLike | IO[bytes]
 
 _int = int
 _float = float

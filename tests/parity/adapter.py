@@ -71,8 +71,8 @@ def convert(x, memo=None):
         return tinytorch.Generator().manual_seed(x.initial_seed())
     if isinstance(x, slice):
         return slice(convert(x.start, memo), convert(x.stop, memo), convert(x.step, memo))
-    if type(x).__name__ == "LinearCrossEntropyOptions":
-        raise Untranslatable("pieces of the batch")
+    if isinstance(x, torch.nn.LinearCrossEntropyOptions):
+        return tinytorch.nn.LinearCrossEntropyOptions(*(convert(getattr(x, name), memo) for name in x.__slots__))
     return _callable(x, memo) if callable(x) else x
 
 

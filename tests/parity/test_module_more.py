@@ -112,6 +112,29 @@ def refusals(t, note):
         note(wrong)
 
 
+def cross_entropy_in_pieces(t, note):
+    t.manual_seed(3)
+    options, f = t.nn.LinearCrossEntropyOptions, t.nn.functional.linear_cross_entropy
+    y, of_classes = t.tensor([0, 5, -100, 2, 2, 1, 4]), t.rand(6)
+    for given in (options(), options(batch_chunk_size=2), options(chunking_method="aspect_ratio:4"),
+                  options(True, chunking_method=None), options(batch_chunk_size=3, acc_policy="compact")):
+        note(repr(given))
+        for reduction in ("mean", "sum", "none"):
+            for bias in (None, t.randn(6, requires_grad=True)):
+                x, w = t.randn(7, 3, requires_grad=True), t.randn(6, 3, requires_grad=True)
+                loss = f(x, w, y, linear_bias=bias, weight=of_classes, reduction=reduction, options=given)
+                (loss * t.arange(1., 8.) if reduction == "none" else loss).sum().backward(retain_graph=True)
+                note(loss.detach(), x.grad, w.grad, None if bias is None else bias.grad, loss.requires_grad)
+                note(lambda loss=loss: loss.sum().backward(), x.grad)
+    note(f(x[0], w, y[0], options=given).detach())
+    with t.no_grad():
+        note(f(x, w, y, options=given))
+    for wrong in (lambda: options(acc_policy="no"), lambda: options(chunking_method="no"),
+                  lambda: options(batch_chunk_size=0), lambda: options(acc_dtype=t.int8),
+                  lambda: f(x, w, y, options=options(batch_chunk_size=3, chunking_method="aspect_ratio"))):
+        note(wrong)
+
+
 # ------------------------------------------------------------------ helpers
 def parallel(t, note):
     p, layer = t.nn.parallel, t.nn.Linear(2, 1)
@@ -245,7 +268,7 @@ def pruning_of_many(t, note):
     note(layer.state_dict())
 
 
-PROGRAMS = [adaptive_log_softmax, sync_batch_norm, cross_map_norm, classes, refusals, parallel,
+PROGRAMS = [adaptive_log_softmax, sync_batch_norm, cross_map_norm, classes, refusals, cross_entropy_in_pieces, parallel,
             gradients_of_convolutions, attention, fusion, overwriting, devices, pruning, pruning_of_many]
 
 

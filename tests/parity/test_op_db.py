@@ -24,11 +24,9 @@ from .adapter import (
     tensors,
 )
 
-#: Not dense CPU operators for users: sparse layouts, code generation, raw dispatcher entries, internals; options that
-#: are not supported (a loss in pieces of the batch).
+#: Not dense CPU operators for users: sparse layouts, code generation, raw dispatcher entries, internals.
 OUT_OF_SCOPE = re.compile(r"^(jiterator_|sparse\.|to_sparse|torch\.|_softmax_backward_data|_batch_norm_with_update"
-                          r"|_upsample_bilinear2d_aa|native_dropout_backward|max_pool2d_with_indices_backward|slice$"
-                          r"|nn\.functional\.linear_cross_entropy\.chunked)")
+                          r"|_upsample_bilinear2d_aa|native_dropout_backward|max_pool2d_with_indices_backward|slice$)")
 #: Contents of new memory, or factorisations that are unique only up to signs and phases: shape and dtype alone.
 NO_VALUES = re.compile(r"^(empty|new_empty|resize_|linalg\.(qr|svd|eig|eigh|lstsq|householder|ldl)|qr|svd|geqrf|ormqr"
                        r"|pca_lowrank|svd_lowrank|linalg\.lu|lu$|lu_unpack)")

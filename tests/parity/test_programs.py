@@ -107,6 +107,7 @@ a = T.tensor([complex(float('nan'), 1), 2 + 1j]); c = 1 ** a; d = True ** a; e =
 a = T.tensor([complex(-float('inf'), float('nan'))]); c = a ** T.tensor([-9, 3, 0, 1]); d = a ** (1 + 2j)
 x = T.tensor([0., 2.]).requires_grad_(); c = (x ** False).sum(); g = T.autograd.grad(c, x)
 c = T.pow(np.int64(2), np.int64(3), out=T.empty(0))
+c = T.pow(1, T.zeros(1, dtype=T.bfloat16), out=T.empty(0, dtype=T.bfloat16))
 c = T.tensor([True]) - 2**64
 a = T.tensor([0], dtype=T.int8); c = T.isclose(a, a - 128); b = a.long() + 2**24; d = T.isclose(b, b + 1, 0., .5)
 x = T.ones(1, 2).requires_grad_(); y = x * 1; y.t_(); s = [y.grad_fn.name()]; y.unsqueeze_(0); s += [y.grad_fn.name()]
@@ -175,6 +176,9 @@ c = T.amin(T.zeros(2, 0), -1)
 a = T.zeros(1).requires_grad_(); g = T.autograd.grad(a.prod(), a, create_graph=True); s = g[0].requires_grad
 a = T.zeros(1, 0, 2, 0); c = a[..., [0, 0]]
 a = T.zeros(0, 3); c = a[[[]],]; d = T.zeros(0, 0)[[], [0]]
+b = T.ones(3, 4).requires_grad_() * 0; c = b.expand(2, 3, 4); c[...] = b; s = c._version
+b = T.ones(3, 4); c = b.expand(2, 3, 4); d = c.copy_(b.expand(2, 3, 4))
+c = T.index_select(T.zeros(0), 0, T.tensor([0]))
 """
 
 

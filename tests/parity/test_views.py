@@ -178,3 +178,15 @@ def test_gradient_retained_by_a_view():
             log.append(v.grad)
         return log, x.grad
     both_agree(program)
+
+
+def test_writes_through_one_view_after_the_other():
+    """The first write gives a view of a tensor without history one, which the second write goes on from."""
+    def program(t):
+        factor = t.tensor([1., 3.], requires_grad=True)
+        base = t.tensor([1., 2., 3.])
+        view = base[1:]
+        view.mul_(factor).clamp_(0, 8).mul_(2.)
+        (base ** 2).sum().backward()
+        return factor.grad, base.detach(), view.is_leaf, type(view.grad_fn).__name__, type(base.grad_fn).__name__
+    both_agree(program)

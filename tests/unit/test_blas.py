@@ -116,3 +116,46 @@ def test_misaligned(library):
     y[...], x[...] = 1, 3
     blas.add_scaled(y, x, 2.)
     assert (y == 7).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("n", [0, 5, 20_001])
+def test_sums_of_parts(library, n, dtype):
+    (y, x), work = vectors(n, dtype), np.empty(7_000, dtype)
+    expected = np.asarray(0.5, dtype) * (y + np.asarray(0.25, dtype) * x) + x
+    sums = blas.Sums([y, x], [work])
+    for first in range(0, n, 7_000):
+        views = [y[first:first + 7_000], x[first:first + 7_000]]
+        views.append(work[:views[0].size])
+        sums.see(views, first)
+        sums.add_scaled(views[0], views[1], 0.25, views[2])
+        np.multiply(views[1], 2, views[2])
+        sums.blend(views[0], 0.5, views[2], 0.5)
+    np.testing.assert_allclose(y, expected, rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)
+
+
+def test_sums_of_parts_that_overlap_or_may_not_be_written_to(library):
+    y, x = overlapping()
+    expected = y + np.float32(2) * x
+    sums = blas.Sums([y, x])
+    sums.see([y, x])
+    sums.add_scaled(y, x, 2., np.empty_like(y))
+    assert (y == expected).all()
+    y, x = vectors(20_000, "float32")
+    y.flags.writeable = False
+    sums = blas.Sums([y, x])
+    sums.see([y, x])
+    with pytest.raises(ValueError, match="read-only"):
+        sums.add_scaled(y, x, 2.)
+
+
+def test_sums_of_each(library):
+    pairs = [vectors(n, dtype) for n, dtype in ((20_000, "float32"), (3, "float64"), (9_000, "float16"),
+                                                (30_000, "float32"))]
+    pairs.append((pairs[0][0], np.ones(7, "float32")))
+    pairs.append((np.ones((), "float32"), np.ones((), "float32")))
+    expected = [y + y.dtype.type(-0.5) * x if i in (0, 1, 5) else y.copy() for i, (y, x) in enumerate(pairs)]
+    expected[4] = expected[0]
+    assert blas.add_scaled_each(pairs, -0.5, 25_000) == [2, 3, 4]
+    for (y, _), wanted in zip(pairs, expected, strict=True):
+        np.testing.assert_allclose(y, wanted, rtol=1e-6, atol=1e-6)

@@ -15,7 +15,7 @@ FLOORS = [
     "arguments data random printing types",
     "autograd",
     "ops sparse",
-    "storage legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str",
+    "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
     "nn func futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao",
     "optim utils serialization _rebuild _weights_only_unpickler _zip_reader hub profiler multiprocessing",

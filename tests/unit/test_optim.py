@@ -208,3 +208,93 @@ def test_a_gradient_that_is_resized_under_a_bundle_is_refused():
     with pytest.raises(RuntimeError, match="shape"):
         optimizer.step()
     assert all(torch.equal(p, b) for p, b in zip(params, before, strict=True))
+
+
+# ------------------------------------------------------------------ of another kind
+def bowl(optimizer, w):
+    def closure():
+        optimizer.zero_grad()
+        loss = ((w - 3) ** 2 * torch.tensor([1.0, 10.0])).sum()
+        loss.backward()
+        return loss
+    return closure
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_finds_the_bottom(search):
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = torch.optim.LBFGS([w], lr=1 if search else 0.5, line_search_fn=search)
+    for _ in range(3):
+        optimizer.step(bowl(optimizer, w))
+    assert torch.allclose(w, torch.full((2,), 3.0), atol=1e-3)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+def test_copies_of_lbfgs_go_on(copied):
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = torch.optim.LBFGS([w], max_iter=3)
+    optimizer.step(bowl(optimizer, w))
+    other = copied(optimizer)
+    v = other.param_groups[0]["params"][0]
+    optimizer.step(bowl(optimizer, w))
+    other.step(bowl(other, v))
+    assert v is not w and v.tolist() == w.tolist()
+
+
+def test_lbfgs_refuses():
+    w = weight()
+    with pytest.raises(ValueError, match="doesn't support per-parameter options"):
+        torch.optim.LBFGS([{"params": [w]}, {"params": [weight()]}])
+    with pytest.raises(RuntimeError, match="only 'strong_wolfe' is supported"):
+        optimizer = torch.optim.LBFGS([w], line_search_fn="weak")
+        optimizer.step(bowl(optimizer, w))
+
+
+def test_muon_makes_directions_even():
+    """The singular values of an update are about lr, whatever those of the gradient."""
+    w = torch.zeros(6, 4, requires_grad=True)
+    w.grad = torch.zeros(6, 4).index_copy(
+        0, torch.arange(4), torch.diag(torch.tensor([100.0, 20.0, 10.0, 5.0])))
+    torch.optim.Muon([w], lr=1.0, weight_decay=0, adjust_lr_fn="match_rms_adamw").step()
+    sizes = torch.linalg.svdvals(w.detach()) / (0.2 * 6 ** 0.5)
+    assert sizes.min() > 0.5 and sizes.max() < 1.3
+
+
+def test_adafactor_state_is_small():
+    w = torch.ones(30, 20, requires_grad=True)
+    w.grad = torch.ones(30, 20)
+    optimizer = torch.optim.Adafactor([w])
+    optimizer.step()
+    assert {name: tuple(t.shape) for name, t in optimizer.state[w].items()} == {
+        "step": (), "row_var": (30, 1), "col_var": (1, 20)}
+    optimizer.state[w]["row_var"] = torch.zeros(29, 1)
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        optimizer.step()
+
+
+def test_adafactor_where_squares_are_tiny():
+    """Below eps the variance is eps: the update stays finite."""
+    w = torch.ones(3, 2, requires_grad=True)
+    w.grad = torch.tensor([[1e-30, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    torch.optim.Adafactor([w]).step()
+    assert w.isfinite().all() and w[2].tolist() == [1.0, 1.0] and (w[:2, 1] < 1).all()
+
+
+@pytest.mark.parametrize("name", ["NAdam", "ASGD"])
+def test_bundled_parameters_have_the_numbers_of_single_ones(name):
+    """Numbers of the whole parameter among the state: each is kept once for each parameter."""
+    torch.manual_seed(0)
+    starts = [torch.randn(n) for n in (3, 4, 5)]
+    together = [s.clone().requires_grad_() for s in starts]
+    alone = [s.clone().requires_grad_() for s in starts]
+    optimizer, singles = getattr(torch.optim, name)(together), [getattr(torch.optim, name)([p]) for p in alone]
+    for step in range(4):
+        for p in together + alone:
+            p.grad = p.detach() * 0.5 + step
+        optimizer.step()
+        for single in singles:
+            single.step()
+    for p, q, single in zip(together, alone, singles, strict=True):
+        assert p.tolist() == q.tolist()
+        for key, value in optimizer.state[p].items():
+            assert value.tolist() == single.state[q][key].tolist(), key

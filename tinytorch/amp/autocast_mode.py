@@ -14,6 +14,7 @@ from ..autograd.casts import (
     autocast_increment_nesting,
     clear_autocast_cache,
     get_autocast_dtype,
+    is_autocast_available,
     is_autocast_cache_enabled,
     is_autocast_enabled,
     set_autocast_cache_enabled,
@@ -25,11 +26,6 @@ from ..tensor import Tensor
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 _DTYPES = dt.bfloat16, dt.float16
-
-
-def is_autocast_available(device_type: str) -> bool:
-    """Whether there is autocast for a kind of device, be there such a device or not."""
-    return device_type in ("cpu", "cuda", "xpu", "mps")
 
 
 class autocast:
@@ -52,10 +48,10 @@ class autocast:
                  cache_enabled: bool | None = None) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if not is_autocast_available(device_type):
-            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self.device = device_type
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        if not is_autocast_available(device_type):
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         if enabled and device_type == "cuda":
             warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes as dt
+from ..device import device
 from ..tensor import Tensor
 from . import overridable
 from .grad_mode import is_grad_enabled
@@ -47,7 +48,8 @@ class _State(threading.local):
 
 _state = _State()
 #: Of other devices, on which nothing runs: (switched on, dtype).
-_others = {"cuda": (False, dt.float16), "xpu": (False, dt.float16), "mps": (False, dt.float16)}
+_others = {**dict.fromkeys(["cuda", "xpu", "mps", "ipu", "mtia", "privateuseone"], (False, dt.float16)),
+           **dict.fromkeys(["hpu", "xla", "maia"], (False, dt.bfloat16))}
 _done = []
 
 
@@ -68,7 +70,12 @@ def _cast(x, dtype):
 def _widest(args, kwargs):
     found = [x for group in (*args, *kwargs.values()) for x in (group if isinstance(group, (tuple, list)) else (group,))
              if isinstance(x, Tensor)]
-    return dt.float32 if any([x.dtype is dt.float32 for x in found]) else None
+    for x in found:                            # what comes after a float32 may be of any dtype
+        if x.dtype is dt.float32:
+            return dt.float32
+        if x.dtype.is_floating_point and x.dtype not in (dt.float64, _state.dtype):
+            raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+    return None
 
 
 def _target(name, args, kwargs):
@@ -118,45 +125,53 @@ def install() -> None:
 
 
 # ------------------------------------------------------------------ the switches, by torch's names
-def _check_known(device_type):
-    if device_type != "cpu" and device_type not in _others:
-        raise RuntimeError(f"unknown device type for autocast: {device_type}")
+def is_autocast_available(device_type: str) -> bool:
+    """Whether there is autocast for a kind of device, be there such a device or not."""
+    kind = device(device_type).type
+    return kind == "cpu" or kind in _others
+
+
+def _kind(device_type, text="unknown device type for autocast in get_autocast_dispatch_key_from_device_type"):
+    kind = device(device_type).type
+    if kind != "cpu" and kind not in _others:
+        raise RuntimeError(text)
+    return kind
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether autocast is on for a kind of device, without one for CUDA."""
     if device_type is None:
         device_type = "cuda"
-    _check_known(device_type)
-    return _state.enabled if device_type == "cpu" else _others[device_type][0]
+    kind = _kind(device_type)
+    return _state.enabled if kind == "cpu" else _others[kind][0]
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     """Switch autocast on or off for a kind of device; set_autocast_enabled(enabled) is for CUDA."""
     if enabled is None:
         device_type, enabled = "cuda", device_type
-    _check_known(device_type)
-    if device_type == "cpu":
+    kind = _kind(device_type)
+    if kind == "cpu":
         _state.enabled = enabled
         if enabled:
             install()
     else:
-        _others[device_type] = enabled, _others[device_type][1]
+        _others[kind] = enabled, _others[kind][1]
 
 
 def get_autocast_dtype(device_type: str) -> dt.dtype:
     """To what autocast casts products: bfloat16 on the CPU unless set."""
-    _check_known(device_type)
-    return _state.dtype if device_type == "cpu" else _others[device_type][1]
+    kind = _kind(device_type, "unsupported scalarType")
+    return _state.dtype if kind == "cpu" else _others[kind][1]
 
 
 def set_autocast_dtype(device_type: str, dtype: dt.dtype) -> None:
     """Set to what autocast casts products."""
-    _check_known(device_type)
-    if device_type == "cpu":
+    kind = _kind(device_type)
+    if kind == "cpu":
         _state.dtype = dtype
     else:
-        _others[device_type] = _others[device_type][0], dtype
+        _others[kind] = _others[kind][0], dtype
 
 
 def is_autocast_cpu_enabled() -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import not_a_tensor
+from ..missing import MissingMethod
 from ..tensor import Size, Tensor, blank
 from .torch_function import (
     PLAIN,
@@ -268,7 +269,7 @@ _NOT_PYTHON = set("""avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shu
     linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_
     rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
 #: Functions that nobody sees, and those that modes alone see; public ones that the table does not hold.
-_UNSEEN = {"": {"broadcast_shapes", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
+_UNSEEN = {"": {"broadcast_shapes", "from_dlpack", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
                 "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"},
            "functional": {"broadcast_shapes"}, "nn.functional": {"sigmoid", "tanh"}}
 _OF_NO_TENSOR = {"tensor", "as_tensor"}
@@ -404,7 +405,7 @@ _PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulat
 def _install_methods():
     for name, value in list(vars(Tensor).items()):
         private = name[0] == "_" and name[-2:] != "__"
-        if name in _OWN or private and name not in _PRIVATE:
+        if name in _OWN or private and name not in _PRIVATE or type(value) is MissingMethod:
             continue
         if type(value) is FunctionType:
             kind = _Operator if name in _OPERATORS else _Method
@@ -466,6 +467,18 @@ def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
     if function is not None and met(function, operands):
         return overridable(function)(*operands)
     raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
+
+
+def called_from_here(level: int, name: str) -> bool:
+    """Whether the function `level` frames above this one is part of the package: neither the public one of that name
+    nor what stands for it."""
+    frame = sys._getframe(level)
+    while frame.f_code.co_name == name or frame.f_globals.get("__name__") in _BETWEEN:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+
+
+_BETWEEN = {__name__, dispatch.__module__}
 
 
 def plain(function: Callable) -> Callable:

@@ -398,6 +398,8 @@ def rebase(self: Tensor, result: Tensor) -> None:
         move_retained(base, fresh)
     base.node, base._requires_grad = fresh, True
     note_write(self.version, base.node.name())
+    if before is None:
+        refresh(self, always=True)             # the next write through it follows this one
 
 
 def _tell(node, array):

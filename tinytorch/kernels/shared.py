@@ -60,7 +60,7 @@ class Segment:
             raise NotImplementedError("this system has no memory that processes can share")
         if os.fstat(fd).st_size < size:        # reading beyond the end of a file ends the process
             raise ValueError("the file is smaller than the memory that is wanted")
-        address = libc.mmap(None, size, _READ_AND_WRITE, _SHARED | _POPULATE, fd, 0)
+        address = libc.mmap(None, max(size, 1), _READ_AND_WRITE, _SHARED | _POPULATE, fd, 0)
         if address == _FAILED:
             raise OSError(ctypes.get_errno(), "no memory to share: " + os.strerror(ctypes.get_errno()))
         self.fd, self._address, self._size, self._unmap = None, address, size, libc.munmap
@@ -71,7 +71,7 @@ class Segment:
 
     def __del__(self, close=os.close):
         if hasattr(self, "_unmap"):
-            self._unmap(self._address, self._size)
+            self._unmap(self._address, max(self._size, 1))
             if self.fd is not None:
                 close(self.fd)
 
@@ -84,7 +84,7 @@ def new_file(size: int) -> int:
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
     try:
-        os.truncate(fd, size)
+        os.truncate(fd, max(size, 1))
     except BaseException:
         os.close(fd)
         raise
@@ -92,7 +92,7 @@ def new_file(size: int) -> int:
 
 
 def mapped(fd: int, size: int, keep: bool = False) -> ndarray:
-    """The first `size` > 0 bytes of a file, as an array; the descriptor is closed, or with `keep` stays with it."""
+    """The first `size` bytes of a file, as an array; the descriptor is closed, or with `keep` stays with it."""
     try:
         segment = Segment(fd, size)
     except BaseException:

@@ -19,7 +19,7 @@ from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, ad
 from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.nn.bilinear import bilinear
 from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
-from ..ops.nn.cross_entropy import cross_entropy, linear_cross_entropy, nll_loss
+from ..ops.nn.cross_entropy import cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from ..ops.nn.elu import celu_, elu_, selu_
@@ -32,6 +32,7 @@ from ..ops.nn.gelu import gelu
 from ..ops.nn.grid_sample import affine_grid, grid_sample
 from ..ops.nn.group_norm import group_norm, local_response_norm
 from ..ops.nn.interpolate import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.nn.linear_cross_entropy import linear_cross_entropy
 from ..ops.nn.loss import (binary_cross_entropy, binary_cross_entropy_with_logits, gaussian_nll_loss, huber_loss,
                            kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss)
 from ..ops.nn.margin_loss import (cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_margin_loss,

@@ -36,8 +36,8 @@ class Adam(ArrayOptimizer):
     tensor([0.7500, 1.7500], requires_grad=True)
     """
 
-    _OPTIONS = {**ArrayOptimizer._OPTIONS, "amsgrad": False, "capturable": False, "fused": None,
-                "decoupled_weight_decay": False}
+    _OPTIONS = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
+                "decoupled_weight_decay": False, "fused": None}
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *,
                  foreach=None, maximize=False, capturable=False, differentiable=False, fused=None,
@@ -79,7 +79,7 @@ class Adam(ArrayOptimizer):
             beta1, beta2 = number_of(beta1), number_of(beta2)
         kernels.adam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"),
                      array_of(state, "max_exp_avg_sq") if group["amsgrad"] else None, count_step(state), lr,
-                     beta1, beta2, group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
+                     beta1, beta2, group["eps"], float(group["weight_decay"]), group["decoupled_weight_decay"],
                      group["maximize"], group["foreach"], group["fused"])
 
     def _record(self, group, lr, p, g, state):

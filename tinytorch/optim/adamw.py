@@ -5,6 +5,8 @@ from .adam import Adam
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
 
+    p = (1 - lr weight_decay) p and then Adam's step, whose averages the decay does not enter. Errors are Adam's.
+
     >>> import tinytorch as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
     >>> (w * w).sum().backward()

@@ -94,10 +94,13 @@ class ArrayOptimizer(Optimizer):
 
     # -------------------------------------------------------------- the flags
     def _special(self, group):
-        """Check the flags of a group; the whole step if it is to be differentiable. Returns whether that is done."""
+        """Check the flags of a group; the whole step if it is to be differentiable, or is none for gradients that are
+        not finite. Returns whether that is done."""
         params = [p for p in group["params"] if p._grad is not None]
         if group.get("fused"):
             check_fused(params)
+            if self._unscaled(group, params):
+                return True
         if not params:
             return False
         differentiable = group.get("differentiable")
@@ -109,6 +112,19 @@ class ArrayOptimizer(Optimizer):
             with set_grad_enabled(self.defaults["differentiable"]):
                 self._recorded(group, params)
         return differentiable
+
+    def _unscaled(self, group, params):
+        """Divide the gradients by `grad_scale`, which a gradient scaler may have given a fused optimiser together with
+        `found_inf`. Returns whether that forbids the step."""
+        found, scale = getattr(self, "found_inf", None), getattr(self, "grad_scale", None)
+        if found is not None and found.item():
+            for p in params:
+                self._state_of(p, group)
+            return True
+        if scale is not None:
+            for p in params:
+                p._grad.detach().div_(scale)
+        return False
 
     def _check_foreach(self):
         raise AssertionError("_foreach ops don't support autograd")
@@ -200,7 +216,8 @@ def check_lr(lr, shown="Invalid learning rate: {}"):
 
 def check_betas(betas):
     """ValueError for averages' shares out of range."""
-    for i, beta in enumerate(betas[:2]):
+    for i in range(2):
+        beta = betas[i]                        # IndexError of one alone, as torch
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 

@@ -2,6 +2,7 @@
 import numpy as np
 
 from ..kernels import optim as kernels
+from ..tensor import Tensor
 from .array_optimizer import (
     ArrayOptimizer,
     array_of,
@@ -58,9 +59,11 @@ class ASGD(ArrayOptimizer):
         self._next(group, lr, np.asarray(step, eta.dtype)[()] if group["foreach"] else step, eta, mu)
 
     def _next(self, group, lr, step, eta, mu):
-        """Set the arrays `eta` and `mu` for the step after this one."""
-        eta[...] = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
-        mu[...] = 1 / max(1, step - group["t0"])
+        """Set the arrays `eta` and `mu` for the step after this one: by way of torch's default dtype, whatever that of
+        loaded state is."""
+        rate = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
+        eta[...] = rate if isinstance(rate, np.floating) else number(rate).array
+        mu[...] = number(1 / max(1, step - group["t0"])).array
 
     def _record(self, group, lr, p, g, state):
         lambd, eta, mu = group["lambd"], state["eta"], state["mu"]
@@ -73,6 +76,6 @@ class ASGD(ArrayOptimizer):
             average.add_(p.sub(average).mul_(mu))
         else:
             average.copy_(p)
-        new = lr / (1 + lambd * lr * step) ** group["alpha"]
-        eta.copy_(new) if hasattr(new, "array") else eta.fill_(new)
-        mu.fill_(1 / max(1, step - group["t0"]))
+        rate = lr / (1 + lambd * lr * step) ** group["alpha"]
+        eta.copy_(rate if isinstance(rate, Tensor) else number(rate))
+        mu.copy_(number(1 / max(1, step - group["t0"])))

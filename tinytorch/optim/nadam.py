@@ -33,7 +33,8 @@ class NAdam(ArrayOptimizer):
     tensor([0.7359, 1.7359], requires_grad=True)
     """
 
-    _OPTIONS = {**ArrayOptimizer._OPTIONS, "capturable": False, "decoupled_weight_decay": False}
+    _OPTIONS = {"maximize": False, "foreach": None, "capturable": False, "differentiable": False,
+                "decoupled_weight_decay": False}
     _NUMBERS = ("step", "mu_product")
     _CAPTURED = (refused_capture("params, mu_products and state_steps"),
                  refused_capture("params, mu_products, and state_steps", xla=False))

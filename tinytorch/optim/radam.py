@@ -30,7 +30,8 @@ class RAdam(ArrayOptimizer):
     tensor([0.5000, 1.0000], requires_grad=True)
     """
 
-    _OPTIONS = {**ArrayOptimizer._OPTIONS, "capturable": False, "decoupled_weight_decay": False}
+    _OPTIONS = {"foreach": None, "maximize": False, "differentiable": False, "decoupled_weight_decay": False,
+                "capturable": False}
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0,
                  decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False,

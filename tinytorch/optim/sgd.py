@@ -23,7 +23,7 @@ class SGD(ArrayOptimizer):
     tensor([0.5000, 1.0000], requires_grad=True)
     """
 
-    _OPTIONS = {**ArrayOptimizer._OPTIONS, "nesterov": False, "fused": False}
+    _OPTIONS = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
 
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *,
                  maximize=False, foreach=None, differentiable=False, fused=None):

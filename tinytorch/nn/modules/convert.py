@@ -117,5 +117,9 @@ class Convertible:
         return self._apply(lambda t: t.to(place))
 
     def share_memory(self):
-        """Move all tensors to shared memory (see Tensor.share_memory_)."""
-        return self._apply(lambda t: t.share_memory_())
+        """Move all parameters, their gradients and all buffers to shared memory (see Tensor.share_memory_)."""
+        for tensor in [*self.parameters(), *self.buffers()]:
+            tensor.share_memory_()
+            if tensor.grad is not None:
+                tensor.grad.share_memory_()
+        return self

@@ -43,7 +43,7 @@ def _index_select(input, dim, index):
 
 
 def _out_of_range(index, shape, dim):
-    if dim == 1 or 0 in shape:                 # torch has a routine for that, with words of its own
+    if dim == 1 or len(shape) > 1 and 0 in shape:              # torch has a routine for that, with words of its own
         return RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(index, shape[dim])} "
                             f"axis_dim={shape[dim]}")
     return IndexError("index out of range in self")

@@ -1,7 +1,6 @@
 """Cross entropy and negative log likelihood. Targets that are classes take one node of the tape."""
 from __future__ import annotations
 
-import math
 import warnings
 
 import numpy as np
@@ -12,7 +11,6 @@ from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import nll_half, softmax as kernels
 from ...tensor import Tensor
-from ..linalg.products import linear
 from .softmax import _log_softmax, log_softmax
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -241,44 +239,3 @@ def _smoothed(log_p, target, weight, ignore_index, reduction, label_smoothing, c
     elif reduction == "mean":
         uniform = uniform.sum() / weight.gather(0, target.masked_select(~ignored)).sum()
     return loss * (1 - label_smoothing) + uniform * (label_smoothing / log_p.array.shape[class_dim])
-
-
-@public(python=True)
-def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
-                         weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
-                         label_smoothing: float = 0.0, options: None = None) -> Tensor:
-    """`cross_entropy` of linear(input, linear_weight, linear_bias).
-
-    `input` (N, in_features) or (in_features), `linear_weight` (C, in_features) or, beside a batch, (C, d1, ...,
-    in_features), `linear_bias` of the same sizes but the last; `target` and the rest as in `cross_entropy`.
-    `ignore_index` None: -100, and no other may be given beside probabilities. `options`, torch's computation in pieces
-    of the batch, raise NotImplementedError; RuntimeError for sizes that do not fit.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.linear_cross_entropy(torch.ones(2, 3), torch.zeros(4, 3), torch.tensor([0, 3]))
-    tensor(1.3863)
-    """
-    if options is not None:
-        raise NotImplementedError("linear_cross_entropy: options are not supported, the batch is taken as a whole")
-    if input.dim() not in (1, 2):
-        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
-    if linear_weight.dim() < 2:
-        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
-    *batch, features = input.shape
-    *outputs, found = linear_weight.shape
-    if found != features:
-        raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
-                           f"{features} and {found}, respectively")
-    if linear_bias is not None and tuple(linear_bias.shape) != tuple(outputs):
-        raise RuntimeError(f"expected linear_bias shape {tuple(outputs)}, got {tuple(linear_bias.shape)}")
-    if len(outputs) > 1 and not batch:
-        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires "
-                           f"batched input, (N, {features}), got unbatched input with shape {tuple(input.shape)}")
-    if target.shape == (*batch, *outputs) and ignore_index is not None:
-        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    if len(outputs) > 1:
-        linear_weight = linear_weight.reshape(math.prod(outputs), features)
-        linear_bias = None if linear_bias is None else linear_bias.reshape(-1)
-    scores = linear(input, linear_weight, linear_bias).reshape(*batch, *outputs)
-    return cross_entropy(scores, target, weight=weight, reduction=reduction,
-                         ignore_index=-100 if ignore_index is None else ignore_index, label_smoothing=label_smoothing)
