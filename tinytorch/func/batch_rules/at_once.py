@@ -1,6 +1,9 @@
 """Public functions that are no primitives: of tensors of all samples, along a dimension one further on."""
 import inspect
 
+from ...autograd.promotion import like_tuple
+from ...ops.layout.join import stack
+from ...ops.reduction.sorting import searchsorted
 from ...tensor import Tensor, check_dim
 from ..batched import NotBatchable
 from ..dispatch import AT_ONCE
@@ -37,7 +40,8 @@ def _as_they_are(function, *args, **kwargs):
 def _solutions(function, A, B, *args, **kwargs):
     if A.dim() != B.dim() and A.shape[:-1] != B.shape:
         raise NotBatchable("stacks of different dimensions")
-    return function(A, B, *args, **kwargs)
+    found = function(A, B, *args, **kwargs)
+    return like_tuple(found, [y.expand(len(A), 0) if y.shape == (0,) else y for y in found])     # residuals of nothing
 
 
 # ------------------------------------------------------------------ along a dimension
@@ -51,7 +55,8 @@ def _along(function, *args, **kwargs):
     dim = check_dim(dim, ndim) + 1
     if ndim:
         return function(input, dim=dim, **given)
-    return tuple([y.reshape(len(input)) for y in function(input.unsqueeze(1), dim=1, **given)])
+    found = function(input.unsqueeze(1), dim=1, **given)
+    return like_tuple(found, [y.reshape(len(input)) for y in found])
 
 
 # ------------------------------------------------------------------ parts that are written to
@@ -65,6 +70,16 @@ def _scattered(function, *args, **kwargs):
     return function(**given)
 
 
+# ------------------------------------------------------------------ ranges between numbers
+@at_once("linspace", "logspace")
+def _between(function, start, end, *args, **kwargs):
+    """Range by range: a number of each tensor makes one."""
+    count = len(start if isinstance(start, Tensor) else end)
+    found = [function(*[x[i] if isinstance(x, Tensor) else x for x in (start, end)], *args, **kwargs)
+             for i in range(count)]
+    return stack(found) if count else function(0, 1, *args, **kwargs).expand(0, -1)
+
+
 # ------------------------------------------------------------------ places in sorted rows
 @at_once("searchsorted")
 def _searchsorted(function, *args, **kwargs):
@@ -76,7 +91,6 @@ def _searchsorted(function, *args, **kwargs):
 
 @at_once("bucketize")
 def _bucketize(function, *args, **kwargs):
-    from ...ops.reduction.sorting import searchsorted
     given = _bound(function, args, kwargs)
     given.pop("out", None)
     boundaries, input = given.pop("boundaries"), given.pop("input")

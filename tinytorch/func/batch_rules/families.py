@@ -46,6 +46,7 @@ def _along(at):
     """The family of what is done along the dimensions in argument number `at`."""
     def family(compute):
         def rule(level, *args):
+            args = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
             arrays = [x for x in args if isinstance(x, np.ndarray)]
             ndim = max_ndim(*[x for x in arrays if type(x) is Batched])
             if any([x.ndim != ndim and (not ndim or level_of(x)) for x in arrays]):

@@ -103,7 +103,7 @@ def _of_elements(arrays, shape_at=None, like=0):
     dimension; and the shape of a result in argument `shape_at`. Without dimensions the result is as argument `like`."""
     def make(compute):
         def rule(level, *args):
-            given = list(args)
+            given = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
             found = [given[i] for i in arrays if isinstance(given[i], np.ndarray)]
             size, shape = size_of(level, found), given[like if shape_at is None else shape_at]
             shape = shape if shape.__class__ is tuple else shape.shape

@@ -173,13 +173,27 @@ _call_conv, _call_input_grad, _call_weight_grad = (
 @forward_rule(cross_entropy._cross_entropy)
 def _cross_entropy(level, input, target, weight, ignored, reduction, keep=False):
     size = size_of(level, input, target, weight)
-    if not size or level_of(weight) or level_of(physical_of(input, level), physical_of(target, level)):
+    if not size or level_of(*[physical_of(x, level) for x in (input, target, weight)]):
         raise NotBatchable("no samples, or several batches")
     x, classes = folded(input, level, size), folded(target, level, size)
-    found, (e, sums, where, counts, _) = losses.cross_entropy(x, classes, weight, ignored, "none", True)
+    if level_of(weight):
+        found, (e, sums, where, _, _) = losses.cross_entropy(x, classes, None, ignored, "none", True)
+        counts = _counts(level, weight, classes, losses.pick(classes, x.shape[1], ignored)[1], x.dtype, size)
+        found = found * counts
+    else:
+        found, (e, sums, where, counts, _) = losses.cross_entropy(x, classes, weight, ignored, "none", True)
     result, norm = _reduced(found, counts, reduction, size, target.shape)
     return batch(result.astype(input.dtype, copy=False), level), (
         unfolded(e, level, size), sums, where, counts, norm)
+
+
+def _counts(level, weight, classes, kept, dtype, size):
+    """What each target counts, by the weights of its sample; None for 1."""
+    if not level_of(weight):
+        return losses.share(classes, weight, kept, dtype, False)[0]
+    rows = (classes if kept is None else np.where(kept, classes, 0)).reshape(size, -1)
+    counts = np.take_along_axis(spread(weight, level, size), rows, 1).reshape(classes.shape)
+    return counts if kept is None else counts * kept
 
 
 def _reduced(found, counts, reduction, size, shape):
@@ -213,30 +227,29 @@ def _cross_entropy_gradient(level, run, g, saved, edges):
 @forward_rule(cross_entropy._nll_loss)
 def _nll_loss(level, input, target, weight, ignored, reduction):
     size = size_of(level, input, target, weight)
-    if not size or level_of(weight) or input.itemsize == 2:
-        raise NotBatchable("no samples, or weights that differ")
+    if not size or input.itemsize == 2:
+        raise NotBatchable("no samples, or rounded in another way")
     x, classes = folded(input, level, size), folded(target, level, size)
-    found = losses.nll(x, classes, weight, ignored, "none")
-    kept = losses.pick(classes, x.shape[1], ignored)[1]
-    counts = losses.share(classes, weight, kept, x.dtype, False)[0]
+    counts = _counts(level, weight, classes, losses.pick(classes, x.shape[1], ignored)[1], x.dtype, size)
+    found = losses.nll(x, classes, None, ignored, "none")
+    found = found if weight is None else found * counts
     return batch(_reduced(found, counts, reduction, size, target.shape)[0].astype(input.dtype, copy=False), level)
 
 
 @forward_rule(cross_entropy._nll_backward)
 def _nll_backward(level, grad, input, target, weight, ignored, reduction):
     size = size_of(level, grad, input, target, weight)
-    if not size or level_of(weight) or input.itemsize == 2:
-        raise NotBatchable("no samples, or weights that differ")
+    if not size or input.itemsize == 2:
+        raise NotBatchable("no samples, or rounded in another way")
     classes = folded(target, level, size)
-    kept = losses.pick(classes, input.shape[1], ignored)[1]
-    counts = losses.share(classes, weight, kept, input.dtype, False)[0]
+    counts = _counts(level, weight, classes, losses.pick(classes, input.shape[1], ignored)[1], input.dtype, size)
     g = spread(grad, level, size)
     if reduction == "mean":
         count = classes.size // size
         g = g / (count if counts is None else np.where((n := counts.reshape(size, -1).sum(1)) == 0, np.nan, n))
     g = np.broadcast_to(g.reshape(size, *(g.shape[1:] or (1,) * target.ndim)), (size, *target.shape))
-    g = np.ascontiguousarray(g.reshape(classes.shape), input.dtype)
-    result = losses.nll_backward(g, classes, weight, (len(classes), *input.shape[1:]), ignored, "none")
+    g = np.ascontiguousarray(g.reshape(classes.shape) * (1 if weight is None else counts), input.dtype)
+    result = losses.nll_backward(g, classes, None, (len(classes), *input.shape[1:]), ignored, "none")
     return unfolded(result, level, size)
 
 
