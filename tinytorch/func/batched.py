@@ -276,7 +276,7 @@ class Batched(NDArrayOperatorsMixin, StandIn):
         return Batched(self.physical.copy(order), self.level)
 
     def dot(self, other):
-        if self.ndim <= 2 and getattr(other, "ndim", 3) <= 2:
+        if self.ndim and 0 < getattr(other, "ndim", 3) <= 2:
             return np.matmul(self, other)
         raise NotBatchable("a product over other dimensions")
 

@@ -34,8 +34,8 @@ for _call in list(CALLS):
         FAMILIES[_call.op.forward] = _each_element
 
 
-_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",), "layout.masked": ("_masked_fill",),
-         "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
+_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",),
+         "layout.masked": ("_masked_fill",), "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
 for _op in list(Op.registry):
     if _op.forward.__name__ in _EACH.get(_op.forward.__module__.partition(".ops.")[2], ()):
         FAMILIES[_op.forward] = _each_element
@@ -101,7 +101,7 @@ def _of_matrices(at):
 
 
 _MATRICES = {"linalg.decompositions": ("_slogdet", "_det", "_inv", "_cholesky"), "linalg.functions": ("_matrix_exp",),
-             "linalg.triangular": ("_solve_triangular",), "linalg.distance": ("_cdist",)}
+             "linalg.triangular": ("_solve_triangular",)}
 for _op in list(Op.registry):
     _room = _op.forward.__module__.partition(".ops.")[2]
     if _op.forward.__name__ in _MATRICES.get(_room, ()):

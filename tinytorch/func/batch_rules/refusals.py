@@ -3,7 +3,7 @@ from ...autograd.grad_mode import mode
 from ...ops.layout import strided
 from ...ops.nn import rnn
 from ...tensor import Tensor
-from ..batched import NotBatchable, Refusal, level_of
+from ..batched import NotBatchable, Refusal, Unreadable, level_of
 from ..dispatch import INSTEAD, forward_rule
 
 _NO_FALLBACK = "Batching rule not implemented for aten::{}. We could not generate a fallback."
@@ -70,6 +70,16 @@ def _narrow(input, dim, start, length):
 def _tensor_split(input, indices_or_sections=None, dim=0, **options):
     if isinstance(indices_or_sections, Tensor):
         raise RuntimeError(_NO_FALLBACK.format("tensor_split.tensor_indices_or_sections"))
+
+
+@before("cov")
+def _cov(input, *, correction=1, fweights=None, aweights=None):
+    for weights in (fweights, aweights):
+        if is_batch(weights):                  # whether they are negative
+            try:
+                weights.array.item()
+            except Unreadable as error:
+                raise RuntimeError(str(error)) from None
 
 
 @before("one_hot")
