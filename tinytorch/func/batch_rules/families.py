@@ -3,6 +3,7 @@ import numpy as np
 
 from ...autograd.node import Op
 from ...autograd.op import CALLS, _binary, _unary
+from ...kernels.layout import as_array
 from ...ops.creation import conversion
 from ...ops.linalg import added, products
 from ...ops.nn import pad
@@ -24,7 +25,7 @@ def _results(results, level):
 def _each_element(compute):
     def rule(level, *args):
         ndim = max_ndim(*args)
-        return Batched(np.asarray(compute(*[aligned(x, level, ndim) for x in args])), level)
+        return Batched(as_array(compute(*[aligned(x, level, ndim) for x in args])), level)
     return rule
 
 

@@ -1,7 +1,6 @@
 """What PyTorch does not do under vmap, and says: its refusals, and its warnings where it goes sample by sample."""
 from ...autograd.grad_mode import mode
 from ...ops.layout import strided
-from ...ops.nn import rnn
 from ...tensor import Tensor
 from ..batched import NotBatchable, Refusal, Unreadable, level_of
 from ..dispatch import INSTEAD, forward_rule
@@ -105,16 +104,10 @@ def _as_strided_scatter(level, *args):
                   "Feel free to file a github issue!")
 
 
-def _recurrent(call, name):
-    @forward_rule(call)
-    def rule(level, kind, *args):
-        if _whole():
-            raise Refusal(_NO_FALLBACK.format((name or f"rnn_{kind}") + ".input"))
-        raise NotBatchable("steps one after the other")
-
-
-for _call, _name in ((rnn._rnn, None), (rnn._lstm, "lstm"), (rnn._gru, "gru")):
-    _recurrent(_call, _name)
+def check_layer(name):
+    """What torch says to recurrent layers: it takes them apart only where a transform is within vmap."""
+    if _whole():
+        raise Refusal(_NO_FALLBACK.format(name + ".input"))
 
 
 # ------------------------------------------------------------------ warnings
