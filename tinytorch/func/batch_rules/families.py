@@ -124,7 +124,7 @@ def _clone(level, input, *args):
 
 
 def _c_order(compute):
-    return lambda level, input: Batched(np.array(input.physical, order="C"), level)
+    return lambda level, input: Batched(input.physical.copy(), level)
 
 
 for _op in list(Op.registry):

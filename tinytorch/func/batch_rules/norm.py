@@ -134,7 +134,7 @@ def _batch_norm(compute, level, input, weight, bias, running_mean, running_var, 
                       "eval mode, please see the functorch website for resources on how to patch your module to work "
                       "with vmap")
     size, running = size_of(level, input, weight, bias, running_mean, running_var), (running_mean, running_var)
-    moved = [v if v is None else np.array(_side_by_side(v, level, size)) for v in running]
+    moved = [v if v is None else _side_by_side(v, level, size).copy() for v in running]
     x, w, b = [_side_by_side(v, level, size) for v in (input, weight, bias)]
     result, statistics = compute(x, w, b, *moved, momentum, eps)
     for old, new in zip(running, moved):
