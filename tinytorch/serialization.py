@@ -347,7 +347,7 @@ def _name_of(file):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
-    """Read what `save`, or PyTorch's, wrote to a path or binary file.
+    """Read what `save`, or PyTorch's, wrote to a path or binary file, or the tensors of a path `*.safetensors`.
 
     With `weights_only` (the default) the file may hold only tensors, numbers, strings and plain containers, and
     what `torch.serialization.add_safe_globals` allows: pickle.UnpicklingError otherwise. Without, the file can
@@ -366,6 +366,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     read = functools.partial(_read, map_location=map_location, pickle_module=pickle_module, weights_only=weights_only,
                              pickle_load_args=pickle_load_args)
     if isinstance(f, (str, os.PathLike)):
+        if os.fspath(f).endswith(".safetensors"):
+            from ._safetensors import read as read_safetensors
+            return read_safetensors(os.fspath(f), map_location)
         with open(f, "rb") as file:
             return read(file, mapped=os.fspath(f) if mmap else None)
     if mmap:
