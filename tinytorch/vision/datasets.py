@@ -11,7 +11,7 @@ from ..kernels.memory import check_size
 from ..tensor import wrap
 from ..utils.data import Dataset
 from .digits import draw_digits
-from .transforms import Compose, ToTensor
+from .transforms.transforms import Compose, ToTensor
 
 __all__ = ["FashionMNIST", "MNIST", "SyntheticDigits"]
 
