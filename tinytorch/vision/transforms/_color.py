@@ -1,9 +1,47 @@
 """Colours of tensors (..., C, H, W), with 1 or 3 channels; and the sharpness of their edges."""
-from ... import (amax, amin, bincount, cumsum, div, exp, float32, fmod, int64, isfinite, linspace, mm, ones, ones_like,
-                 stack, uint8, where, zeros_like)
+from ... import (
+    amax,
+    amin,
+    bincount,
+    cumsum,
+    div,
+    exp,
+    float32,
+    float64,
+    fmod,
+    int32,
+    int64,
+    isfinite,
+    linspace,
+    mm,
+    ones,
+    ones_like,
+    stack,
+    uint8,
+    where,
+    zeros_like,
+)
 from ...nn import functional as nnf
 from ...tensor import Tensor
 from ._tensors import as_batch, check_channels, check_image, get_dimensions, largest
+
+
+def convert_image_dtype(image, dtype=float32):
+    """From the range of one dtype to that of another: [0, 1] of floats, from 0 to the largest of integers."""
+    if image.dtype == dtype:
+        return image
+    here, there = float(largest(image.dtype)), float(largest(dtype))
+    if image.is_floating_point():
+        if dtype.is_floating_point:
+            return image.to(dtype)
+        if image.dtype == float32 and dtype in (int32, int64) or image.dtype == float64 and dtype == int64:
+            raise RuntimeError(f"The cast from {image.dtype} to {dtype} cannot be performed safely.")
+        return image.mul(there + 1.0 - 1e-3).to(dtype)     # 1.0 becomes the largest, all integers' shares as wide
+    if dtype.is_floating_point:
+        return image.to(dtype) / here
+    if here > there:
+        return div(image, int((here + 1) // (there + 1)), rounding_mode="floor").to(dtype)
+    return image.to(dtype) * int((there + 1) // (here + 1))
 
 
 def _float_dtype(img):
@@ -54,7 +92,6 @@ def adjust_saturation(img, saturation_factor):
 
 # ------------------------------------------------------------------ hue
 def adjust_hue(img, hue_factor):
-    from ._functional_tensor import convert_image_dtype
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
     check_channels(img)
@@ -91,7 +128,6 @@ def _rgb(hue, saturation, value):
 
 
 def adjust_gamma(img, gamma, gain=1):
-    from ._functional_tensor import convert_image_dtype
     if not isinstance(img, Tensor):
         raise TypeError("Input img should be a Tensor.")
     check_channels(img)

@@ -9,6 +9,7 @@ from . import _functional_tensor
 
 __all__ = ["convert_image_dtype", "pil_to_tensor", "to_pil_image", "to_tensor"]
 
+
 def to_tensor(pic):
     """An image, or an array (H, W) or (H, W, C), as a tensor (C, H, W): bytes become floats in [0, 1].
 

@@ -1,10 +1,24 @@
-"""The functions of `functional` on tensors (..., C, H, W): shapes and sizes. Colours are in `_color`, warps in `_warp`."""
-from ... import as_tensor, div, float32, float64, int32, int64, tensor, uint8
+"""The functions of `functional` on tensors (..., C, H, W): shapes and sizes. `_color` and `_warp` have the others."""
+from ... import as_tensor, float32, float64, tensor, uint8
 from ...nn import functional as nnf
-from ._color import (adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation, adjust_sharpness,
-                     autocontrast, equalize, gaussian_blur, invert, posterize, rgb_to_grayscale, solarize)
+from ._color import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    adjust_hue,
+    adjust_saturation,
+    adjust_sharpness,
+    autocontrast,
+    convert_image_dtype,
+    equalize,
+    gaussian_blur,
+    invert,
+    posterize,
+    rgb_to_grayscale,
+    solarize,
+)
 from ._functional_pil import check_padding
-from ._tensors import as_batch, check_image, get_dimensions, largest
+from ._tensors import as_batch, check_image, get_dimensions
 from ._warp import affine, elastic_transform, perspective, rotate
 
 __all__ = ["adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
@@ -76,24 +90,6 @@ def resize(img, size, interpolation="bilinear", antialias=True):
     if interpolation == "bicubic" and img.dtype == uint8:
         batch = batch.clamp(min=0, max=255)
     return back(batch)
-
-
-def convert_image_dtype(image, dtype=float32):
-    """From the range of one dtype to that of another: [0, 1] of floats, from 0 to the largest of integers."""
-    if image.dtype == dtype:
-        return image
-    here, there = float(largest(image.dtype)), float(largest(dtype))
-    if image.is_floating_point():
-        if dtype.is_floating_point:
-            return image.to(dtype)
-        if image.dtype == float32 and dtype in (int32, int64) or image.dtype == float64 and dtype == int64:
-            raise RuntimeError(f"The cast from {image.dtype} to {dtype} cannot be performed safely.")
-        return image.mul(there + 1.0 - 1e-3).to(dtype)     # 1.0 becomes the largest, all integers' shares as wide
-    if dtype.is_floating_point:
-        return image.to(dtype) / here
-    if here > there:
-        return div(image, int((here + 1) // (there + 1)), rounding_mode="floor").to(dtype)
-    return image.to(dtype) * int((there + 1) // (here + 1))
 
 
 def normalize(image, mean, std, inplace=False):

@@ -104,7 +104,7 @@ def check_range(scale, ratio):
     if not isinstance(ratio, Sequence):
         raise TypeError("Ratio should be a sequence")
     if scale[0] > scale[1] or ratio[0] > ratio[1]:
-        warnings.warn("Scale and ratio should be of kind (min, max)")
+        warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=4)
 
 
 def sides(area, scale, ratio):
@@ -242,7 +242,8 @@ class RandomAffine(Module):
                         center=self.center)
 
     def __repr__(self):
-        said = {name: getattr(self, name) for name in ("translate", "scale", "shear") if getattr(self, name) is not None}
+        said = {name: getattr(self, name) for name in ("translate", "scale", "shear")}
+        said = {name: value for name, value in said.items() if value is not None}
         if self.interpolation != InterpolationMode.NEAREST:
             said["interpolation"] = self.interpolation.value
         if self.fill != 0:

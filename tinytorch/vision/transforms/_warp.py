@@ -2,7 +2,7 @@
 grids (1, H, W, 2) for `grid_sample`."""
 import warnings
 
-from ... import cat, ceil, empty, float32, floor, linspace, matmul, meshgrid, ones, stack, tensor, where
+from ... import cat, ceil, float32, floor, linspace, matmul, meshgrid, ones, stack, tensor, where
 from ...nn import functional as nnf
 from ...tensor import Tensor
 from ._tensors import as_batch, check_image, get_dimensions
@@ -13,7 +13,7 @@ def _check(img, interpolation, fill):
         raise TypeError("Input img should be Tensor")
     check_image(img)
     if fill is not None and not isinstance(fill, (int, float, tuple, list)):
-        warnings.warn("Argument fill should be either int, float, tuple or list")
+        warnings.warn("Argument fill should be either int, float, tuple or list", stacklevel=4)
     channels = get_dimensions(img)[0]
     if isinstance(fill, (tuple, list)) and len(fill) not in (1, channels):
         raise ValueError("The number of elements in 'fill' cannot broadcast to match the number of channels of the "
@@ -38,14 +38,16 @@ def _sampled(img, grid, mode, fill):
     return back(found * share + (1.0 - share) * colour)
 
 
-def _places(w, h, first, dtype):
-    """(x, y, 1) of each pixel's centre, one after the other: (1, h w, 3). `first` are the least x and y."""
-    base = empty(1, h, w, 3, dtype=dtype)
+def _lines(w, h, first, dtype):
+    """x of each column (1, W) and y of each row (H, 1), at the pixels' centres. `first` are the least."""
     x, y = first
-    base[..., 0] = linspace(x, x + w - 1, steps=w)
-    base[..., 1] = linspace(y, y + h - 1, steps=h)[:, None]
-    base[..., 2] = 1
-    return base.view(1, h * w, 3)
+    return linspace(x, x + w - 1, steps=w).to(dtype), linspace(y, y + h - 1, steps=h).to(dtype)[:, None]
+
+
+def _combined(x, y, rows):
+    """(a x + b y) + c of each row (a, b, c), side by side: (1, H, W, rows), added in this order as torch's `bmm` of
+    such narrow matrices does, for a rounding decides which pixel is the nearest."""
+    return stack([x * a + y * b + c for a, b, c in rows], -1)[None]
 
 
 def _grid_dtype(img):
@@ -55,10 +57,14 @@ def _grid_dtype(img):
 def _mapped(img, matrix, interpolation, fill, width, height):
     """By the matrix [a, b, c, d, e, f], which takes the result's places, from its centre, to the image's."""
     dtype = _grid_dtype(img)
-    theta = tensor(matrix, dtype=dtype).reshape(1, 2, 3).transpose(1, 2)
-    scaled = theta / tensor([0.5 * img.shape[-1], 0.5 * img.shape[-2]], dtype=dtype)
-    grid = _places(width, height, (-width * 0.5 + 0.5, -height * 0.5 + 0.5), dtype).bmm(scaled)
-    return _sampled(img, grid.view(1, height, width, 2), interpolation, fill)
+    x, y = _lines(width, height, (-width * 0.5 + 0.5, -height * 0.5 + 0.5), dtype)
+    theta = tensor(matrix, dtype=dtype).view(2, 3) / _half(img, dtype)
+    return _sampled(img, _combined(x, y, theta), interpolation, fill)
+
+
+def _half(img, dtype):
+    """Half of the width and of the height, one below the other."""
+    return tensor([[0.5 * img.shape[-1]], [0.5 * img.shape[-2]]], dtype=dtype)
 
 
 def affine(img, matrix, interpolation="nearest", fill=None):
@@ -87,14 +93,11 @@ def perspective(img, coefficients, interpolation="bilinear", fill=None):
     _check(img, interpolation, fill)
     if len(coefficients) != 8:
         raise ValueError("Argument coeffs should have 8 float values")
-    a, b, c, d, e, f, g, h = coefficients
-    dtype, width, height = _grid_dtype(img), img.shape[-1], img.shape[-2]
-    places = _places(width, height, (0.5, 0.5), dtype)
-    over = tensor([[[a, b, c], [d, e, f]]], dtype=dtype).transpose(1, 2)
-    under = tensor([[[g, h, 1.0], [g, h, 1.0]]], dtype=dtype).transpose(1, 2)
-    scaled = over / tensor([0.5 * width, 0.5 * height], dtype=dtype)
-    grid = places.bmm(scaled) / places.bmm(under) - 1.0
-    return _sampled(img, grid.view(1, height, width, 2), interpolation, fill)
+    dtype = _grid_dtype(img)
+    x, y = _lines(img.shape[-1], img.shape[-2], (0.5, 0.5), dtype)
+    over = tensor(coefficients[:6], dtype=dtype).view(2, 3) / _half(img, dtype)
+    under = tensor([[*coefficients[6:], 1.0]], dtype=dtype)
+    return _sampled(img, _combined(x, y, over) / _combined(x, y, under) - 1.0, interpolation, fill)
 
 
 def elastic_transform(img, displacement, interpolation="bilinear", fill=None):

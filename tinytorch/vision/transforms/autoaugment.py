@@ -89,6 +89,7 @@ _CHANGES = {
     "Invert": lambda img, m: F.invert(img),
     "Identity": lambda img, m: img,
 }
+_COLOURS = "Brightness", "Color", "Contrast", "Sharpness"
 
 
 def _apply_op(img, op_name, magnitude, interpolation, fill):
@@ -105,13 +106,14 @@ def _bits(n, most, dropped):
 
 def _strengths(n, shear, shift_x, shift_y, turn, change=None, bits=(8, 4), first=(), last=()):
     """{operation: (its strengths, whether they may be negative)}, with the greatest strength of each kind."""
-    none, levels = (tensor(0.0), False), {"Solarize": (linspace(255.0, 0.0, n), False)}
+    none = tensor(0.0), False
     moves = {"ShearX": shear, "ShearY": shear, "TranslateX": shift_x, "TranslateY": shift_y, "Rotate": turn}
-    changes = {} if change is None else dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), change)
-    return {**{name: none for name in first},
+    changes = {} if change is None else dict.fromkeys(_COLOURS, change)
+    return {**dict.fromkeys(first, none),
             **{name: (linspace(0.0, most, n), True) for name, most in {**moves, **changes}.items()},
-            "Posterize": (_bits(n, *bits), False), **levels, "AutoContrast": none, "Equalize": none,
-            **{name: none for name in last}}
+            "Posterize": (_bits(n, *bits), False), "Solarize": (linspace(255.0, 0.0, n), False),
+            "AutoContrast": none, "Equalize": none,
+            **dict.fromkeys(last, none)}
 
 
 class _Augment(Module):
@@ -228,7 +230,7 @@ class AugMix(_Augment):
         _, h, w = F.get_dimensions(img)
         known = _strengths(10, 0.3, w / 3.0, h / 3.0, 30.0, bits=(4, 4))
         if self.all_ops:
-            known.update(dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), (linspace(0.0, 0.9, 10), True)))
+            known.update(dict.fromkeys(_COLOURS, (linspace(0.0, 0.9, 10), True)))
         batch = img.view([1] * max(4 - img.ndim, 0) + [*img.shape])
         parts = [len(batch)] + [1] * (batch.ndim - 1)
         kept = _sample_dirichlet(full((2,), self.alpha).expand(len(batch), -1))

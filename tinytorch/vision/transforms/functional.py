@@ -20,7 +20,7 @@ from ...missing import namespace as _namespace
 from ...tensor import Tensor
 from ..images import is_image
 from . import _functional_pil, _functional_tensor
-from ._conversion import convert_image_dtype, pil_to_tensor, to_pil_image, to_tensor
+from ._conversion import convert_image_dtype, pil_to_tensor, to_pil_image, to_tensor  # noqa: F401
 
 
 class InterpolationMode(Enum):
@@ -114,7 +114,8 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     mode = _mode(interpolation)
     if isinstance(size, (list, tuple)):
         if len(size) not in (1, 2):
-            raise ValueError(f"Size must be an int or a 1 or 2 element tuple/list, not a {len(size)} element tuple/list")
+            raise ValueError(f"Size must be an int or a 1 or 2 element tuple/list, not a {len(size)} element "
+                             "tuple/list")
         if max_size is not None and len(size) != 1:
             raise ValueError("max_size should only be passed if size specifies the length of the smaller edge, i.e. "
                              "size should be an int or a sequence of length 1 in torchscript mode.")
@@ -125,7 +126,8 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     if isinstance(img, Tensor):
         return _functional_tensor.resize(img, size, mode.value, antialias)
     if antialias is False:
-        warnings.warn("Anti-alias option is always applied for PIL Image input. Argument antialias is ignored.")
+        warnings.warn("Anti-alias option is always applied for PIL Image input. Argument antialias is ignored.",
+                      stacklevel=2)
     return _functional_pil.resize(img, size, pil_modes_mapping[mode])
 
 
@@ -296,7 +298,7 @@ def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEA
     """
     if isinstance(interpolation, int):
         warnings.warn("Argument interpolation should be of type InterpolationMode instead of int. Please, use "
-                      "InterpolationMode enum.")
+                      "InterpolationMode enum.", stacklevel=2)
         interpolation = _interpolation_modes_from_int(interpolation)
     if not isinstance(displacement, Tensor):
         raise TypeError("Argument displacement should be a Tensor")

@@ -6,13 +6,31 @@ from numbers import Number
 from ... import mm, rand
 from ...missing import namespace as _namespace
 from ...nn import Module
-from ._arguments import described, interpolation_of, size_of
 from . import functional as F
+from ._arguments import described, interpolation_of, size_of
 from ._functional_pil import PADDING_MODES
-from ._random_colour import (ColorJitter, GaussianBlur, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize,
-                             RandomErasing, RandomGrayscale, RandomInvert, RandomPosterize, RandomSolarize)
-from ._random_place import (ElasticTransform, RandomAffine, RandomCrop, RandomHorizontalFlip, RandomPerspective,
-                            RandomResizedCrop, RandomRotation, RandomVerticalFlip)
+from ._random_colour import (
+    ColorJitter,
+    GaussianBlur,
+    RandomAdjustSharpness,
+    RandomAutocontrast,
+    RandomEqualize,
+    RandomErasing,
+    RandomGrayscale,
+    RandomInvert,
+    RandomPosterize,
+    RandomSolarize,
+)
+from ._random_place import (
+    ElasticTransform,
+    RandomAffine,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomPerspective,
+    RandomResizedCrop,
+    RandomRotation,
+    RandomVerticalFlip,
+)
 from .functional import InterpolationMode
 
 __all__ = ["CenterCrop", "ColorJitter", "Compose", "ConvertImageDtype", "ElasticTransform", "FiveCrop", "GaussianBlur",
