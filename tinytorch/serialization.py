@@ -13,6 +13,8 @@ import pickle
 import sys
 import warnings
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +42,9 @@ from .nn.parameter import Parameter, is_lazy
 from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
+
+#: What `map_location` may be.
+MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 
 _ALIGNMENT = 64                                # where the bytes of a storage may begin, as torch has it
 

@@ -163,7 +163,8 @@ def test_exceptions_keep_their_type(nothing_left):
     with pytest.raises(KeyError) as caught:
         next(iterator)
     said = str(caught.value)
-    assert said.startswith("Caught KeyError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):")
+    head = "Caught KeyError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):"
+    assert said.startswith(head)
     assert "raise KeyError(f\"no {i}\")" in said and next(iterator)[1].item() == 2
 
 
@@ -224,11 +225,11 @@ def test_what_does_not_fit_into_a_socket(nothing_left):
 def test_dropped_passes_end_their_workers(nothing_left):
     def generator():
         yield from data.DataLoader(Numbers(100, 0.002), num_workers=2)
-    for batch in generator():
+    for _ in generator():
         break
     iterator = iter(data.DataLoader(Numbers(100, 0.002), num_workers=2, persistent_workers=True))
     next(iterator)
-    del iterator, batch
+    del iterator
 
 
 def kill_at_random(times):

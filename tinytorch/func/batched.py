@@ -11,6 +11,7 @@ With vmap inside vmap the physical array is itself a Batched, of a level further
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -373,8 +374,8 @@ def _matmul(level, ufunc, a, b, out=None, **options):
         physical = a.physical
         if physical.ndim == 2 or b.ndim == 1:
             return np.matmul(physical, b, **options)
-        return np.matmul(physical.reshape(-1, physical.shape[-1]), b, **options).reshape(
-            physical.shape[:-1] + b.shape[1:])
+        rows = physical.reshape(math.prod(physical.shape[:-1]), physical.shape[-1])
+        return np.matmul(rows, b, **options).reshape(physical.shape[:-1] + b.shape[1:])
     if batched_b and not batched_a and a.ndim <= 2 and b.ndim == 1:
         return np.matmul(b.physical, a.T, **options)
     column, row = b.ndim == 1, a.ndim == 1

@@ -57,6 +57,8 @@ KNOWN = [
     ((r"([-+]=|\.(add|sub|index_add)_\().*\Z", "^$"), "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
      "as before, in place"),
     (("T.trapezoid", "^g"), "value", r"(inf|j).*\) for np\.\w+\(.*nan", "as before, in what widths there are"),
+    ((r"T\.angle\(", r"\.reshape\("), "view", "", "torch has the angles of complex numbers in C order"),
+    ((r"(?s)T\.angle\(.*\.reshape\(", ""), "memory", "", "as before"),
     (r"T\.angle\(", "stride", "", "torch has the angles of complex numbers in C order, others in that of the numbers"),
     (r"pickle\.loads", "stride", "", "a pickle holds the elements, and not the memory around them"),
     (("pickle\\.loads", "^$"), "memory", "", "as before"),
@@ -87,7 +89,7 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, out=.*)?\))$"), "stride", "",
+    ((r"\.transpose\(", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, \w)?(, out=.*)?\))$"), "stride", "",
      "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
@@ -323,6 +325,10 @@ KNOWN = [
      "that is constant cancel up to rounding"),
     ((r"(?s)complex\(-?1e30.*T\.prod\(", "^g+ = "), "value", "np.complex.*np.complex", "divided by elements so large, "
      "what rounding left of a product is larger than the product"),
+    ((r"(?s)nn\.Bilinear.*T\.float16", "^g = "), "value", 0.03, "torch rounds between the products of three operands, "
+     "of which terms of both signs are added up"),
+    (r"\.scatter_reduce_?\(", "error", r"^NotImplementedError: .*not implemented for .* for RuntimeError: .*out of "
+     "bounds", "another of two refusals comes first"),
 ]
 
 

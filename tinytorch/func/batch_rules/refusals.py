@@ -4,7 +4,7 @@ from ...ops.layout import strided
 from ...ops.nn import rnn
 from ...tensor import Tensor
 from ..batched import NotBatchable, Refusal, level_of
-from ..dispatch import INSTEAD, SLOW, forward_rule
+from ..dispatch import INSTEAD, forward_rule
 
 _NO_FALLBACK = "Batching rule not implemented for aten::{}. We could not generate a fallback."
 _DYNAMIC = ("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
@@ -113,6 +113,3 @@ def _sample_by_sample(function, *args, **kwargs):
 
 
 INSTEAD["argwhere"] = INSTEAD["nonzero_static"] = _sample_by_sample
-SLOW.update("""isin isclose lu_solve masked_scatter put take histogram histc bincount renorm nonzero_static argwhere
-    repeat_interleave diagflat linalg_ldl_solve linalg_lu linalg_tensorsolve stft istft quantile nanquantile
-    index_reduce ormqr pdist bilinear special_airy_ai special_log_ndtr""".split())

@@ -171,9 +171,8 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
     if target.shape == (*batch, *outputs) and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     ignore_index = -100 if ignore_index is None else ignore_index
-    mapped = mode.vmap_levels and not mode.grad_levels
-    if options is not None and not mapped and (
-            _piecewise(target, linear_bias, reduction, label_smoothing, tuple(outputs[1:]))):
+    if options is not None and _piecewise(target, linear_bias, reduction, label_smoothing, tuple(outputs[1:])) and not (
+            mode.vmap_levels and not mode.grad_levels):
         return _in_pieces(input, linear_weight, linear_bias, target, weight, reduction, ignore_index, options)
     if len(outputs) > 1:
         linear_weight = linear_weight.reshape(math.prod(outputs), features)

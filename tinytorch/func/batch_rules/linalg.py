@@ -1,0 +1,71 @@
+"""Factors and solutions of matrices, and products of what is the same for all samples beside a batch."""
+import numpy as np
+
+from ...ops.linalg import added, distance, functions, householder, ldl, lu, products, spectra
+from ..batched import Batched, NotBatchable, aligned, max_ndim
+from ..dispatch import FAMILIES, forward_rule
+from .functions import batch, size_of, spread
+from .layout import family
+
+
+def _stacked(at):
+    """The family of what is done to stacks of matrices, or of vectors, which the arguments `at` hold."""
+    def make(compute):
+        def rule(level, *args):
+            given, size = list(args), size_of(level, args)
+            for i in at:
+                if isinstance(given[i], np.ndarray):
+                    given[i] = spread(given[i], level, size)
+            return batch(compute(*given), level)
+        return rule
+    return make
+
+
+for _call, _at in ((spectra._svd, (0,)), (lu._factor, (0,)), (lu._lu, (0,)), (lu._unpack, (1,)), (ldl._factor, (0,)),
+                   (householder._product, (0, 1)), (householder._geqrf, (0,))):
+    FAMILIES[_call.op.forward] = _stacked(_at)
+
+
+@family(functions._pinv)
+def _pinv(compute, level, input, *options):
+    """The tolerances, if they are arrays, are one for each matrix."""
+    size, options = size_of(level, input, options), list(options)
+    for i, x in enumerate(options):
+        if isinstance(x, np.ndarray):
+            x = aligned(x, level, input.ndim - 2)
+            options[i] = x
+    return batch(compute(spread(input, level, size), *options), level)
+
+
+@family(lu._solve)
+def _lu_solve(compute, level, left, adjoint, pivots, LU, B):
+    size, ndim = size_of(level, pivots, LU, B), max_ndim(LU, B)
+    matrices = [aligned(x, level, ndim) for x in (LU, B)]
+    leading = np.broadcast_shapes((size,) + (1,) * (ndim - 2), *[x.shape[:-2] for x in matrices])
+    pivots = aligned(pivots, level, ndim - 1)
+    return batch(compute(left, adjoint, np.broadcast_to(pivots, (*leading, pivots.shape[-1])),
+                         *[np.broadcast_to(x, (*leading, *x.shape[-2:])) for x in matrices]), level)
+
+
+@family(distance._cdist_backward, distance._cdist_slopes)
+def _cdist_backward(compute, level, g, x1, x2, p, found):
+    arrays, size = (g, x1, x2, found), size_of(level, g, x1, x2, found)
+    if any([x.ndim != g.ndim for x in arrays]):
+        raise NotBatchable("stacks of different dimensions")
+    g, x1, x2, found = [spread(x, level, size) for x in arrays]
+    return batch(compute(g, x1, x2, p, found), level)
+
+
+def _of_batches(call):
+    """As the operation computes if all arrays are batches."""
+    forward = call.op.forward
+
+    @forward_rule(call)
+    def rule(level, *args):
+        size = size_of(level, args)
+        return forward(*[Batched(np.array(spread(x, level, size)), level) if isinstance(x, np.ndarray) else x
+                         for x in args])
+
+
+for _call in (added._addr, added._addbmm, products._conjugated_inner):
+    _of_batches(_call)
