@@ -58,7 +58,8 @@ def decode_image(input, mode=ImageReadMode.UNCHANGED, apply_exif_orientation=Fal
     if mode is not ImageReadMode.UNCHANGED:
         image = image.convert(_PILLOWS[mode])
     elif image.mode not in ("L", "LA", "RGB", "RGBA"):
-        image = image.convert({"1": "L", "I;16": "L"}.get(image.mode, "RGBA" if "transparency" in image.info else "RGB"))
+        with_colours = "RGBA" if "transparency" in image.info else "RGB"
+        image = image.convert({"1": "L", "I;16": "L"}.get(image.mode, with_colours))
     pixels = np.array(image)
     planes = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
     return wrap(np.ascontiguousarray(planes))
