@@ -1,4 +1,4 @@
-"""Data sets of images beside torchvision's: what they read from the same files, items, reprs, words; grids of images."""
+"""Data sets of images beside torchvision's: what they read from the same files, items, reprs, words; grids."""
 import hashlib
 import io
 import pickle
