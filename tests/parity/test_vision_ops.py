@@ -16,7 +16,8 @@ def boxes(n, dtype="float32"):
 
 
 CALLS = """box_area(a); box_area(a, 'cxcywh'); box_area(a, 'x'); box_iou(a, b); box_iou(a, b, 'xywh')
-box_iou(a, b, 'x'); box_iou(a, b, fmt='cxcywh'); generalized_box_iou(a, b); clip_boxes_to_image(a, (20, 10)); remove_small_boxes(a, 5)
+box_iou(a, b, 'x'); box_iou(a, b, fmt='cxcywh'); generalized_box_iou(a, b); clip_boxes_to_image(a, (20, 10))
+remove_small_boxes(a, 5)
 box_convert(a, 'xyxy', 'xywh'); box_convert(a, 'xyxy', 'cxcywh'); box_convert(a, 'xywh', 'xyxy')
 box_convert(a, 'xywh', 'cxcywh'); box_convert(a, 'cxcywh', 'xyxy'); box_convert(a, 'cxcywh', 'xywh')
 box_convert(a, 'xywh', 'xywh'); box_convert(a, 'xy', 'xywh'); masks_to_boxes(m); masks_to_boxes(m[:0])
@@ -43,7 +44,8 @@ def test_frozen_layer_loads_what_was_trained():
 
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 0.5, 0.9])
 def test_nms(threshold):
-    a, scores = tinytorch.from_numpy(np.tile(boxes(20), (2, 1))), tinytorch.from_numpy(STATE.randint(0, 9, 40).astype("float32"))
+    a = tinytorch.from_numpy(np.tile(boxes(20), (2, 1)))
+    scores = tinytorch.from_numpy(STATE.randint(0, 9, 40).astype("float32"))
     iou, kept = ops.box_iou(a, a), []
     for i in sorted(range(40), key=lambda i: -scores[i].item()):
         if all(iou[i, k] <= threshold for k in kept):

@@ -136,7 +136,7 @@ def download_file_from_google_drive(file_id, root, filename=None, md5=None):
 
 # ------------------------------------------------------------------ archives
 _OPEN = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
-_ALIASES = {".tbz": ".tar.bz2", ".tbz2": ".tar.bz2", ".tgz": ".tar.gz"}
+_ALIASES = {".tbz": (".tar", ".bz2"), ".tbz2": (".tar", ".bz2"), ".tgz": (".tar", ".gz")}
 
 
 def _kind(file):
@@ -147,7 +147,7 @@ def _kind(file):
                            "compression.")
     *before, last = suffixes
     if last in _ALIASES:
-        return last, *Path(_ALIASES[last]).suffixes[-2:]
+        return last, *_ALIASES[last]
     if last in (".tar", ".zip"):
         return last, last, None
     if last not in _OPEN:

@@ -24,7 +24,9 @@ def to_tensor(pic):
     planes = np.ascontiguousarray(pic[None] if pic.ndim == 2 else pic.transpose(2, 0, 1))
     if planes.dtype == np.uint8:
         dtype = get_default_dtype()
-        return wrap(planes.astype(dtype.numpy) / 255) if dtype in (float32, float64) else wrap(planes).to(dtype) / 255
+        if dtype is float32 or dtype is float64:
+            return wrap(planes.astype(dtype.numpy) / 255)
+        return wrap(planes).to(dtype).div(255)
     return wrap(planes)
 
 

@@ -1,6 +1,9 @@
 """The functions of `functional` on tensors (..., C, H, W): shapes and sizes. `_color` and `_warp` have the others."""
+import numpy as np
+
 from ... import as_tensor, float32, float64, tensor, uint8
 from ...nn import functional as nnf
+from ...tensor import Tensor, wrap
 from ._color import (
     adjust_brightness,
     adjust_contrast,
@@ -99,11 +102,19 @@ def normalize(image, mean, std, inplace=False):
     if image.ndim < 3:
         raise ValueError("Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.size() = "
                          f"{image.size()}")
-    mean, std = (as_tensor(x, dtype=image.dtype, device=image.device) for x in (mean, std))
+    mean, std = _by_channel(mean, image), _by_channel(std, image)
     if not std.array.all():
         raise ValueError(f"std evaluated to zero after conversion to {image.dtype}, leading to division by zero.")
-    mean, std = (x.reshape(-1, 1, 1) if x.ndim == 1 else x for x in (mean, std))
-    return (image.sub_(mean) if inplace else image - mean).div_(std)
+    return image.sub_(mean).div_(std) if inplace else (image - mean) / std
+
+
+def _by_channel(numbers, image):
+    """A number for each channel of an image as a tensor (C, 1, 1); one for all of them without dimensions."""
+    if image.array.dtype.char not in "fd" or isinstance(numbers, Tensor):
+        numbers = as_tensor(numbers, dtype=image.dtype)
+        return numbers.reshape(-1, 1, 1) if numbers.ndim == 1 else numbers
+    array = np.array(numbers, image.array.dtype)           # of what every image of a data set goes through
+    return wrap(array.reshape(-1, 1, 1) if array.ndim == 1 else array)
 
 
 def erase(img, i, j, h, w, v, inplace=False):
