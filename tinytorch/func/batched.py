@@ -11,6 +11,7 @@ With vmap inside vmap the physical array is itself a Batched, of a level further
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -138,9 +139,10 @@ class Batched(NDArrayOperatorsMixin, StandIn):
 
     def agreed(self):
         """The only element of a sample, which must be the same in all samples."""
-        values = self.physical.reshape(-1)
-        if type(values) is Batched:
-            values = np.array([values.agreed()]) if self.size == 1 else values
+        values = self.physical
+        while type(values) is Batched:
+            values = values.physical
+        values = values.reshape(-1)
         if self.size != 1 or not values.size or not (values == values[0]).all():
             raise NotBatchable("the samples of a batch differ")
         return values[0]
@@ -275,7 +277,7 @@ class Batched(NDArrayOperatorsMixin, StandIn):
         return Batched(self.physical.copy(order), self.level)
 
     def dot(self, other):
-        if self.ndim <= 2 and getattr(other, "ndim", 3) <= 2:
+        if self.ndim and 0 < getattr(other, "ndim", 3) <= 2:
             return np.matmul(self, other)
         raise NotBatchable("a product over other dimensions")
 
@@ -373,8 +375,8 @@ def _matmul(level, ufunc, a, b, out=None, **options):
         physical = a.physical
         if physical.ndim == 2 or b.ndim == 1:
             return np.matmul(physical, b, **options)
-        return np.matmul(physical.reshape(-1, physical.shape[-1]), b, **options).reshape(
-            physical.shape[:-1] + b.shape[1:])
+        rows = physical.reshape(math.prod(physical.shape[:-1]), physical.shape[-1])
+        return np.matmul(rows, b, **options).reshape(physical.shape[:-1] + b.shape[1:])
     if batched_b and not batched_a and a.ndim <= 2 and b.ndim == 1:
         return np.matmul(b.physical, a.T, **options)
     column, row = b.ndim == 1, a.ndim == 1

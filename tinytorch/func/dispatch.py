@@ -6,6 +6,7 @@ the first time. Before that an operation does not know of it, and takes no longe
 """
 from __future__ import annotations
 
+import contextlib
 import functools
 import warnings
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from ..lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .batched import Batched, NotBatchable, Refusal, level_of, plain
+from .merging import all_merged
 from .vmap_levels import enter, is_batched, taken_out
 
 #: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
@@ -122,9 +124,16 @@ def one_by_one(function: Callable, level: int, args: Sequence[Any]) -> Any:
     return gathered([function(*[sample(x, level, i) for x in args]) for i in indices], level, size)
 
 
+def warn_of_samples(name: str, level: int) -> None:
+    """The warning that samples were gone through one by one, in torch's words."""
+    warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
+                  f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.",
+                  UserWarning, stacklevel=level + 1)
+
+
 # ------------------------------------------------------------------ in front of the operations
-def forward_of(forward: Callable) -> Callable:
-    """A forward function that takes batches too."""
+def forward_of(forward: Callable, name: str = "") -> Callable:
+    """A forward function that takes batches too, of an operation of that name."""
     rule = FORWARD.get(forward)
 
     @functools.wraps(forward)
@@ -138,14 +147,20 @@ def forward_of(forward: Callable) -> Callable:
             raise RuntimeError(str(error)) from None
         except Exception:                      # whatever stood in the way of a batch; a mistake is found again
             pass
-        return one_by_one(compute, level, args)
+        try:
+            return all_merged(compute, level, args)
+        except Exception:
+            pass
+        result = one_by_one(compute, level, args)
+        warn_of_samples(name, 3)
+        return result
     if rule is None and forward in FAMILIES:
         rule = FAMILIES[forward](compute)
     return compute
 
 
-def backward_of(run: Callable, forward: Callable) -> Callable:
-    """Derivative rules that take batches too."""
+def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
+    """Derivative rules that take batches too, of an operation of that name."""
     rule = BACKWARD.get(forward)
 
     def compute(g, saved, edges):
@@ -156,7 +171,16 @@ def backward_of(run: Callable, forward: Callable) -> Callable:
             return run(g, saved, edges) if rule is None else rule(level, run, plain(g), plain(saved), edges)
         except Exception:
             pass
-        return one_by_one(lambda g, *saved: list(compute(g, saved, edges)), level, (g, *saved))
+
+        def of_these(g, *saved):
+            return list(compute(g, saved, edges))
+        try:
+            return all_merged(of_these, level, (g, *saved))
+        except Exception:
+            pass
+        result = one_by_one(of_these, level, (g, *saved))
+        warn_of_samples(f"{name}_backward", 3)
+        return result
     return compute
 
 
@@ -164,13 +188,9 @@ def backward_of(run: Callable, forward: Callable) -> Callable:
 def by_samples(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """function(*args, **kwargs) of tensors, for each sample of the innermost vmap that they are batches of."""
     leaves, spec = tree_flatten((args, kwargs))
-    number = level_of(*[x.array for x in leaves if isinstance(x, Tensor)])
-    level = next((level for level in mode.vmap_levels if level.number == number), None)
-    if level is None:
-        raise NotBatchable("no batch of a vmap at work")
+    level = _innermost(leaves)
     batched = [isinstance(x, Tensor) and (is_batched(x, level) or x.requires_grad) for x in leaves]
-    before, mode.vmap_levels = mode.vmap_levels, tuple([x for x in mode.vmap_levels if x is not level])
-    try:
+    with _outside(level):
         leaves = [taken_out(x, level) if differs else x for x, differs in zip(leaves, batched)]
         results = []
         for i in range(max(level.size, 1)):
@@ -179,6 +199,33 @@ def by_samples(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
             results.append(function(*args, **kwargs))
         columns, specs = zip(*map(tree_flatten, results))
         return tree_unflatten([_stacked(column, level) for column in zip(*columns)], specs[0])
+
+
+def all_at_once(arrange: Callable, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """arrange(function, *args, **kwargs) of tensors of all samples, in the first dimension, of that vmap."""
+    leaves, spec = tree_flatten((args, kwargs))
+    level = _innermost(leaves)
+    with _outside(level):
+        args, kwargs = tree_unflatten([taken_out(x, level) if isinstance(x, Tensor) else x for x in leaves], spec)
+        results, spec = tree_flatten(arrange(function, *args, **kwargs))
+        return tree_unflatten([enter(y, level, 0, True) if isinstance(y, Tensor) else y for y in results], spec)
+
+
+def _innermost(leaves):
+    """The innermost vmap that any of the tensors are batches of."""
+    number = level_of(*[x.array for x in leaves if isinstance(x, Tensor)])
+    level = next((level for level in mode.vmap_levels if level.number == number), None)
+    if level is None:
+        raise NotBatchable("no batch of a vmap at work")
+    return level
+
+
+@contextlib.contextmanager
+def _outside(level):
+    """As if there were no vmap of this level."""
+    before, mode.vmap_levels = mode.vmap_levels, tuple([x for x in mode.vmap_levels if x is not level])
+    try:
+        yield
     finally:
         mode.vmap_levels = before
 
@@ -200,34 +247,37 @@ def _stacked(values, level):
 
 def public_of(record: Public, function: Callable) -> Callable:
     """A public function that takes batches too."""
-    instead, is_slow = INSTEAD.get(record.name), record.name in SLOW
+    instead, arrange = INSTEAD.get(record.name), AT_ONCE.get(record.name)
     writes = record.name.endswith("_") or record.name == "__setitem__"
+    special = instead is not None or arrange is not None
+
+    def of_batches(*args, **kwargs):
+        return function(*args, **kwargs) if arrange is None else all_at_once(arrange, compute, args, kwargs)
+    if instead is not None:
+        of_batches = functools.partial(instead, of_batches)
 
     @functools.wraps(function)
     def compute(*args, **kwargs):
         if not mode.vmap_levels:
             return function(*args, **kwargs)
         try:
-            if instead is not None and any([isinstance(x, Tensor) and level_of(x.array)
-                                            for x in tree_leaves((args, kwargs))]):
-                return instead(function, *args, **kwargs)
+            if special and any([isinstance(x, Tensor) and level_of(x.array) for x in tree_leaves((args, kwargs))]):
+                return of_batches(*args, **kwargs)
             return function(*args, **kwargs)
         except NotBatchable:
             if writes:
                 raise
-        if is_slow:
-            warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
-                          f"aten::{record.name}. Please file us an issue on GitHub so that we can prioritize its "
-                          "implementation.", UserWarning, stacklevel=3)
-        return by_samples(compute, args, kwargs)
+        result = by_samples(compute, args, kwargs)
+        warn_of_samples(record.name, 3)
+        return result
     compute.__wrapped__ = getattr(function, "__wrapped__", function)
     return compute
 
 
 #: The name of a public function -> what is run instead of it for batches, with it and the arguments.
 INSTEAD: dict[str, Callable] = {}
-#: Names of public functions that torch, too, goes sample by sample through, with a warning.
-SLOW: set[str] = set()
+#: The name of a public function -> how it is computed of tensors of all samples: arrange(function, *args, **kwargs).
+AT_ONCE: dict[str, Callable] = {}
 
 
 # ------------------------------------------------------------------ installing
@@ -253,8 +303,8 @@ def install() -> None:
     ops = [op for op in {**Op.registry, **{call.op: None for call in calls}} if op.function is None]
     for op in ops:
         if op.forward not in forwards:
-            forwards[op.forward] = forward_of(op.forward)
-        op.run = backward_of(op.run, op.forward)
+            forwards[op.forward] = forward_of(op.forward, op.name)
+        op.run = backward_of(op.run, op.forward, op.name)
         op._widened = None
     for op in ops:
         op.forward = forwards[op.forward]
@@ -268,4 +318,4 @@ def install() -> None:
                 _exchange(checked, "function", compute)
 
 
-__all__ = ["INSTEAD", "SLOW", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]
+__all__ = ["AT_ONCE", "INSTEAD", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 
+from .layout import as_array
 from .rows import row_max, row_sum
 
 
@@ -33,7 +34,7 @@ def softmax_backward(g, y, axis):
         result = g - np.vecdot(g, y)[..., None]
         result *= y
         return result
-    result = np.asarray(g * y)
+    result = as_array(g * y)
     result -= y * np.add.reduce(result, axis=axis, keepdims=True)
     return result
 
@@ -50,7 +51,7 @@ def log_softmax(x, axis):
 
 def log_softmax_backward(g, y, axis):
     if axis == ():
-        return np.asarray(g - g * np.exp(y))
+        return as_array(g - g * np.exp(y))
     result = np.exp(y)
     result *= _sum(g, axis)
     return np.subtract(g, result, out=result)

@@ -3,6 +3,7 @@ import numpy as np
 
 from ...autograd.node import Op
 from ...autograd.op import CALLS, _binary, _unary
+from ...kernels.layout import as_array
 from ...ops.creation import conversion
 from ...ops.linalg import added, products
 from ...ops.nn import pad
@@ -24,7 +25,7 @@ def _results(results, level):
 def _each_element(compute):
     def rule(level, *args):
         ndim = max_ndim(*args)
-        return Batched(np.asarray(compute(*[aligned(x, level, ndim) for x in args])), level)
+        return Batched(as_array(compute(*[aligned(x, level, ndim) for x in args])), level)
     return rule
 
 
@@ -34,8 +35,8 @@ for _call in list(CALLS):
         FAMILIES[_call.op.forward] = _each_element
 
 
-_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "layout.masked": ("_masked_fill",),
-         "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
+_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",),
+         "layout.masked": ("_masked_fill",), "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
 for _op in list(Op.registry):
     if _op.forward.__name__ in _EACH.get(_op.forward.__module__.partition(".ops.")[2], ()):
         FAMILIES[_op.forward] = _each_element
@@ -46,6 +47,7 @@ def _along(at):
     """The family of what is done along the dimensions in argument number `at`."""
     def family(compute):
         def rule(level, *args):
+            args = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
             arrays = [x for x in args if isinstance(x, np.ndarray)]
             ndim = max_ndim(*[x for x in arrays if type(x) is Batched])
             if any([x.ndim != ndim and (not ndim or level_of(x)) for x in arrays]):
@@ -71,8 +73,8 @@ def _of_single(results):
 
 
 _ALONG = set("""_softmax _log_softmax _softmax_backward _log_softmax_backward vector_norm_over _sum _mean _prod _cumsum
-    _cumprod _logcumsumexp _amax _amin _aminmax _var _std _var_mean _std_mean _logsumexp _nansum _gather _scatter
-    _scatter_add _scatter_combined _index_select _index_add _index_copy _index_fill _fft_c2c _fft_r2c _fft_c2r _roll
+    _cumprod _logcumsumexp _amax _amin _aminmax _var _std _var_mean _std_mean _logsumexp _nansum _scatter
+    _scatter_add _fft_c2c _fft_r2c _fft_c2r _roll
     _cross""".split())
 for _op in list(Op.registry):
     if _op.forward.__name__ in _ALONG:
@@ -100,7 +102,7 @@ def _of_matrices(at):
 
 
 _MATRICES = {"linalg.decompositions": ("_slogdet", "_det", "_inv", "_cholesky"), "linalg.functions": ("_matrix_exp",),
-             "linalg.triangular": ("_solve_triangular",), "linalg.distance": ("_cdist",)}
+             "linalg.triangular": ("_solve_triangular",)}
 for _op in list(Op.registry):
     _room = _op.forward.__module__.partition(".ops.")[2]
     if _op.forward.__name__ in _MATRICES.get(_room, ()):
@@ -109,13 +111,20 @@ for _op in list(Op.registry):
 
 
 # ------------------------------------------------------------------ copies
+def _converted(compute):
+    return lambda level, input, *args: Batched(compute(input.physical, *args), level)
+
+
+FAMILIES[conversion._to_copy.op.forward] = _converted
+
+
 @forward_rule(conversion._clone)
 def _clone(level, input, *args):
     return input.copy("K")
 
 
 def _c_order(compute):
-    return lambda level, input: Batched(np.array(input.physical, order="C"), level)
+    return lambda level, input: Batched(input.physical.copy(), level)
 
 
 for _op in list(Op.registry):
@@ -155,8 +164,6 @@ def _linear(level, input, weight, bias):
 @forward_rule(added._addmm, added._baddbmm, added._addmv)
 def _plus_product(level, beta, alpha, input, a, b):
     _check_exact(a, b)
-    if 0 in a.shape or 0 in b.shape:
-        raise NotBatchable("of nothing")
     product = np.matmul(a, b)
     if type(product) is not Batched or product.level != level:
         product = Batched(np.array(spread(product, level, size_of(level, input))), level)

@@ -131,6 +131,13 @@ def _diff(level, function, x, n=1, axis=-1):
     return batch(np.diff(need(x, level).physical, n, axis_of(axis, x.ndim)), level)
 
 
+@rule(np.delete)
+def _delete(level, function, x, places, axis=None):
+    if axis is None:
+        raise NotBatchable("as one row")
+    return batch(np.delete(_single(x, level, places), places, axis_of(axis, x.ndim)), level)
+
+
 @rule(np.roll)
 def _roll(level, function, x, shift, axis=None):
     if axis is None:

@@ -43,21 +43,23 @@ def setitem(x, index, value):
         target = x.physical[(_EVERY, *items, *(() if Ellipsis in items else (Ellipsis,)))]
         target[...] = aligned(value, level, target.ndim - 1)
         return
-    places, split = _places(x, items, level)
-    if split is None:
-        raise NotBatchable("indices apart from each other")
-    if type(value) is Batched and value.level == level:
-        ndim = x.physical[places].ndim - 1
-        value = aligned(value, level, ndim)
-        first, count = split                   # where the dimensions of the indices stand, which come first here
-        value = np.moveaxis(value, range(first + 1, first + count + 1), range(1, count + 1)) if first else value
-    elif split[0]:
-        ndim = x.physical[places].ndim - 1
-        first, count = split
+    places, split = places_of(x, items, level)
+    x.physical[places] = turned(x, places, split, value)
+
+
+def turned(x, places, split, value):
+    """`value`, as x[places] = value takes it where `places` and `split` are those of `places_of`: there the dimensions
+    of the indices come first."""
+    first, count = split
+    ndim = x.physical[places].ndim - 1 if first or type(value) is Batched and value.level == x.level else 0
+    if type(value) is Batched and value.level == x.level:
+        value = aligned(value, x.level, ndim)
+        return np.moveaxis(value, range(first + 1, first + count + 1), range(1, count + 1)) if first else value
+    if first:
         value = np.asarray(value)
         value = value.reshape((1,) * (ndim - value.ndim) + value.shape)
-        value = np.moveaxis(value, range(first, first + count), range(count))
-    x.physical[places] = value
+        return np.moveaxis(value, range(first, first + count), range(count))
+    return value
 
 
 def _expanded(x, items):
@@ -81,10 +83,9 @@ def _expanded(x, items):
     return given[:at] + [_EVERY] * (x.ndim - used) + given[at + 1:]
 
 
-def _places(x, items, level):
+def places_of(x, items, level):
     """(index into the physical array of `x`, (where the dimensions of the indices stand in the result of one sample,
-    their number)): in the result for all samples they stand right behind that of the batch. None for the second where
-    they stand in front in that of a sample too."""
+    their number)): in the result for all samples they stand right behind that of the batch."""
     given = _expanded(x, items)
     advanced = [i for i, item in enumerate(given) if not (item is None or item.__class__ is slice)]
     count = max_ndim(*[given[i] for i in advanced])
@@ -99,7 +100,7 @@ def pick(x, items):
     """x[items] for indices among which there are arrays; `x` or they are batches."""
     level = level_of(x, *items)
     if type(x) is Batched and x.level == level:
-        places, (first, count) = _places(x, items, level)
+        places, (first, count) = places_of(x, items, level)
         found = x.physical[places]             # (samples, *of the indices, *the rest)
         if first:
             found = np.moveaxis(found, range(1, count + 1), range(first + 1, first + count + 1))

@@ -13,13 +13,15 @@ from ...ops.nn import (
     gelu,
     grid_sample,
     interpolate,
-    norm,
+    pad,
     pixel_shuffle,
     pool,
+    softmax,
 )
-from ..batched import Batched, NotBatchable, Refusal, level_of, physical_of
+from ..batched import Batched, NotBatchable, level_of, physical_of
 from ..dispatch import FAMILIES, backward_rule, forward_rule
-from .functions import batch, size_of, spread
+from .functions import axis_of, batch, size_of, spread
+from .layout import family
 
 
 def is_batch(x, level):
@@ -29,8 +31,7 @@ def is_batch(x, level):
 def folded(x, level, size):
     """The examples of all samples, one after the other."""
     physical = spread(x, level, size)
-    return physical.reshape(-1, *physical.shape[2:]) if physical.shape[1] else physical.reshape(
-        0, *physical.shape[2:])
+    return physical.reshape(physical.shape[0] * physical.shape[1], *physical.shape[2:])
 
 
 def unfolded(result, level, size):
@@ -64,9 +65,27 @@ def _by_examples(first):
 for _call in (pool._max_pool, pool._max_and_indices, pool._max_pool_grad, pool._max_pool_pick, pool.scatter,
               pool.gather, pool._avg_pool, pool._avg_pool_grad, adaptive_pool._adaptive_avg,
               adaptive_pool._adaptive_avg_grad, adaptive_pool._adaptive_max, adaptive_pool._put, fold._im2col,
-              fold._col2im, grid_sample._sample, interpolate._resize, interpolate._resize_grad, pixel_shuffle._shuffle,
+              fold._col2im, grid_sample._sample, grid_sample._sample_grad,
+              interpolate._resize, interpolate._resize_grad, pixel_shuffle._shuffle,
               pixel_shuffle._unshuffle, pixel_shuffle._shuffle_channels):
     FAMILIES[_call.op.forward] = _by_examples(_call.op.first)
+
+
+@family(adaptive_pool._mean)
+def _mean(compute, level, n, input):
+    physical = input.physical
+    if input.ndim < n + 2:
+        return batch(compute(n, physical), level)
+    return unfolded(compute(n, folded(input, level, len(physical))), level, len(physical))
+
+
+@family(pad._by_index_backward)
+def _by_index_backward(compute, level, last, picks, shape, grad):
+    if last:                                   # the order in memory is that of the examples
+        size = len(grad.physical)
+        return unfolded(compute(True, picks, (size * shape[0], *shape[1:]), folded(grad, level, size)), level, size)
+    picks = tuple([(axis + 1, index) for axis, index in picks])
+    return batch(compute(False, picks, (len(grad.physical), *shape), grad.physical), level)
 
 
 # ------------------------------------------------------------------ convolution
@@ -151,17 +170,40 @@ _call_conv, _call_input_grad, _call_weight_grad = (
     call.op.forward for call in (conv._conv, conv._conv_input_grad, conv._conv_weight_grad))
 
 
+# ------------------------------------------------------------------ softmax
+@backward_rule(softmax._softmax, softmax._log_softmax)
+def _softmax_gradient(level, run, g, saved, edges):
+    input, dim, ans, *rest = saved
+    size = size_of(level, g, ans)
+    arrays = spread(g, level, size), (input, dim if dim == () else axis_of(dim, ans.ndim), spread(ans, level, size))
+    return batch(list(run(arrays[0], (*arrays[1], *rest), edges)), level)
+
+
 # ------------------------------------------------------------------ losses of classes
 @forward_rule(cross_entropy._cross_entropy)
 def _cross_entropy(level, input, target, weight, ignored, reduction, keep=False):
     size = size_of(level, input, target, weight)
-    if not size or level_of(weight) or level_of(physical_of(input, level), physical_of(target, level)):
+    if not size or level_of(*[physical_of(x, level) for x in (input, target, weight)]):
         raise NotBatchable("no samples, or several batches")
     x, classes = folded(input, level, size), folded(target, level, size)
-    found, (e, sums, where, counts, _) = losses.cross_entropy(x, classes, weight, ignored, "none", True)
+    if level_of(weight):
+        found, (e, sums, where, _, _) = losses.cross_entropy(x, classes, None, ignored, "none", True)
+        counts = _counts(level, weight, classes, losses.pick(classes, x.shape[1], ignored)[1], x.dtype, size)
+        found = found * counts
+    else:
+        found, (e, sums, where, counts, _) = losses.cross_entropy(x, classes, weight, ignored, "none", True)
     result, norm = _reduced(found, counts, reduction, size, target.shape)
     return batch(result.astype(input.dtype, copy=False), level), (
         unfolded(e, level, size), sums, where, counts, norm)
+
+
+def _counts(level, weight, classes, kept, dtype, size):
+    """What each target counts, by the weights of its sample; None for 1."""
+    if not level_of(weight):
+        return losses.share(classes, weight, kept, dtype, False)[0]
+    rows = (classes if kept is None else np.where(kept, classes, 0)).reshape(size, -1)
+    counts = np.take_along_axis(spread(weight, level, size), rows, 1).reshape(classes.shape)
+    return counts if kept is None else counts * kept
 
 
 def _reduced(found, counts, reduction, size, shape):
@@ -195,30 +237,29 @@ def _cross_entropy_gradient(level, run, g, saved, edges):
 @forward_rule(cross_entropy._nll_loss)
 def _nll_loss(level, input, target, weight, ignored, reduction):
     size = size_of(level, input, target, weight)
-    if not size or level_of(weight) or input.itemsize == 2:
-        raise NotBatchable("no samples, or weights that differ")
+    if not size or input.itemsize == 2:
+        raise NotBatchable("no samples, or rounded in another way")
     x, classes = folded(input, level, size), folded(target, level, size)
-    found = losses.nll(x, classes, weight, ignored, "none")
-    kept = losses.pick(classes, x.shape[1], ignored)[1]
-    counts = losses.share(classes, weight, kept, x.dtype, False)[0]
+    counts = _counts(level, weight, classes, losses.pick(classes, x.shape[1], ignored)[1], x.dtype, size)
+    found = losses.nll(x, classes, None, ignored, "none")
+    found = found if weight is None else found * counts
     return batch(_reduced(found, counts, reduction, size, target.shape)[0].astype(input.dtype, copy=False), level)
 
 
 @forward_rule(cross_entropy._nll_backward)
 def _nll_backward(level, grad, input, target, weight, ignored, reduction):
     size = size_of(level, grad, input, target, weight)
-    if not size or level_of(weight) or input.itemsize == 2:
-        raise NotBatchable("no samples, or weights that differ")
+    if not size or input.itemsize == 2:
+        raise NotBatchable("no samples, or rounded in another way")
     classes = folded(target, level, size)
-    kept = losses.pick(classes, input.shape[1], ignored)[1]
-    counts = losses.share(classes, weight, kept, input.dtype, False)[0]
+    counts = _counts(level, weight, classes, losses.pick(classes, input.shape[1], ignored)[1], input.dtype, size)
     g = spread(grad, level, size)
     if reduction == "mean":
         count = classes.size // size
         g = g / (count if counts is None else np.where((n := counts.reshape(size, -1).sum(1)) == 0, np.nan, n))
     g = np.broadcast_to(g.reshape(size, *(g.shape[1:] or (1,) * target.ndim)), (size, *target.shape))
-    g = np.ascontiguousarray(g.reshape(classes.shape), input.dtype)
-    result = losses.nll_backward(g, classes, weight, (len(classes), *input.shape[1:]), ignored, "none")
+    g = np.ascontiguousarray(g.reshape(classes.shape) * (1 if weight is None else counts), input.dtype)
+    result = losses.nll_backward(g, classes, None, (len(classes), *input.shape[1:]), ignored, "none")
     return unfolded(result, level, size)
 
 
@@ -240,43 +281,24 @@ def _embedding(level, weight, indices, padding, by_frequency):
 def _embedding_backward(level, grad, indices, count, padding, by_frequency):
     """Into the tables of all samples, one after the other."""
     size = size_of(level, grad, indices)
-    if padding >= 0 or by_frequency or not size:
-        raise NotBatchable("rows that count otherwise")
-    places = spread(indices, level, size) + np.arange(0, size * count, count).reshape((-1,) + (1,) * indices.ndim)
-    result = _lookup_backward(spread(grad, level, size), places, size * count, -1, False)
+    if not size:
+        raise NotBatchable("no samples")
+    grad, indices = spread(grad, level, size), spread(indices, level, size)
+    if padding >= 0:
+        grad = np.where((indices == padding)[..., None], np.zeros((), grad.dtype), grad)
+    places = indices + np.arange(0, size * count, count or 1)[:size].reshape((-1,) + (1,) * (indices.ndim - 1))
+    result = _lookup_backward(grad, places, size * count, -1, by_frequency)
     return batch(result.reshape(size, count, *result.shape[1:]), level)
 
 
 _lookup, _lookup_backward = embedding._embedding.op.forward, embedding._embedding_backward.op.forward
 
 
-# ------------------------------------------------------------------ normalisation
-@forward_rule(norm._layer_norm)
-def _layer_norm(level, input, weight, bias, size, eps, center):
-    """Rows are rows, of whatever sample."""
-    if not is_batch(input, level) or input.itemsize == 2 or level_of(input.physical) or not input.physical.size:
-        raise NotBatchable("rows that are the same for all samples, or rounded")
-    result, statistics = _call_layer_norm(input.physical, None, None, size, eps, center)
-    result = batch(result, level)
-    result = result if weight is None else result * weight
-    return result if bias is None else result + bias, unfolded(statistics, level, len(input.physical))
-
-
+# ------------------------------------------------------------------ activation
 @forward_rule(gelu._gelu)
 def _gelu(level, input, approximate, keep=False):
     result, share = _call_gelu(input.physical, approximate, keep)
     return batch(result, level), share if share is None else batch(share, level)
 
 
-_call_layer_norm, _call_gelu = norm._layer_norm.op.forward, gelu._gelu.op.forward
-
-
-@forward_rule(norm._batch_norm)
-def _batch_norm(level, input, weight, bias, running_mean, running_var, momentum, eps):
-    if running_mean is not None and level_of(input) and not (level_of(running_mean) and level_of(running_var)):
-        raise Refusal("Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
-                      "updated in place, were not batched.\nIf you are using a module and do not need eval mode, "
-                      "please set `track_running_stats` to be False.If you are using a prebuilt module and do not need "
-                      "eval mode, please see the functorch website for resources on how to patch your module to work "
-                      "with vmap")
-    raise NotBatchable("statistics of each sample")
+_call_gelu = gelu._gelu.op.forward

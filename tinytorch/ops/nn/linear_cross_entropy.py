@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import dtypes as dt
 from ...autograd.function import Function
-from ...autograd.grad_mode import enable_grad
+from ...autograd.grad_mode import enable_grad, mode
 from ...autograd.public import public
 from ...autograd.tensor_methods import grad as gradients
 from ...tensor import Tensor
@@ -147,8 +147,8 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
 
     With `options` (LinearCrossEntropyOptions) the batch is taken in pieces, so that there are never the scores of all:
     the gradients of a sum or mean are found with it, and can be had once unless `allow_retain_graph`. Of targets that
-    are classes, C classes alone and no smoothing, else UserWarning and all at once. Half precisions are added up in
-    single.
+    are classes, C classes alone and no smoothing, else UserWarning and all at once, as within vmap. Half precisions
+    are added up in single.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.linear_cross_entropy(torch.ones(2, 3), torch.zeros(4, 3), torch.tensor([0, 3]))
@@ -171,7 +171,8 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
     if target.shape == (*batch, *outputs) and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     ignore_index = -100 if ignore_index is None else ignore_index
-    if options is not None and _piecewise(target, linear_bias, reduction, label_smoothing, tuple(outputs[1:])):
+    if options is not None and _piecewise(target, linear_bias, reduction, label_smoothing, tuple(outputs[1:])) and not (
+            mode.vmap_levels and not mode.grad_levels):
         return _in_pieces(input, linear_weight, linear_bias, target, weight, reduction, ignore_index, options)
     if len(outputs) > 1:
         linear_weight = linear_weight.reshape(math.prod(outputs), features)

@@ -68,7 +68,7 @@ def _weighted(loss, weight, reduction, by_weight=True):
 # ------------------------------------------------------------------ differences
 def _mse_gradient(g, wanted, input, target, reduction, aux):
     scale = g * 2 if reduction != "mean" else g * (2 / (aux.size or math.nan))
-    d = aux * np.asarray(scale, aux.dtype)
+    d = aux * as_array(scale).astype(aux.dtype, copy=False)
     return d if wanted[0] else None, -d if wanted[1] else None
 
 

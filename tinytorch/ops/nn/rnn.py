@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.public import Public, overridden, public
 from ...errors import type_name
@@ -417,7 +418,7 @@ def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
         states = (hx,) if function is not lstm_cell else hx
         _check_cell(gates, input.array.shape, states, w_ih.array.shape, w_hh.array.shape)
         _check_dtypes(input, states, (w_ih,))
-        if input.array.dtype.itemsize == 2:
+        if input.array.dtype.itemsize == 2 or mode.vmap_levels:
             return _BY_STEPS[layer](input, *states, w_ih, w_hh, b_ih, b_hh)
         return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
     except _WRONG as error:

@@ -130,7 +130,7 @@ def _add(array, dim, keepdim, dtype=None):
 
 def in_c_order(result):
     """What NumPy may have laid out as the input is, in C order: torch's reductions always are."""
-    return result if result.flags.c_contiguous else np.ascontiguousarray(result)
+    return result if result.flags.c_contiguous else result.copy()
 
 
 @single(name="sum", kernel="sum_cpu", input=lambda g, shape, dim: spread(g, shape, dim))

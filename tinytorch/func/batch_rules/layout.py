@@ -1,0 +1,248 @@
+"""Diagonals, slices, gathered and scattered elements of batches, and the memory that views share."""
+import numpy as np
+
+from ...autograd import views
+from ...autograd.node import Op
+from ...kernels import layout
+from ...kernels.scatter import add_at
+from ...ops.layout import diagonal, index, join, rearrange, scatter, slices, strided, unsafe_index, views as copies
+from ...ops.reduction import cumulative, extremes
+from ..batched import Batched, NotBatchable, aligned, max_ndim
+from ..dispatch import BACKWARD, FAMILIES, backward_rule, forward_rule
+from .functions import axes_of, axis_of, batch, size_of, spread
+from .indexing import pick, places_of, turned
+
+_EVERY = slice(None)
+
+
+def family(*calls):
+    """Decorator of rule(compute, level, *args): of these operations, whose forward function is `compute`."""
+    def decorate(rule):
+        for call in calls:
+            FAMILIES[call.op.forward] = lambda compute: lambda level, *args: rule(compute, level, *args)
+        return rule
+    return decorate
+
+
+# ------------------------------------------------------------------ diagonals, blocks, copies
+@family(diagonal._embed)
+def _embed(compute, level, g, shape, offset, dim1, dim2):
+    physical = g.physical
+    return batch(compute(physical, (len(physical), *shape), offset, *axes_of((dim1, dim2), len(shape))), level)
+
+
+@family(diagonal._tril, diagonal._triu)
+def _triangle(compute, level, input, k):
+    return batch(compute(input.physical, k), level)
+
+
+@family(copies._narrow_copy)
+def _copied(compute, level, input):
+    return batch(compute(input.physical), level)
+
+
+@family(rearrange._repeat)
+def _repeat(compute, level, input, repeats):
+    return batch(compute(aligned(input, level, len(repeats)), (1, *repeats)), level)
+
+
+@forward_rule(join._block_diag)
+def _block_diag(level, sizes, shapes, *blocks):
+    size = size_of(level, blocks)
+    result = np.zeros([size, *[sum(n) for n in zip(*sizes)]], blocks[0].dtype)
+    for place, shape, block in zip(join._blocks(sizes), sizes, blocks):
+        result[(_EVERY, *place)] = spread(block, level, size).reshape(size, *shape)
+    return batch(result, level)
+
+
+# ------------------------------------------------------------------ indices
+@family(index._put_in_zeros)
+def _put_in_zeros(compute, level, g, shape, index):
+    return batch(compute(g.physical, (len(g.physical), *shape), (_EVERY, *index)), level)
+
+
+@forward_rule(index._add_in_zeros)
+def _add_in_zeros(level, g, shape, index):
+    result = Batched(np.zeros((size_of(level, g, index), *shape), g.dtype), level)
+    _add(result, index, g)
+    return result
+
+
+@forward_rule(index._index)
+def _index(level, input, indices):
+    return pick(input, indices if indices.__class__ is tuple else (indices,))
+
+
+@forward_rule(index._index_put)
+def _index_put(level, input, values, indices, accumulate):
+    result = Batched(np.array(spread(input, level, size_of(level, input, values, indices)), order="C"), level)
+    if accumulate:
+        _add(result, indices, values)
+    else:
+        result[indices] = values
+    return result
+
+
+def _add(result, index, values):
+    """result[index] += values, with places that `index` names twice."""
+    if type(result.physical) is not np.ndarray:
+        raise NotBatchable("a batch of batches")
+    places, split = places_of(result, index if index.__class__ is tuple else (index,), result.level)
+    add_at(result.physical, places, turned(result, places, split, values))
+
+
+@backward_rule(cumulative._cumprod)
+def _cumprod_gradient(level, run, g, saved, edges):
+    """By the zeros of all samples."""
+    input, dim, ans, *rest = saved
+    size = size_of(level, g, input, ans)
+    if not input.ndim:
+        return [g]
+    g, input, ans = [x if x is None else spread(x, level, size) for x in (g, input, ans)]
+    return batch(run(g, (input, axis_of(dim, input.ndim - 1), ans, *rest), edges), level)
+
+
+# ------------------------------------------------------------------ along a dimension, an index for each element
+def _of_elements(arrays, shape_at=None, like=0):
+    """The family of what takes arrays of the same number of dimensions at these arguments, behind the first of them the
+    dimension; and the shape of a result in argument `shape_at`. Without dimensions the result is as argument `like`."""
+    def make(compute):
+        def rule(level, *args):
+            given = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
+            found = [given[i] for i in arrays if isinstance(given[i], np.ndarray)]
+            size, shape = size_of(level, found), given[like if shape_at is None else shape_at]
+            shape = shape if shape.__class__ is tuple else shape.shape
+            flat = not all([x.ndim for x in found]) or not shape
+            dim = arrays[0] + 1
+            for i in arrays:
+                if isinstance(given[i], np.ndarray):
+                    x = spread(given[i], level, size)
+                    given[i] = x.reshape(size, x.size // size if size else 1) if flat else x
+            ndim = max_ndim(*found)
+            given[dim] = 1 if flat else axis_of(given[dim], ndim)
+            if shape_at is not None:
+                given[shape_at] = (size, 1) if flat else (size, *shape)
+            result = compute(*given)
+            return batch(result.reshape(size, *shape) if flat else result, level)
+        return rule
+    return make
+
+
+FAMILIES[scatter._gather.op.forward] = _of_elements((0, 2), like=2)
+FAMILIES[scatter._gather_backward.op.forward] = _of_elements((0, 2), 3)
+for _op in list(Op.registry):
+    if _op.forward.__qualname__ == "reducing.<locals>.primitive" or _op in (scatter._scatter_combined.op,):
+        FAMILIES[_op.forward] = _of_elements((0, 2, 3))
+
+
+@family(extremes.place)
+def _place(compute, level, input, index, dim, count):
+    size = size_of(level, input, index)
+    if not input.ndim:
+        return batch(spread(input, level, size), level)
+    return batch(compute(spread(input, level, size), spread(index, level, size), dim + 1, count), level)
+
+
+def _take(compute):
+    def rule(level, input, index, dim, keepdim=True):
+        size = size_of(level, input, index)
+        if not input.ndim:
+            return batch(np.array(spread(input, level, size)), level)
+        return batch(compute(spread(input, level, size), spread(index, level, size), dim + 1, keepdim), level)
+    return rule
+
+
+for _op in list(Op.registry):
+    if _op.forward.__qualname__ == "picker.<locals>.take":
+        FAMILIES[_op.forward] = _take
+
+
+# ------------------------------------------------------------------ slices of a dimension
+@family(slices._index_select, slices._index_add, slices._index_copy, slices._index_fill)
+def _of_slices(compute, level, input, dim, index, *rest):
+    """Where the index differs, the slices of all samples are one after the other."""
+    size, flat, source = size_of(level, input, index, rest), not input.ndim, rest[:1]
+    if not size:
+        raise NotBatchable("no samples")
+    x = spread(input, level, size)
+    if source and isinstance(source[0], np.ndarray):
+        source = spread(source[0], level, size),
+        if flat and len(source[0].shape) == 1:
+            source = source[0][:, None],
+    x, dim = (x[:, None], 0) if flat else (x, dim)
+    if type(index) is not Batched or index.level != level:
+        if source and isinstance(source[0], np.ndarray) and source[0].ndim == 1:       # a value that differs
+            source = source[0].reshape((-1,) + (1,) * (x.ndim - 1)),
+        result = compute(x, dim + 1, index, *source, *rest[1:])
+        return batch(result.reshape(size, *input.shape) if flat else result, level)
+    places, count = index.physical.reshape(size, -1), x.shape[dim + 1]
+    if places.size and not 0 <= places.min() <= places.max() < count:
+        raise NotBatchable("an index out of range")
+
+    def joined(a):
+        if not isinstance(a, np.ndarray):
+            return a
+        if a.ndim == 1:
+            return np.repeat(a, places.shape[1]).reshape((-1,) + (1,) * (x.ndim - 2))
+        a = np.moveaxis(a, dim + 1, 1)
+        return a.reshape(size * a.shape[1], *a.shape[2:])
+    flat_places = (places + np.arange(0, size * count, count or 1)[:size, None]).reshape(-1)
+    result = compute(joined(x), 0, flat_places, *map(joined, source), *rest[1:])
+    result = np.moveaxis(result.reshape(size, len(result) // size, *result.shape[1:]), 1, dim + 1)
+    return batch(result.reshape(size, *input.shape) if flat else result, level)
+
+
+# ------------------------------------------------------------------ indices that may be out of range
+def _all_indices(level, size, ndim, indices):
+    samples = np.arange(size).reshape((-1,) + (1,) * ndim)
+    return samples, *[aligned(i, level, ndim) for i in indices]
+
+
+@family(unsafe_index._index)
+def _masked_index(compute, level, mask, indices, fill, input):
+    size = size_of(level, mask, indices, input)
+    return batch(compute(spread(mask, level, size), _all_indices(level, size, mask.ndim, indices), fill,
+                         spread(input, level, size)), level)
+
+
+@family(unsafe_index._put_in_zeros)
+def _masked_put_in_zeros(compute, level, shape, mask, indices, values):
+    size = size_of(level, mask, indices, values)
+    return batch(compute((size, *shape), spread(mask, level, size), _all_indices(level, size, mask.ndim, indices),
+                         aligned(values, level, mask.ndim)), level)
+
+
+@family(unsafe_index._put)
+def _masked_put(compute, level, mask, indices, input, values):
+    size = size_of(level, mask, indices, input, values)
+    return batch(compute(spread(mask, level, size), _all_indices(level, size, mask.ndim, indices),
+                         spread(input, level, size), aligned(values, level, mask.ndim)), level)
+
+
+# ------------------------------------------------------------------ by place in memory
+def _of_all(size, *layouts):
+    """The layouts of all samples, each in memory of its own."""
+    step = -(-(max(map(layout.end_of, layouts)) - min([x[2] for x in layouts])) // 16) * 16
+    return [((size, *shape), (step, *strides), *rest) for shape, strides, *rest in layouts]
+
+
+@forward_rule(strided.relaid)
+def _relaid(level, g, source, target):
+    return batch(layout.relaid(g.physical, *_of_all(len(g.physical), source, target)), level)
+
+
+@forward_rule(strided.without_part)
+def _without_part(level, g, part, whole):
+    return batch(layout.split_off(g.physical, *_of_all(len(g.physical), part, whole))[0], level)
+
+
+def _to_base(level, g, part, whole):
+    result = _relaid(level, g, part, whole)
+    return result / layout.sharers(whole) if layout.overlaps(whole) else result
+
+
+BACKWARD[strided._as_strided.op.forward] = lambda level, run, g, saved, edges: (_to_base(
+    level, g, strided.layout_of(*saved[1:4], *saved[4][3:]), saved[4]),)
+BACKWARD[views.AS_STRIDED.forward] = lambda level, run, g, saved, edges: (_to_base(level, g, *saved[1:3]),)
+BACKWARD[views.COPY_SLICE.forward] = lambda level, run, g, saved, edges: batch(layout.split_off(
+    g.physical, *_of_all(len(g.physical), *saved[2:4])), level)

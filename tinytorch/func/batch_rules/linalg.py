@@ -1,0 +1,96 @@
+"""Factors and solutions of matrices, and products of what is the same for all samples beside a batch."""
+import numpy as np
+
+from ...ops.linalg import added, distance, functions, householder, ldl, lu, products, spectra
+from ..batched import Batched, aligned, max_ndim
+from ..dispatch import FAMILIES, backward_rule, forward_rule
+from .functions import batch, size_of, spread
+from .layout import family
+
+
+def _stacked(at):
+    """The family of what is done to stacks of matrices, or of vectors, which the arguments `at` hold."""
+    def make(compute):
+        def rule(level, *args):
+            given, size = list(args), size_of(level, args)
+            for i in at:
+                if isinstance(given[i], np.ndarray):
+                    given[i] = spread(given[i], level, size)
+            return batch(compute(*given), level)
+        return rule
+    return make
+
+
+for _call, _at in ((spectra._svd, (0,)), (lu._factor, (0,)), (lu._lu, (0,)), (lu._unpack, (1,)), (ldl._factor, (0,)),
+                   (householder._product, (0, 1)), (householder._geqrf, (0,))):
+    FAMILIES[_call.op.forward] = _stacked(_at)
+
+
+@family(functions._pinv)
+def _pinv(compute, level, input, *options):
+    """The tolerances, if they are arrays, are one for each matrix."""
+    size, options = size_of(level, input, options), list(options)
+    for i, x in enumerate(options):
+        if isinstance(x, np.ndarray):
+            x = aligned(x, level, input.ndim - 2)
+            options[i] = x
+    return batch(compute(spread(input, level, size), *options), level)
+
+
+@family(lu._solve)
+def _lu_solve(compute, level, left, adjoint, pivots, LU, B):
+    size, ndim = size_of(level, pivots, LU, B), max_ndim(LU, B)
+    matrices = [aligned(x, level, ndim) for x in (LU, B)]
+    leading = np.broadcast_shapes((size,) + (1,) * (ndim - 2), *[x.shape[:-2] for x in matrices])
+    pivots = aligned(pivots, level, ndim - 1)
+    return batch(compute(left, adjoint, np.broadcast_to(pivots, (*leading, pivots.shape[-1])),
+                         *[np.broadcast_to(x, (*leading, *x.shape[-2:])) for x in matrices]), level)
+
+
+@family(distance._cdist_backward, distance._cdist_slopes)
+def _cdist_backward(compute, level, g, x1, x2, p, found):
+    ndim = max_ndim(g, x1, x2, found)
+    g, x1, x2, found = [aligned(x, level, ndim) for x in (g, x1, x2, found)]
+    return batch(compute(g, x1, x2, p, found), level)
+
+
+@family(distance._cdist)
+def _cdist(compute, level, x1, x2, p):
+    ndim = max_ndim(x1, x2)
+    return batch(compute(aligned(x1, level, ndim), aligned(x2, level, ndim), p), level)
+
+
+@backward_rule(lu._factor, lu._lu)
+def _factor_gradient(level, run, g, saved, edges):
+    size = size_of(level, g, saved)
+
+    def of_all(x):
+        return tuple(map(of_all, x)) if x.__class__ in (tuple, list) else spread(x, level, size) if isinstance(
+            x, np.ndarray) else x
+    return batch(list(run(list(of_all(g)), of_all(saved), edges)), level)
+
+
+@backward_rule(lu._solve)
+def _lu_solve_gradient(level, run, g, saved, edges):
+    left, adjoint, pivots, LU, *rest = saved
+    size, ndim = size_of(level, g, saved), max_ndim(g, LU)
+    arrays = [x if x is None else np.broadcast_to(aligned(x, level, n), (size, *(aligned(x, level, n).shape[-n:])))
+              for x, n in ((pivots, ndim - 1), (LU, ndim), (g, ndim), (rest[1], ndim))]
+    pivots, LU, g, ans = arrays
+    return [None if d is None else batch(d, level) for d in run(g, (left, adjoint, pivots, LU, rest[0], ans, *rest[2:]),
+                                                               edges)]
+
+
+def _of_batches(call):
+    """As the operation computes if all arrays are batches."""
+    forward = call.op.forward
+
+    @forward_rule(call)
+    def rule(level, *args):
+        size = size_of(level, args)
+        return forward(*[Batched(np.array(spread(x, level, size)), level) if isinstance(x, np.ndarray) else x
+                         for x in args])
+
+
+for _call in (added._addr, added._addbmm, products._conjugated_inner):
+    _of_batches(_call)
