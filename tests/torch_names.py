@@ -13,7 +13,8 @@ PATH = Path(__file__).with_suffix(".txt")
 SPACES = ("torch", "torch.Tensor", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils",
           "torch.nn.utils.parametrizations", "torch.nn.utils.parametrize", "torch.nn.utils.rnn", "torch.linalg",
           "torch.fft", "torch.special", "torch.masked", "torch.signal.windows", "torch.optim",
-          "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.forward_ad",
+          "torch.optim.lr_scheduler", "torch.optim.swa_utils", "torch.autograd", "torch.autograd.functional",
+          "torch.autograd.forward_ad",
           "torch.autograd.graph", "torch.func", "torch.distributions", "torch.sparse", "torch.nested",
           "torch.overrides", "torch.quasirandom", "torch.random", "torch.testing", "torch.types", "torch.utils",
           "torch.utils.checkpoint", "torch.utils.data", "torch.utils.dlpack")

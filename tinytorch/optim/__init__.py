@@ -18,9 +18,9 @@ _LATER = {"ASGD": "asgd", "Adafactor": "_adafactor", "LBFGS": "lbfgs", "Muon": "
           "RAdam": "radam", "Rprop": "rprop"}
 
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
-           "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler"]
+           "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils"]
 
-__getattr__ = _namespace(__name__, of=_LATER)
+__getattr__ = _namespace(__name__, ["swa_utils"], of=_LATER)
 
 if _sys.modules[__package__.rpartition(".")[0]].__name__ == "torch":
     # under torch's name: libraries walk through vars(torch.optim)
@@ -29,4 +29,4 @@ if _sys.modules[__package__.rpartition(".")[0]].__name__ == "torch":
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, "swa_utils"})
