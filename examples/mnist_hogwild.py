@@ -1,5 +1,5 @@
-"""A small CNN on MNIST, trained by several processes at once on the same weights, without locks (Hogwild: Niu, Recht, Re
-and Wright 2011). Their updates may overwrite each other, and it learns all the same."""
+"""A small CNN on MNIST, trained by several processes at once on the same weights, without locks (Hogwild: Niu, Recht,
+Re and Wright 2011). Their updates may overwrite each other, and it learns all the same."""
 import common
 
 import tinytorch as torch

@@ -1,4 +1,8 @@
 """The names of torch._C that classes with `__torch_function__` use, and the switch of threads."""
+import enum
+
+from ._refused import refused_class as _refused_class
+from .autograd import casts as _casts
 from .autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled
 from .autograd.torch_function import (
     DisableTorchFunction,
@@ -16,9 +20,11 @@ from .overrides import (
     has_torch_function_unary as _has_torch_function_unary,
     has_torch_function_variadic as _has_torch_function_variadic,
 )
+from .tensor import Tensor as _Tensor
 
-__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "_EnableTorchFunction",
-           "_disabled_torch_function_impl", "_get_function_stack_at", "_has_torch_function",
+__all__ = ["DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard",
+           "DisableTorchFunction", "DisableTorchFunctionSubclass", "_EnableTorchFunction",
+           "_TensorMeta", "_disabled_torch_function_impl", "_get_function_stack_at", "_has_torch_function",
            "_has_torch_function_unary", "_has_torch_function_variadic", "_is_multithreading_enabled",
            "_is_torch_function_all_disabled",
            "_is_torch_function_enabled", "_is_torch_function_mode_enabled", "_len_torch_function_stack",
@@ -39,3 +45,58 @@ def _len_torch_function_stack():
 
 def _get_function_stack_at(idx):
     return _modes(always=True)[idx]
+
+
+#: The class of the class Tensor.
+_TensorMeta = type(_Tensor)
+
+
+PyTorchFileReader, PyTorchFileWriter, SymBool, SymFloat, SymInt, ScriptModule, Node, Graph, Value = [
+    _refused_class(__name__, name, "it is a part of PyTorch's own")
+    for name in (
+        "PyTorchFileReader", "PyTorchFileWriter", "SymBool", "SymFloat", "SymInt", "ScriptModule", "Node", "Graph",
+        "Value")]
+
+
+def _log_api_usage_once(event):
+    """Nothing is counted."""
+
+
+class DispatchKey(enum.Enum):
+    """Layers of torch's dispatcher that libraries name; of them there is autocast."""
+
+    CPU, CUDA, Meta, CompositeImplicitAutograd, CompositeExplicitAutograd, Autograd, AutogradCPU, AutogradCUDA, \
+        AutocastCPU, AutocastCUDA, AutocastXPU, ADInplaceOrView, BackendSelect, Python = range(14)
+
+
+class DispatchKeySet:
+    """A set of such layers."""
+
+    def __init__(self, *keys):
+        self.keys = frozenset(keys)
+
+    def __or__(self, other):
+        return DispatchKeySet(*self.keys, *other.keys)
+
+    def has(self, key):
+        """Whether a layer is among them."""
+        return key in self.keys
+
+
+class _ExcludeDispatchKeyGuard:
+    """A context without autocast, if that is among the layers left out; others cannot be."""
+
+    def __init__(self, keys):
+        self._autocast = keys.has(DispatchKey.AutocastCPU)
+
+    def __enter__(self):
+        self._before = _casts.is_autocast_cpu_enabled()
+        if self._autocast:
+            _casts.set_autocast_cpu_enabled(False)
+
+    def __exit__(self, *error):
+        _casts.set_autocast_cpu_enabled(self._before)
+
+
+def _get_tracing_state():
+    """None: nothing is traced."""

@@ -21,6 +21,7 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
                      float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
+from .finder import install, uninstall
 from .legacy import *
 from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
@@ -113,20 +114,34 @@ from .runtime import *
 from .storage import *
 from . import sharing as _sharing
 from .tensor import Size, Tensor
-from .version import __version__
+from .torch_version import __version__
+
+import sys as _sys
 
 from . import _C, overrides, return_types, utils, version
 
+torch = _sys.modules[__name__]                 # torch.torch is torch
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("__future__", "accelerator", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "fft",
-          "func", "functional", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "optim", "profiler",
-          "quasirandom", "serialization", "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
-#: Functions of such parts.
-_OF = {"load": "serialization", "save": "serialization", "vmap": "func"}
+_LATER = ("__config__", "__future__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor",
+          "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "cuda", "distributed",
+          "distributions", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked",
+          "mps", "multiprocessing", "nn", "onnx", "optim", "profiler", "quasirandom", "serialization", "signal",
+          "sparse", "special", "testing", "vision", "viz", "xpu")
+#: Names of such parts.
+_OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
+       "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
+       "SymFloat": "_C", "SymInt": "_C", "ScriptModule": "_C", "Future": "futures",
+       "GradScaler": "amp", "autocast": "amp", "Stream": "cpu", "Event": "cpu",
+       **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+                        "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+                        "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+                        "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+                        "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"), "autograd.casts")}
+del globals()["ops"]                           # the package of operations here: torch.ops are operators by name
 _above.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)

@@ -1,8 +1,12 @@
-"""Exceptions on their way from another process or thread."""
+"""torch._utils: exceptions on their way from another process or thread, and helpers that libraries take from here."""
+import importlib
 import sys
 import traceback
+from collections import defaultdict
 
-__all__ = ["ExceptionWrapper", "KeyErrorMessage"]
+from .device import device as _device
+
+__all__ = ["ExceptionWrapper", "KeyErrorMessage", "classproperty", "is_compiling"]
 
 
 class KeyErrorMessage(str):
@@ -52,3 +56,78 @@ class ExceptionWrapper:
             raise exception
         finally:
             del exception                      # else its traceback, and all in there, waits for the garbage collector
+
+
+class classproperty:
+    """A property of a class."""
+
+    def __init__(self, func):
+        self.func = func
+
+    def __get__(self, instance, owner):
+        return self.func(owner)
+
+
+def is_compiling():
+    """False."""
+    return False
+
+
+def _flatten_dense_tensors(tensors):
+    """The elements of all, one after the other."""
+    return importlib.import_module(__package__).cat([t.contiguous().view(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat, tensors):
+    """The parts of what `_flatten_dense_tensors` gave, in the shapes of these."""
+    parts, start = [], 0
+    for t in tensors:
+        parts.append(flat.narrow(0, start, t.numel()).view_as(t))
+        start += t.numel()
+    return tuple(parts)
+
+
+def _take_tensors(tensors, size_limit):
+    """Lists of tensors of one type each, of at most so many bytes unless one is larger."""
+    waiting = defaultdict(lambda: [[], 0])
+    for t in tensors:
+        size, group = t.numel() * t.element_size(), waiting[t.type()]
+        if group[1] + size > size_limit and group[1]:
+            yield group[0]
+            group = waiting[t.type()] = [[], 0]
+        group[0].append(t)
+        group[1] += size
+    yield from [group for group, size in waiting.values() if group]
+
+
+def _get_device_index(device, optional=False, allow_cpu=False):
+    """The index of a device; -1 for the CPU with `allow_cpu`. ValueError where there is none."""
+    if isinstance(device, str):
+        device = _device(device)
+    if isinstance(device, int):
+        return device
+    if isinstance(device, _device) and device.type == "cpu" and allow_cpu:
+        return -1
+    if device is None and optional:
+        return -1
+    raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+
+
+def _get_available_device_type():
+    return None
+
+
+def _get_all_device_indices():
+    return []
+
+
+def _element_size(dtype):
+    """The bytes of an element."""
+    return dtype.itemsize
+
+
+def __getattr__(name):
+    """What pickles of tensors name."""
+    if name.startswith("_rebuild_"):
+        return getattr(importlib.import_module(f"{__package__}._rebuild"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -18,7 +18,13 @@ from .autograd.node import Op
 from .autograd.public import TABLE
 from .optim.array_optimizer import ArrayOptimizer
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "tensorboard_trace_handler"]
+__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+           "tensorboard_trace_handler"]
+
+
+def kineto_available():
+    """False: it listens to Python's own events."""
+    return False
 
 
 class ProfilerActivity:

@@ -25,7 +25,8 @@ __all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_
 
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 
-_settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precision": "highest", "warn_always": False}
+_settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precision": "highest", "warn_always": False,
+             "compile": False}
 _DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
@@ -146,12 +147,16 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
             disable: bool = False) -> Callable:
     """The function or module itself: there is no compiler here, and code runs as it is written.
 
-    Without `model`, a decorator that does the same.
+    Without `model`, a decorator that does the same. The first call warns that nothing is compiled.
 
     >>> import tinytorch as torch
     >>> torch.compile(len) is len
     True
     """
+    if not _settings["compile"]:
+        _settings["compile"] = True
+        warnings.warn("torch.compile gives back what it is given: there is no compiler here, and code runs as it is "
+                      "written", stacklevel=2)
     return (lambda model: model) if model is None else model
 
 

@@ -5,6 +5,7 @@ A storage is a window on memory that tensors own; it holds no history and is not
 from __future__ import annotations
 
 import math
+import os
 import warnings
 
 import numpy as np
@@ -140,6 +141,23 @@ class UntypedStorage(_Storage):
                         f"({type(content).__name__}), but one of the items was of type {type(item).__name__} instead "
                         "of int")
             self.memory = np.array([item & 255 for item in items], np.uint8)
+
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The bytes of a file: what is written to them goes to the file if `shared`, else nowhere. RuntimeError if the
+        file has fewer than `nbytes` and is not shared."""
+        filename = os.fspath(filename)
+        size = os.path.getsize(filename) if os.path.exists(filename) else 0
+        if shared and size < nbytes:
+            with open(filename, "ab") as file:
+                file.truncate(nbytes)
+        elif size < nbytes:
+            raise RuntimeError(f"unable to mmap {nbytes} bytes from file <{filename}>: it has {size}")
+        if not (nbytes or size):
+            return cls(0)
+        self = object.__new__(cls)
+        self.memory = np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes or size,)).view(np.ndarray)
+        return self
 
     @classmethod
     def _over(cls, memory):

@@ -202,6 +202,24 @@ torch.column_stack([])
 torch.hstack([torch.ones(2), torch.ones(2, 2)])
 torch.vstack([torch.ones(2), torch.ones(3)])
 """
+ANY_AND_ALL = r"""
+some.any(())
+some.all(dim=())
+torch.any(some, dim=(), keepdim=True)
+torch.all(some.to(torch.uint8), dim=())
+torch.any(some > 0, ())
+torch.any(some, (0, 1))
+torch.all(some, (0, -1), keepdim=True)
+torch.all(torch.tensor(2.), dim=())
+torch.any(torch.ones(0, 2), dim=())
+torch.any(torch.ones(0, 2), dim=(0, ))
+torch.all(some, (0, 0))
+torch.any(some, (2, ))
+torch.any(some, (0, ), out=torch.zeros(3, dtype=torch.uint8))
+torch.any(some, (), out=torch.zeros(0, dtype=torch.bool))
+torch.any(some, None)
+torch.all(some, dim=None, keepdim=True)
+"""
 DETERMINISTIC = r"""
 torch.utils.deterministic.fill_uninitialized_memory
 torch.empty(3)
@@ -300,7 +318,7 @@ def _run(torch, line):
     """The value of the last expression of a line, with the strides of a tensor."""
     names = dict(torch=torch, np=np, F=torch.nn.functional, long=torch.int64, channels_last=torch.channels_last,
                  channels_last_3d=torch.channels_last_3d, two=torch.tensor([0, 1]), start=torch.tensor([0]),
-                 table=torch.ones(3, 2),
+                 table=torch.ones(3, 2), some=torch.tensor([[1., 0, 1], [1, 1, 0]]),
                  image=torch.arange(32.).reshape(1, 2, 4, 4).contiguous(memory_format=torch.channels_last))
     *statements, last = line.split("; ")
     torch.manual_seed(0)
@@ -320,7 +338,8 @@ def _filled(torch, line):
 
 @pytest.mark.filterwarnings("ignore:The given:UserWarning", "ignore:An output:UserWarning",
                             "ignore:torch.asarray:UserWarning", "ignore:ComplexHalf:UserWarning")
-@pytest.mark.parametrize("group", ["resize", "pooling", "embedding_bag", "aliases", "errors", "uint8", "deterministic"])
+@pytest.mark.parametrize("group", ["resize", "pooling", "embedding_bag", "aliases", "errors", "uint8", "deterministic",
+                                   "any_and_all"])
 def test_forms(group):
     lines = globals()[group.upper()].strip().splitlines()
     for line in lines:

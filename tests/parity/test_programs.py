@@ -107,7 +107,13 @@ a = T.tensor([complex(float('nan'), 1), 2 + 1j]); c = 1 ** a; d = True ** a; e =
 a = T.tensor([complex(-float('inf'), float('nan'))]); c = a ** T.tensor([-9, 3, 0, 1]); d = a ** (1 + 2j)
 x = T.tensor([0., 2.]).requires_grad_(); c = (x ** False).sum(); g = T.autograd.grad(c, x)
 c = T.pow(np.int64(2), np.int64(3), out=T.empty(0))
+c = T.pow(1, T.zeros(1, dtype=T.bfloat16), out=T.empty(0, dtype=T.bfloat16))
 c = T.tensor([True]) - 2**64
+v = T.zeros((), dtype=T.bfloat16).expand(2); c = T.take(v, T.tensor(0)); c += 1; v
+v = T.ones(3, 1, dtype=T.bfloat16).expand(3, 2); v.index_put_((T.tensor([0, 0, 2]),), T.ones(1, dtype=T.bfloat16), True)
+v = T.ones(2, 1).expand(2, 2); v.index_put_((T.tensor([], dtype=T.int64),), T.tensor(0.), accumulate=True)
+v = T.ones(3, 1).expand(3, 2); v.index_put_((T.tensor([0, 0, 2]), T.tensor([0, 1, 1])), T.tensor([1., 2, 4]), True)
+a = T.zeros(1, 2, requires_grad=True); c = F.hardshrink(a); d = T.zeros(()) % c; T.autograd.grad(d.sum() + c.sum(), a)
 a = T.tensor([0], dtype=T.int8); c = T.isclose(a, a - 128); b = a.long() + 2**24; d = T.isclose(b, b + 1, 0., .5)
 x = T.ones(1, 2).requires_grad_(); y = x * 1; y.t_(); s = [y.grad_fn.name()]; y.unsqueeze_(0); s += [y.grad_fn.name()]
 x = T.ones(1, 2).requires_grad_(); y = x * 1; y.squeeze_(); s = [y.grad_fn.name()]; y.conj_physical_(); s += [repr(y)]

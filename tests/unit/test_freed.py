@@ -19,7 +19,7 @@ ARGUMENTS = {
     "ConvTranspose1d": (2, 3, 1), "ConvTranspose2d": (2, 3, 1), "ConvTranspose3d": (2, 3, 1), "Embedding": (3, 2),
     "EmbeddingBag": (3, 2), "LSTM": (3, 2), "GRU": (3, 2), "RNN": (3, 2), "LSTMCell": (3, 2), "GRUCell": (3, 2),
     "RNNCell": (3, 2), "Unflatten": (1, (2, 2)), "LayerNorm": (3,), "GroupNorm": (1, 3),
-    "RNNBase": ("LSTM", 3, 2), "RNNCellBase": (3, 2, True, 4)}
+    "RNNBase": ("LSTM", 3, 2), "RNNCellBase": (3, 2, True, 4), "AdaptiveLogSoftmaxWithLoss": (3, 4, [2])}
 TRIES = [(), (2,), (2, 2), (2, 2, 1), (2, 3, 4), (nn.Linear(2, 2), 2)]
 
 

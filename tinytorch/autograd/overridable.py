@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import not_a_tensor
+from ..missing import MissingMethod
 from ..tensor import Size, Tensor, blank
 from .torch_function import (
     PLAIN,
@@ -52,6 +53,7 @@ class Overridable:
     def __init__(self, function: Callable, name: str, space: str, in_python: bool = False) -> None:
         functools.update_wrapper(self, function)
         self.__name__, self.label, self.in_python = name, f"{space}.{name}", in_python
+        self.run = function                    # or what casts its arguments first (casts.py)
 
     def __call__(self, *args, **kwargs):
         for x in args:
@@ -59,15 +61,15 @@ class Overridable:
                 break
         else:
             if not (kwargs or state.modes):
-                return self.__wrapped__(*args)
+                return self.run(*args)
         found = seen(args, kwargs)
         if found is None:
-            return self.__wrapped__(*args, **kwargs)
+            return self.run(*args, **kwargs)
         if self.in_python:
             try:
                 args, kwargs = self._spelled_out(args, kwargs)
             except TypeError:
-                return self.__wrapped__(*args, **kwargs)       # says what is wrong with the arguments
+                return self.run(*args, **kwargs)       # says what is wrong with the arguments
             found = overloaded(arguments(args, kwargs), True)
         return dispatch(self, found, args, kwargs, self.in_python)
 
@@ -110,7 +112,7 @@ class _OfNoTensor(Overridable):
     def __call__(self, *args, **kwargs):
         if not state.modes or state.disabled > 1 or seen((), {}) is None:
             with DisableTorchFunctionSubclass():
-                return self.__wrapped__(*args, **kwargs)
+                return self.run(*args, **kwargs)
         return dispatch(self, [], args, kwargs)
 
 
@@ -140,11 +142,11 @@ class _Operator(_Method):
 
     def __call__(self, *args):
         if type(args[0]) is Tensor and type(args[-1]) in PLAIN and not state.modes:
-            return self.__wrapped__(*args)
+            return self.run(*args)
         found = seen(args[:1] if self.name == "__eq__" else args, {})      # which looks at its tensor alone
         if found is None or not (self.in_python or self.name == "__eq__" or overrides(args[-1])
                                  or isinstance(args[-1], (Tensor, *NUMBERS))):
-            return self.__wrapped__(*args)
+            return self.run(*args)
         func = vars(Tensor)[_SHOWN[self.name]] if self.name in _SHOWN else self
         try:
             return dispatch(func, found, args, {}, self.in_python)
@@ -267,7 +269,7 @@ _NOT_PYTHON = set("""avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shu
     linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_
     rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
 #: Functions that nobody sees, and those that modes alone see; public ones that the table does not hold.
-_UNSEEN = {"": {"broadcast_shapes", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
+_UNSEEN = {"": {"broadcast_shapes", "from_dlpack", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
                 "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"},
            "functional": {"broadcast_shapes"}, "nn.functional": {"sigmoid", "tanh"}}
 _OF_NO_TENSOR = {"tensor", "as_tensor"}
@@ -347,6 +349,12 @@ def _is_public(space, key, function):
     return function in PUBLIC or key in _MORE.get(space, ()) or is_in_place
 
 
+def installed() -> dict[Callable, dict]:
+    """{function: {(room, name): what stands for it}}, everything installed."""
+    install()
+    return _MADE
+
+
 def spaces() -> list[tuple[str, Any]]:
     """Where overridable functions are, by torch's names."""
     install()
@@ -359,8 +367,8 @@ def _is_below(name, *rooms):
 
 
 def _enter(names):
-    """Puts what stands for the public functions in the place of their names in modules: not in those that they are
-    made of."""
+    """Puts what stands for the public functions in the place of their names in modules, and in the classes of layers:
+    not in the modules that they are made of."""
     for name in names:
         module = sys.modules.get(name)
         inner = name not in (f"{_PACKAGE}.autograd", f"{_PACKAGE}.sparse") and _is_below(
@@ -372,6 +380,10 @@ def _enter(names):
         for key, value in list(names.items()):
             if type(value) is FunctionType and value in _MADE and not (key[0] == "_" and _is_below(name, "nn")):
                 names[key] = _found(value, space, key)
+            elif type(value) is type and value.__module__ == name and _is_below(name, "nn"):
+                for own, held in list(vars(value).items()):        # the function that a layer applies
+                    if type(held) is staticmethod and held.__func__ in _MADE:
+                        setattr(value, own, staticmethod(_found(held.__func__, "nn.functional", None)))
 
 
 #: Attributes of Tensor that nobody overrides.
@@ -393,7 +405,7 @@ _PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulat
 def _install_methods():
     for name, value in list(vars(Tensor).items()):
         private = name[0] == "_" and name[-2:] != "__"
-        if name in _OWN or private and name not in _PRIVATE:
+        if name in _OWN or private and name not in _PRIVATE or type(value) is MissingMethod:
             continue
         if type(value) is FunctionType:
             kind = _Operator if name in _OPERATORS else _Method
@@ -455,6 +467,18 @@ def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
     if function is not None and met(function, operands):
         return overridable(function)(*operands)
     raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
+
+
+def called_from_here(level: int, name: str) -> bool:
+    """Whether the function `level` frames above this one is part of the package: neither the public one of that name
+    nor what stands for it."""
+    frame = sys._getframe(level)
+    while frame.f_code.co_name == name or frame.f_globals.get("__name__") in _BETWEEN:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+
+
+_BETWEEN = {__name__, dispatch.__module__}
 
 
 def plain(function: Callable) -> Callable:

@@ -3,7 +3,6 @@ fit, bfloat16, `out=`, and torch's words for what cannot be done."""
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -20,7 +19,7 @@ from ..types import Number
 from . import above
 from .grad_mode import mode, usual
 from .node import Op
-from .overridable import NUMBERS, not_an_operand
+from .overridable import NUMBERS, called_from_here, not_an_operand
 from .places import note_place
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
@@ -32,20 +31,9 @@ def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
     """An op called by a derivative rule on plain arrays: nothing to record. What reductions of arrays give is taken
     from this package alone."""
     if any(isinstance(x, ndarray) for x in operands) or any(isinstance(x, np.generic) for x in operands) and (
-            _called_from_here(3, o.name)):
+            called_from_here(3, o.name)):
         return o.forward(*operands)
     return not_an_operand(o, 1, *operands)
-
-
-def _called_from_here(level, name):
-    """Whether the function `level` frames above this one is part of the package: not `name`, the public one."""
-    frame = sys._getframe(level)
-    if frame.f_code.co_name == name:
-        frame = frame.f_back
-    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
-
-
-_PACKAGE = __name__.partition(".")[0]
 
 
 def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None) -> Any:
@@ -54,7 +42,7 @@ def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None
     if type(input) not in _PYTHONS or type(other) not in _PYTHONS:
         if not isinstance(input, NUMBERS) or not isinstance(other, NUMBERS):
             return on_arrays(o, input, other)
-        if _called_from_here(3, o.name):
+        if called_from_here(3, o.name):
             return o.forward(input, other)
         input, other = dt.number_of(input), dt.number_of(other)
     d = result_dtype((input, other)).numpy

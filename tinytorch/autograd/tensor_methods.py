@@ -484,7 +484,14 @@ Tensor._accumulating = None        # Extras of the leaf's AccumulateGrad
 Tensor._accumulator = None         # weak reference to that, if it has been asked for
 
 
-class Variable(Tensor):
+class _VariableType(type):
+    """Every tensor is a Variable."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor)
+
+
+class Variable(Tensor, metaclass=_VariableType):
     """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
 
     __torch_function__ = disabled

@@ -1,4 +1,6 @@
 """torch.optim: optimisers and learning rate schedules."""
+import sys as _sys
+
 from ..missing import namespace as _namespace
 from . import lr_scheduler
 from .adadelta import Adadelta
@@ -19,6 +21,11 @@ __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax"
            "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler"]
 
 __getattr__ = _namespace(__name__, of=_LATER)
+
+if _sys.modules[__package__.rpartition(".")[0]].__name__ == "torch":
+    # under torch's name: libraries walk through vars(torch.optim)
+    for _name in _LATER:
+        __getattr__(_name)
 
 
 def __dir__():

@@ -216,7 +216,8 @@ def check_lr(lr, shown="Invalid learning rate: {}"):
 
 def check_betas(betas):
     """ValueError for averages' shares out of range."""
-    for i, beta in enumerate(betas[:2]):
+    for i in range(2):
+        beta = betas[i]                        # IndexError of one alone, as torch
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 

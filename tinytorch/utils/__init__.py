@@ -2,4 +2,5 @@
 from ..missing import namespace as _namespace
 from . import hooks
 
-__getattr__ = _namespace(__name__, ("checkpoint", "data", "deterministic", "dlpack"))
+__getattr__ = _namespace(__name__, ("_pytree", "benchmark", "checkpoint", "collect_env", "data", "deterministic",
+                                     "dlpack", "flop_counter", "model_zoo", "tensorboard"))

@@ -1,7 +1,15 @@
 """Trees of Python containers: dicts, lists, tuples and named tuples, whose leaves are everything else."""
-from collections import OrderedDict, defaultdict, deque
+from __future__ import annotations
 
-__all__ = ["TreeSpec", "tree_flatten", "tree_leaves", "tree_map", "tree_unflatten"]
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["Context", "LeafSpec", "PyTree", "TreeSpec", "is_namedtuple", "register_pytree_node", "tree_all",
+           "tree_any", "tree_flatten", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
+           "tree_map_only", "tree_structure", "tree_unflatten"]
+
+PyTree, Context = Any, Any
 
 
 class TreeSpec:
@@ -38,6 +46,39 @@ class TreeSpec:
         return "(" + ", ".join(children) + (",)" if len(children) == 1 else ")")
 
 
+def LeafSpec():
+    """The TreeSpec of a leaf."""
+    return TreeSpec()
+
+
+class NodeDef(NamedTuple):
+    """How containers of a class are taken apart, into (children, what else there is), and put together again."""
+
+    type: type
+    flatten_fn: Callable
+    unflatten_fn: Callable
+    flatten_with_keys_fn: Callable | None = None
+
+
+#: The containers that there are by themselves, and those registered.
+SUPPORTED_NODES: dict[type, NodeDef] = {}
+_registered: dict[type, NodeDef] = {}
+
+
+def register_pytree_node(cls: type, flatten_fn: Callable, unflatten_fn: Callable, *,
+                         serialized_type_name: str | None = None, to_dumpable_context: Callable | None = None,
+                         from_dumpable_context: Callable | None = None,
+                         flatten_with_keys_fn: Callable | None = None) -> None:
+    """Objects of class `cls` are containers from now on: flatten_fn(x) gives (children, context), and
+    unflatten_fn(children, context) the object. ValueError if they are already."""
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    SUPPORTED_NODES[cls] = _registered[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+
+
+_register_pytree_node = register_pytree_node
+
+
 def _keys(spec):
     return spec.context[1] if spec.kind is defaultdict else spec.context
 
@@ -57,29 +98,32 @@ def _open(x):
         return kind, (x.default_factory, list(x)), x.values()
     if kind is deque:
         return kind, x.maxlen, x
+    if kind in _registered:
+        children, context = _registered[kind].flatten_fn(x)
+        return kind, context, list(children)
     if _is_named_tuple(x):
         return tuple, kind, x
     return None
 
 
-def tree_flatten(tree):
-    """(list of the leaves, TreeSpec to put them together again).
+def tree_flatten(tree, is_leaf=None):
+    """(list of the leaves, TreeSpec to put them together again); what `is_leaf` says true of is a leaf.
 
     >>> from tinytorch.utils._pytree import tree_flatten
     >>> tree_flatten({"a": 1, "b": [2, 3]})[0]
     [1, 2, 3]
     """
     leaves = []
-    return leaves, _flatten(tree, leaves)
+    return leaves, _flatten(tree, leaves, is_leaf)
 
 
-def _flatten(tree, leaves):
+def _flatten(tree, leaves, is_leaf=None):
     opened = _open(tree)
-    if opened is None:
+    if opened is None or is_leaf is not None and is_leaf(tree):
         leaves.append(tree)
         return TreeSpec()
     kind, context, children = opened
-    return TreeSpec(kind, context, [_flatten(child, leaves) for child in children])
+    return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
 def tree_unflatten(leaves, treespec):
@@ -101,23 +145,83 @@ def _unflatten(leaves, spec):
         return defaultdict(spec.context[0], zip(spec.context[1], children))
     if spec.kind is deque:
         return deque(children, spec.context)
+    if spec.kind in _registered:
+        return _registered[spec.kind].unflatten_fn(children, spec.context)
     return spec.context(*children) if spec.context else spec.kind(children)
 
 
-def tree_leaves(tree):
+def tree_leaves(tree, is_leaf=None):
     """The leaves, from left to right."""
-    return tree_flatten(tree)[0]
+    return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_map(func, tree, *rests):
+def tree_iter(tree, is_leaf=None):
+    """An iterator over the leaves, from left to right."""
+    return iter(tree_leaves(tree, is_leaf))
+
+
+def tree_structure(tree, is_leaf=None):
+    """The TreeSpec."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_is_leaf(tree, is_leaf=None):
+    """Whether this is no container."""
+    return is_leaf is not None and is_leaf(tree) or _open(tree) is None
+
+
+def _is_leaf(tree, is_leaf=None):
+    return tree_is_leaf(tree, is_leaf)
+
+
+def is_namedtuple(obj):
+    """Whether this is a named tuple, or a class of such."""
+    kind = obj if isinstance(obj, type) else type(obj)
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _get_node_type(tree):
+    """The class of a container, as the table of them knows it."""
+    return namedtuple_type if _is_named_tuple(tree) and type(tree) not in _registered else type(tree)
+
+
+class namedtuple_type:
+    """Stands for all classes of named tuples in the table of containers."""
+
+
+def tree_map_(func, tree, *rests, is_leaf=None):
+    """The tree itself, func called of each leaf."""
+    leaves = tree_leaves(tree, is_leaf)
+    for each in zip(leaves, *(tree_leaves(rest, is_leaf) for rest in rests)):
+        func(*each)
+    return tree
+
+
+def tree_map_only(kind, /, func, tree, is_leaf=None):
+    """The tree with func(leaf) for each leaf of a class, of some classes, or of which `kind` says true."""
+    fits = kind if callable(kind) and not isinstance(kind, type) else lambda x: isinstance(x, kind)
+    return tree_map(lambda x: func(x) if fits(x) else x, tree, is_leaf=is_leaf)
+
+
+def tree_any(pred, tree, is_leaf=None):
+    """Whether pred is true of a leaf."""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all(pred, tree, is_leaf=None):
+    """Whether pred is true of all leaves."""
+    return all(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_map(func, tree, *rests, is_leaf=None):
     """The tree with func(leaf, and the leaves at its place in `rests`) for each leaf.
 
     >>> from tinytorch.utils._pytree import tree_map
     >>> tree_map(lambda x, y: x + y, (1, [2]), (10, [20]))
     (11, [22])
     """
-    leaves, spec = tree_flatten(tree)
-    return tree_unflatten([func(*each) for each in zip(leaves, *(tree_leaves(rest) for rest in rests))], spec)
+    leaves, spec = tree_flatten(tree, is_leaf)
+    return tree_unflatten([func(*each) for each in zip(leaves, *(tree_leaves(rest, is_leaf) for rest in rests))], spec)
 
 
 def broadcast_leaves(tree, spec):
@@ -137,3 +241,44 @@ def broadcast_leaves(tree, spec):
             return None
         found += below
     return found
+
+
+# ------------------------------------------------------------------ the table of containers
+def _dict_flatten(x):
+    """(values, keys)."""
+    return list(x.values()), list(x)
+
+
+def _dict_unflatten(values, context):
+    return dict(zip(context, values))
+
+
+def _dict_flatten_with_keys(x):
+    """([(key, value)], keys)."""
+    return [(MappingKey(key), value) for key, value in x.items()], list(x)
+
+
+class MappingKey(NamedTuple):
+    """The place of a child in a mapping."""
+
+    key: Any
+
+
+class SequenceKey(NamedTuple):
+    """The place of a child in a sequence."""
+
+    idx: int
+
+
+def _node(kind):
+    def flatten(x):
+        _, context, children = _open(x)
+        return list(children), context
+
+    def unflatten(children, context):
+        return _unflatten(iter(children), TreeSpec(kind, context, [TreeSpec() for _ in children]))
+    return NodeDef(kind, flatten, unflatten)
+
+
+SUPPORTED_NODES.update({kind: _node(kind) for kind in (list, tuple, dict, OrderedDict, defaultdict, deque)})
+SUPPORTED_NODES[namedtuple_type] = _node(tuple)

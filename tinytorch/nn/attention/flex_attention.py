@@ -13,6 +13,14 @@ def _missing(name):
 
 
 and_masks, create_block_mask, create_mask, flex_attention, noop_mask, or_masks = map(_missing, __all__[1:])
+#: The side of the blocks of a BlockMask.
+_DEFAULT_SPARSE_BLOCK_SIZE = 128
+
+
+class AuxRequest:
+    """NotImplementedError: it is for `flex_attention`."""
+
+    __init__ = _missing("AuxRequest")
 
 
 class BlockMask:

@@ -1,8 +1,28 @@
 """LazyModuleMixin: for layers that find out their input's size at the first call."""
+import copy
+import weakref
+from types import MethodType
+
 from ...autograd.grad_mode import no_grad
 from ..parameter import is_lazy
 
 __all__ = ["LazyModuleMixin"]
+
+
+class _Method:
+    """A method of a module as its hook, which does not keep the module alive. Pickled as what torch has: the method."""
+
+    def __init__(self, method):
+        self.module, self.name = weakref.ref(method.__self__), method.__name__
+
+    def __call__(self, *args):
+        return getattr(self.module(), self.name)(*args)
+
+    def __reduce__(self):
+        return getattr, (self.module(), self.name)
+
+    def __deepcopy__(self, memo):
+        return _Method(getattr(copy.deepcopy(self.module(), memo), self.name))
 
 
 class LazyModuleMixin:
@@ -16,8 +36,17 @@ class LazyModuleMixin:
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
-        self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
+        self._load_hook = self._register_load_state_dict_pre_hook(_Method(self._lazy_load_hook))
+        self._initialize_hook = self.register_forward_pre_hook(_Method(self._infer_parameters), with_kwargs=True)
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for key, hook in self._forward_pre_hooks.items():
+            if isinstance(hook, MethodType) and hook.__self__ is self:
+                self._forward_pre_hooks[key] = _Method(hook)
+        for wrapped in self._load_state_dict_pre_hooks.values():
+            if isinstance(wrapped.hook, MethodType) and wrapped.hook.__self__ is self:
+                wrapped.hook = _Method(wrapped.hook)
 
     def _tensors(self):
         return {**self._parameters, **self._buffers}

@@ -45,6 +45,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
     (6.0, ['weight'])
     """
 
+    training: bool                             # what typing.get_type_hints finds on a module
     dump_patches, call_super_init, _version = False, False, 1
     # Whether a call may have hooks to run; set on an instance, or here for global hooks and for hooks that
     # somebody has written into a module's `_forward_hooks` and the like.

@@ -139,6 +139,7 @@ def remove_spectral_norm(module, name="weight"):
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     for registry, kind in [(module._state_dict_hooks, _SaveHook), (module._load_state_dict_pre_hooks, _LoadHook)]:
         for key, hook in list(registry.items()):
+            hook = getattr(hook, "hook", hook)
             if isinstance(hook, kind) and hook.fn.name == name:
                 del registry[key]
     return module

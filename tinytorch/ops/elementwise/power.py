@@ -156,7 +156,7 @@ def _pow_number(input, number):
 @op(name="pow.2", steps=True, other=_exponent_slope)
 def _number_to_power(input, other, is_one):
     if is_one:
-        return np.ones(other.shape, other.dtype)
+        return np.full(other.shape, dt.cast(np.asarray(1), other.dtype))
     return np.asarray(_pow.op.forward(input, other), order="C")        # whatever the order of `other`, as in torch
 
 

@@ -9,6 +9,7 @@ import warnings
 from operator import index as as_int
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode, usual
@@ -32,7 +33,7 @@ from ...autograd.views import (
 from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, refuse_records, type_name
 from ...kernels.layout import dense_copy, with_new_dims
-from ...kernels.scatter import add_at
+from ...kernels.scatter import add_at, add_flat
 from ...lazy import StandIn, is_lazy
 from ...tensor import Tensor, wrap
 from ...types import Tensors
@@ -481,7 +482,10 @@ def _put_expanded(memory, values, advanced, accumulate=False):
     warn_expanded("index_put_", "tensor[indices] = tensor")
     if values.size == 1 and not accumulate and len(advanced) == 1 and advanced[0].dtype == bool:
         warn_expanded("masked_fill_", "tensor[mask] = scalar")     # torch does it with that
-    if accumulate:
-        np.add.at(memory, advanced, values)
+    if accumulate and memory.size:
+        steps = [step // memory.itemsize for step in memory.strides]
+        count = 1 + sum((n - 1) * step for n, step in zip(memory.shape, steps))
+        places = as_strided(np.arange(count), memory.shape, [8 * step for step in steps])
+        add_flat(as_strided(memory, (count,), (memory.itemsize,)), pick(places, advanced), values)
     else:
         put_values(memory, values, advanced)

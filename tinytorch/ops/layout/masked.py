@@ -61,7 +61,8 @@ def _take_backward(g, input, index):
 
 @op(name="take", input=lambda g, input, index: _take_backward(g, input, index))
 def _take(input, index):
-    return pick(input.reshape(-1), (np.asarray(index, order="C"),))
+    found = pick(input.reshape(-1), (np.asarray(index, order="C"),))
+    return found if index.ndim else found.copy()       # of one record NumPy makes a view
 
 
 _masked_select.op.converts = _take.op.converts = True          # bfloat16 is rounded whenever something is added to it

@@ -90,7 +90,7 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
 
 @op(name="hardshrink_backward", grad=lambda g, input, lambd: _shrink_backward(g, input, lambd), input=zeros_like)
 def _shrink_backward(grad, input, lambd):
-    return grad * ~((input <= lambd) * (input >= -lambd))
+    return np.where((input <= lambd) & (input >= -lambd), grad.dtype.type(0), grad)
 
 
 @op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: _shrink_backward(g, input, lambd))

@@ -147,8 +147,8 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
 
     With `options` (LinearCrossEntropyOptions) the batch is taken in pieces, so that there are never the scores of all:
     the gradients of a sum or mean are found with it, and can be had once unless `allow_retain_graph`. Of targets that
-    are classes, C classes alone and no smoothing, else UserWarning and all at once. Half precisions are added up in
-    single.
+    are classes, C classes alone and no smoothing, else UserWarning and all at once, as within vmap. Half precisions
+    are added up in single.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.linear_cross_entropy(torch.ones(2, 3), torch.zeros(4, 3), torch.tensor([0, 3]))

@@ -1,0 +1,1 @@
+"""Programs that use libraries made for torch, run under tinytorch and, to compare, under torch."""

@@ -1,0 +1,162 @@
+"""Programs that say `import torch`, run as they are: in a process of their own, which has no PyTorch to find."""
+import hashlib
+import os
+import subprocess
+import sys
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+import pytest
+
+import tinytorch
+from tinytorch import environment, finder
+
+ROOT = Path(tinytorch.__file__).parent.parent
+
+
+def run(*arguments, cwd=ROOT, **options):
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run([sys.executable, *arguments], cwd=cwd, env=variables | {"OMP_NUM_THREADS": "1"},
+                          capture_output=True, text=True, timeout=60, **options)
+
+
+def printed(program, *arguments):
+    """What a program prints that runs as `python -m tinytorch -c`."""
+    done = run("-m", "tinytorch", "-c", program, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_modules_of_torch_are_those_of_tinytorch():
+    """The same objects, whichever statement imports them, and nothing of theirs is changed."""
+    out = printed("""
+import importlib, sys, tinytorch
+import torch
+print("tinytorch.fft" in sys.modules, torch.special.__name__)
+import torch, torch.nn as nn, torch.nn.functional as F, torch.optim.lr_scheduler, torch.fft, functorch
+from torch.utils.data import DataLoader
+from torch import Tensor
+pairs = [(torch, tinytorch), (nn, tinytorch.nn), (F, tinytorch.nn.functional), (torch.fft, tinytorch.fft),
+         (torch.optim.lr_scheduler, tinytorch.optim.lr_scheduler), (DataLoader, tinytorch.utils.data.DataLoader),
+         (importlib.import_module("torch.special"), tinytorch.special), (functorch.vmap, tinytorch.vmap)]
+print(all(a is b for a, b in pairs), nn.__spec__.name, nn.__package__, torch.__name__, type(torch.tensor).__name__)
+""")
+    assert out == ["False", "tinytorch.special", "True", "tinytorch.nn", "tinytorch.nn", "torch", "function"]
+
+
+def test_missing_modules_are_named_and_can_be_asked_for():
+    out = printed("""
+import importlib, importlib.metadata, importlib.util
+for name in "torch.tensor", "torch.nn.nothing", "torch.kernels.conv":
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        print(str(error).replace(" ", "_"), error.name)
+print(importlib.util.find_spec("torch") is not None, importlib.util.find_spec("torch.nothing"),
+      importlib.metadata.version("torch"))
+""")
+    assert out == ["tinytorch_has_no_module_torch.tensor:_see_docs/coverage.md", "torch.tensor",
+                   "tinytorch_has_no_module_torch.nn.nothing:_see_docs/coverage.md", "torch.nn.nothing",
+                   "tinytorch_has_no_module_torch.kernels:_see_docs/coverage.md", "torch.kernels",
+                   "True", "None", tinytorch.__version__]
+
+
+_POOL = """
+import multiprocessing, subprocess, sys
+import torch
+
+class Net(torch.nn.Linear):
+    pass
+
+def forward(net):
+    import torch
+    return net(torch.ones(2)) * len(sys.argv)
+
+if __name__ == "__main__":
+    net = Net(2, 1)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        [result] = pool.map(forward, [net])
+    print(torch.equal(result, net(torch.ones(2)) * 3), __file__.endswith("program.py"), sys.argv[1:])
+    child = "import torch.nn, tinytorch, importlib.metadata as m; print(torch is tinytorch, m.version('torch'))"
+    print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, cwd="/", timeout=60).stdout)
+    1 / 0
+"""
+
+
+def test_a_script_and_its_children(tmp_path):
+    """Arguments, spawned processes and their pickles, subprocesses; a traceback begins with the script's own line."""
+    (tmp_path / "program.py").write_text(_POOL)
+    done = run("-m", "tinytorch", str(tmp_path / "program.py"), "a", "b")
+    assert done.stdout.split() == ["True", "True", "['a',", "'b']", "True", tinytorch.__version__]
+    assert done.returncode == 1 and done.stderr.splitlines()[1].strip().startswith(f'File "{tmp_path / "program.py"}"')
+    assert "ZeroDivisionError" in done.stderr
+
+
+def test_a_module_of_the_current_directory(tmp_path):
+    (tmp_path / "tool.py").write_text("import sys, torch\nprint(torch.ones(1).item(), sys.argv[1:], __name__)")
+    sources = f"import sys; sys.path.append({str(ROOT)!r}); import runpy; sys.argv = ['tinytorch', '-m', 'tool', 'x']; "
+    done = run("-c", sources + "runpy.run_module('tinytorch', run_name='__main__')", cwd=tmp_path)
+    assert done.stdout.split() == ["1.0", "['x']", "__main__"], done.stderr
+
+
+@pytest.mark.parametrize("arguments, said", [(["-m"], "argument expected for -m"), (["no.py"], "can't open file"),
+                                             (["-c", "a b"], "SyntaxError"), (["-c", "raise SystemExit(3)"], "")])
+def test_bad_programs(arguments, said):
+    done = run("-m", "tinytorch", *arguments)
+    assert said in done.stderr and done.returncode == (3 if not said else 1)
+
+
+def test_install_and_uninstall():
+    """In a program, and after PyTorch was imported."""
+    out = printed("""
+import os, sys, types, tinytorch
+from tinytorch import finder
+tinytorch.uninstall()
+tinytorch.uninstall()
+print("PYTHONPATH" in os.environ, tinytorch.__name__, "torch" in sys.modules, str(finder.DIRECTORY) in sys.path)
+sys.modules["torch"] = types.ModuleType("torch")
+try:
+    tinytorch.install()
+except RuntimeError as error:
+    print(str(error).partition(" was")[0])
+del sys.modules["torch"]
+before = len(sys.meta_path)
+tinytorch.install()
+tinytorch.install()
+import torch
+print(torch is tinytorch, len(sys.meta_path) - before, os.environ["PYTHONPATH"].split(os.pathsep)[0] in sys.path)
+""")
+    assert out == ["False", "tinytorch", "False", "False", "PyTorch", "True", "2", "True"]
+
+
+def test_an_installed_distribution(tmp_path, monkeypatch, capsys):
+    """Every file stands in its list with its digest; what is left when it is taken out is nothing."""
+    monkeypatch.setattr(environment, "_site", lambda: tmp_path)
+    assert environment.main(["install"]) == environment.main(["status"]) == 0
+    metadata = tmp_path / finder.METADATA
+    recorded = [line.split(",") for line in (metadata / "RECORD").read_text().splitlines()]
+    assert {name for name, *_ in recorded} == {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.*")
+                                               if p.is_file()} | {f"{finder.METADATA}/{name}" for name in (
+                                                   "RECORD", "METADATA", "INSTALLER", "WHEEL")}
+    for name, digest, size in recorded[:-1]:
+        content = (tmp_path / name).read_bytes()
+        expected = urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        assert digest == f"sha256={expected}" and int(size) == len(content)
+    assert f"Version: {tinytorch.__version__}\n" in (metadata / "METADATA").read_text()
+    done = run("-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import torch.nn as nn; import torch;"
+               "import tinytorch as t, functorch; print(torch is t, nn is t.nn, functorch is t.func)", cwd="/")
+    assert done.stdout.split() == ["True"] * 3, done.stderr
+    assert environment.main(["uninstall"]) == 0 and not list(tmp_path.iterdir())
+    assert environment.main(["uninstall"]) == 0 and "no torch is installed" in capsys.readouterr().out
+
+
+def test_pytorch_is_left_as_it_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(environment, "_site", lambda: tmp_path)
+    (tmp_path / "torch-2.13.0.dist-info").mkdir()
+    metadata = tmp_path / "torch-2.13.0.dist-info" / "METADATA"
+    metadata.write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0\n")
+    before = sorted(tmp_path.rglob("*"))
+    assert environment.main(["install"]) == environment.main(["uninstall"]) == 1
+    assert sorted(tmp_path.rglob("*")) == before and capsys.readouterr().err.count("it is left as it is") == 2
+    assert environment.main(["status"]) == 0 and "is PyTorch" in capsys.readouterr().out
+    assert environment.main([]) == 2

@@ -1,0 +1,22 @@
+"""torch.__config__: what computes."""
+import numpy as np
+
+from .runtime import get_num_interop_threads, get_num_threads
+from .version import __version__
+
+__all__ = ["parallel_info", "show"]
+
+
+def show():
+    """What this is, in a few lines."""
+    return f"tinytorch {__version__}\n  - NumPy {np.__version__}\n  - CPU alone\n"
+
+
+def parallel_info():
+    """The numbers of threads."""
+    return (f"at::get_num_threads() : {get_num_threads()}\n"
+            f"at::get_num_interop_threads() : {get_num_interop_threads()}\n")
+
+
+def _cxx_flags():
+    return ""

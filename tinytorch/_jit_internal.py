@@ -1,0 +1,41 @@
+"""torch._jit_internal: what libraries take from below torch.jit. Nothing is compiled."""
+from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035  (these are the names)
+
+from .futures import Future
+from .jit import _overload, _overload_method, export, ignore, is_scripting, unused  # noqa: F401
+
+__all__ = ["Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "Final", "Future", "List",
+           "Optional", "Tuple", "Union", "boolean_dispatch", "export", "ignore", "is_scripting", "is_tracing", "unused"]
+
+
+class _BroadcastingList:
+    """BroadcastingList2[int] for a compiler: one int, or a list of them."""
+
+    def __getitem__(self, types):
+        """Nothing: the annotation says nothing to anybody."""
+
+
+BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = BroadcastingList5 = \
+    BroadcastingList6 = _BroadcastingList()
+
+
+def is_tracing():
+    """False."""
+    return False
+
+
+def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_name, func_name):
+    """A function that is `if_true` where its argument `arg_name` is true, else `if_false`."""
+    def dispatch(*args, **kwargs):
+        chosen = args[arg_index] if len(args) > arg_index else kwargs.get(arg_name, default)
+        return (if_true if chosen else if_false)(*args, **kwargs)
+    dispatch.__name__, dispatch.__module__, dispatch.__doc__ = func_name, module_name, if_true.__doc__
+    return dispatch
+
+
+def _copy_to_script_wrapper(fn):
+    return fn
+
+
+def _is_exception(obj):
+    return isinstance(obj, type) and issubclass(obj, Exception)

@@ -1,0 +1,136 @@
+"""torch.ops: functions by the names of their operators. `torch.ops.aten.add` is torch.add; others are `library`'s."""
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from .tensor import Tensor
+
+__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
+
+_PACKAGE = __package__
+#: Operators of libraries: {"namespace::name": function}.
+CUSTOM: dict[str, Callable] = {}
+
+
+#: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
+_NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
+    _is_all_true _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view
+    _upsample_bilinear2d_aa index slice sym_constrain_range_for_size sym_size""".split())
+
+
+class OpOverload:
+    """One form of an operator: torch.ops.aten.add.Tensor. All forms of one are the same function here."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
+        self._packet, self._overload, self.__name__ = packet, overload, f"{packet.__name__}.{overload}"
+        self.namespace = packet.namespace
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._packet(*args, **kwargs)
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """The operator, of any form."""
+        return self._packet
+
+    def name(self) -> str:
+        """namespace::name.overload."""
+        return self._packet._qualified_op_name + (f".{self._overload}" if self._overload != "default" else "")
+
+    def __str__(self) -> str:
+        return f"{self._packet}.{self._overload}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self._packet}', overload='{self._overload}')>"
+
+
+class OpOverloadPacket:
+    """An operator: calls the function that is called so."""
+
+    def __init__(self, namespace: str, name: str) -> None:
+        self.namespace, self.__name__, self._forms = namespace, name, {}
+        self._qualified_op_name = f"{namespace}::{name}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = _function(self.namespace, self.__name__)
+        if function is None:
+            raise NotImplementedError(f"torch.ops.{self} is not supported: see docs/coverage.md")
+        return function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> OpOverload:
+        if name.startswith("__") or self.namespace != "aten" and name != "default":
+            raise AttributeError(f"The underlying op of '{self._qualified_op_name}' has no overload name '{name}'",
+                                 name=name, obj=self)
+        return self._forms.setdefault(name, OpOverload(self, name))
+
+    def overloads(self) -> list[str]:
+        """The names of the forms that were asked for."""
+        return sorted(self._forms) or ["default"]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+
+def _function(namespace, name):
+    """What does the work of an operator; None if nothing does."""
+    if f"{namespace}::{name}" in CUSTOM:
+        return CUSTOM[f"{namespace}::{name}"]
+    if namespace != "aten":
+        return None
+    room, _, rest = name.partition("_")
+    places = [("", name), ("nn.functional", name)]
+    if room in ("linalg", "fft", "special"):
+        places.append((room, rest))
+    for place, key in places:
+        found = vars(importlib.import_module(f"{_PACKAGE}.{place}".rstrip("."))).get(key)
+        if callable(found):
+            return found
+    return getattr(Tensor, name, None)
+
+
+class _Namespace(ModuleType):
+    """torch.ops.name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"torch.ops.{name}")
+        self._name = name
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:
+        known = self._name == "aten" and name in _NAMED
+        if name.startswith("__") or not known and _function(self._name, name) is None:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'", name=name, obj=self)
+        packet = OpOverloadPacket(self._name, name)
+        setattr(self, name, packet)
+        return packet
+
+
+class _Ops(ModuleType):
+    """torch.ops."""
+
+    def __init__(self) -> None:
+        super().__init__("torch.ops")
+        self.loaded_libraries: set[str] = set()
+
+    def __getattr__(self, name: str) -> _Namespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = _Namespace(name)
+        setattr(self, name, found)
+        return found
+
+    def load_library(self, path: str) -> None:
+        """OSError: libraries of compiled operators need PyTorch itself."""
+        raise OSError(f"Could not load this library: {path}: compiled operators need PyTorch itself")
+
+    def import_module(self, module: str) -> None:
+        """Imports a module that registers operators."""
+        importlib.import_module(module)
+
+
+ops = _Ops()

@@ -1,0 +1,167 @@
+"""torch.cuda as it is on a machine without CUDA: questions say no, settings do nothing, work is refused."""
+from collections import OrderedDict
+
+from ..missing import namespace as _namespace
+
+__all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "device",
+           "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
+           "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "init", "initial_seed",
+           "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
+           "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
+           "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
+           "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "stream", "synchronize"]
+
+
+def is_available():
+    """False."""
+    return False
+
+
+def is_initialized():
+    """False."""
+    return False
+
+
+def is_bf16_supported(including_emulation=True):
+    """False."""
+    return False
+
+
+def device_count():
+    """0."""
+    return 0
+
+
+def get_arch_list():
+    """The empty list."""
+    return []
+
+
+def _nothing(name, text):
+    def function(*args, **kwargs):
+        return None
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+def _zero(name):
+    def function(device=None):
+        return 0
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "0 bytes: no device, no memory in use."
+    return function
+
+
+def _refused(name):
+    def function(*args, **kwargs):
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "AssertionError: there is no CUDA here."
+    return function
+
+
+manual_seed = _nothing("manual_seed", "Nothing: there is no CUDA generator.")
+manual_seed_all = _nothing("manual_seed_all", "Nothing: there are no CUDA generators.")
+seed = _nothing("seed", "Nothing: there is no CUDA generator.")
+seed_all = _nothing("seed_all", "Nothing: there are no CUDA generators.")
+empty_cache = _nothing("empty_cache", "Nothing: no CUDA memory is cached.")
+
+memory_allocated, max_memory_allocated = _zero("memory_allocated"), _zero("max_memory_allocated")
+memory_reserved, max_memory_reserved = _zero("memory_reserved"), _zero("max_memory_reserved")
+
+init, synchronize, ipc_collect = _refused("init"), _refused("synchronize"), _refused("ipc_collect")
+current_device, set_device = _refused("current_device"), _refused("set_device")
+current_stream, initial_seed = _refused("current_stream"), _refused("initial_seed")
+get_device_name, get_device_properties = _refused("get_device_name"), _refused("get_device_properties")
+get_device_capability, mem_get_info = _refused("get_device_capability"), _refused("mem_get_info")
+get_rng_state, set_rng_state = _refused("get_rng_state"), _refused("set_rng_state")
+reset_peak_memory_stats = _refused("reset_peak_memory_stats")
+reset_max_memory_allocated = _refused("reset_max_memory_allocated")
+
+
+def memory_stats(device=None):
+    """An empty dict: no device, no statistics."""
+    return OrderedDict()
+
+
+def get_gencode_flags():
+    """The empty string."""
+    return ""
+
+
+def get_rng_state_all():
+    """The empty list."""
+    return []
+
+
+def is_current_stream_capturing():
+    """False."""
+    return False
+
+
+def is_tf32_supported():
+    """False."""
+    return False
+
+
+def _dummy(name, message):
+    def refuse(cls, *args, **kwargs):
+        raise RuntimeError(message)
+    return type(name, (), {"__new__": refuse, "__doc__": "RuntimeError: there is no CUDA here.",
+                           "__module__": __name__})
+
+
+Stream = _dummy("Stream", "torch.cuda.Stream requires CUDA support")
+Event, CUDAGraph = [_dummy(name, f"Tried to instantiate dummy base class {name}") for name in ("Event", "CUDAGraph")]
+graph_pool_handle = _dummy("_graph_pool_handle", "Tried to instantiate dummy base class _graph_pool_handle")
+
+
+class graph:
+    """RuntimeError: there is no CUDA to capture a graph of."""
+
+    def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global"):
+        raise RuntimeError("torch.cuda.graph requires CUDA support")
+
+
+class StreamContext:
+    """A context that changes nothing: there are no streams."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __enter__(self):
+        """Nothing."""
+
+    def __exit__(self, type, value, traceback):
+        """Nothing."""
+
+
+def stream(stream):
+    """A context that changes nothing: there are no streams."""
+    return StreamContext(stream)
+
+
+class device:
+    """A context that refuses any device but a negative index, which stands for none."""
+
+    def __init__(self, device):
+        self.idx = device if isinstance(device, int) else -1 if device is None else 0
+        self.prev_idx = -1
+
+    def __enter__(self):
+        if self.idx >= 0:
+            raise RuntimeError("PyTorch was compiled without CUDA support")
+
+    def __exit__(self, type, value, traceback):
+        return False
+
+
+class device_of(device):
+    """The device of a tensor, for a context: never one of CUDA."""
+
+    def __init__(self, obj):
+        super().__init__(-1)
+
+
+__getattr__ = _namespace(__name__, ("amp",))

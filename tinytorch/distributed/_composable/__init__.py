@@ -1,0 +1,4 @@
+"""torch.distributed._composable."""
+from . import fsdp
+
+__all__ = ["fsdp"]

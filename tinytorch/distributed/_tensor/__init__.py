@@ -1,0 +1,2 @@
+"""torch.distributed._tensor: torch.distributed.tensor, as it was called before."""
+from ..tensor import *

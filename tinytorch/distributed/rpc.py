@@ -1,0 +1,14 @@
+"""torch.distributed.rpc: calls of other processes, of which there are none."""
+from .._refused import refused, refused_class
+
+__all__ = ["RRef", "init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"]
+
+RRef = refused_class(__name__, "RRef", "there is one process")
+init_rpc, remote, rpc_async, rpc_sync, shutdown = [
+    refused(__name__, name, "there is one process")
+    for name in ("init_rpc", "remote", "rpc_async", "rpc_sync", "shutdown")]
+
+
+def is_available():
+    """False."""
+    return False

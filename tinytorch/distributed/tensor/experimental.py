@@ -1,0 +1,6 @@
+"""torch.distributed.tensor.experimental."""
+from ..._refused import refused
+
+__all__ = ["implicit_replication"]
+
+implicit_replication = refused(__name__, "implicit_replication", "there is one process")

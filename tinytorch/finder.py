@@ -1,0 +1,194 @@
+"""tinytorch under the name `torch`, for programs and libraries that say `import torch`.
+
+    python -m tinytorch script.py              one program, and the processes that it starts
+    tinytorch.install()                        from here on in this process, and in those that it starts
+    python -m tinytorch.environment install    every process of this environment of Python (uninstall, status)
+
+All three end in one finder, at the head of `sys.meta_path`: it answers for `torch`, `torch.nn` ... with the modules
+of tinytorch themselves (`torch.nn is tinytorch.nn`). Other processes get it from a package `torch` of one file,
+`_installed/torch`, which they find on PYTHONPATH or among the environment's packages, with the metadata of a
+distribution of that name.
+"""
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+__all__ = ["DIRECTORY", "METADATA", "become", "install", "uninstall"]
+
+_PACKAGE = __package__
+#: A directory to import from, in which there is the package `torch` with its metadata.
+DIRECTORY = Path(__file__).parent / "_installed"
+METADATA = "torch-2.13.0+tinytorch.dist-info"
+
+#: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
+#: classes.
+_OWN = frozenset(f"torch.{name}" for name in """__main__ _installed _old_format _rebuild _safetensors _storage_reader
+    _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels lazy legacy
+    memory_format missing printing runtime sharing stored tensor vision viz""".split())
+_BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
+#: Other names of torch's for modules here.
+_ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops"}
+
+
+# ------------------------------------------------------------------ the finder
+def _module(name: str) -> ModuleType | None:
+    """The module that stands for the one that torch calls `name`; None if there is none."""
+    if name in _OWN or name.startswith(_BELOW_OWN):
+        return None
+    if name in _ALIASES:
+        found = importlib.import_module(f"{_PACKAGE}.{_ALIASES[name]}")
+        return found.ops if name == "torch.ops" else found
+    room, _, rest = name.partition(".")
+    if room in _ALIASES:
+        return None if room == "functorch" else _below(f"{_PACKAGE}.{_ALIASES[room]}.{rest}")
+    return _below(f"{_PACKAGE}.{rest}".rstrip("."))
+
+
+def _below(own: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(own)
+    except ModuleNotFoundError as error:
+        if error.name and own.startswith(error.name):
+            return None
+        raise
+
+
+class _Loader:
+    """Loads nothing: puts the module that is there already where the import statement looks for it."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = self._module
+
+    def __getattr__(self, name: str) -> Any:       # get_source, get_code, is_package ... for those who look
+        return getattr(self._module.__spec__.loader, name)
+
+
+class _Finder:
+    """Answers for torch and functorch, and for torchvision's modules where that is tinytorch's."""
+
+    def knows(self, name: str) -> bool:
+        room = name.partition(".")[0]
+        return room in ("torch", "functorch") or (
+            room == "torchvision" != name and sys.modules.get(room) is sys.modules.get(f"{_PACKAGE}.vision", self))
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if not self.knows(name):
+            return None
+        module = _module(name)
+        if module is None:
+            if sys._getframe(1).f_back.f_code.co_name == "find_spec":      # of importlib.util: it only asks
+                if PathFinder.find_spec(name, path) is None:
+                    return None
+            raise ModuleNotFoundError(f"tinytorch has no module {name}: see docs/coverage.md", name=name)
+        spec = ModuleSpec(name, _Loader(module), origin=getattr(module, "__file__", None),
+                          is_package=hasattr(module, "__path__"))
+        spec.submodule_search_locations = getattr(module, "__path__", None)
+        return spec
+
+    def find_distributions(self, context: Any) -> Iterator[Any]:
+        if context.name in (None, "torch") and str(DIRECTORY) not in context.path:
+            from importlib.metadata import Distribution
+            yield Distribution.at(DIRECTORY / METADATA)
+
+    def invalidate_caches(self) -> None:
+        """What finders are asked for; there are no caches."""
+
+
+class _LastFinder(_Finder):
+    """Answers for torchvision where nobody else does; who only asks whether it is installed is told that it is not."""
+
+    def knows(self, name: str) -> bool:
+        return name == "torchvision" and sys._getframe(2).f_back.f_code.co_name != "find_spec"
+
+    def find_distributions(self, context: Any) -> Iterator[Any]:
+        return iter(())
+
+
+_FIRST, _LAST = _Finder(), _LastFinder()
+
+
+# ------------------------------------------------------------------ in this process
+def install(children: bool = True) -> None:
+    """From now on `import torch` gives tinytorch, in this process and, with `children`, in those that it starts.
+
+    RuntimeError if PyTorch itself was imported before: what holds its functions and classes would go on using them. A
+    second call does nothing.
+
+    >>> import tinytorch
+    >>> tinytorch.install()
+    >>> import torch, torch.nn.functional as F
+    >>> torch is tinytorch, F is tinytorch.nn.functional
+    (True, True)
+    >>> tinytorch.uninstall()
+    """
+    root = sys.modules[_PACKAGE]
+    if sys.modules.get("torch", root) is not root:
+        raise RuntimeError("PyTorch was imported before tinytorch.install(): call it before the first `import torch`")
+    if _FIRST not in sys.meta_path:
+        sys.meta_path.insert(0, _FIRST)
+        sys.meta_path.append(_LAST)
+    root.__name__ = "torch"                    # libraries check it
+    if children:
+        _set_path([str(DIRECTORY), *_home(), *_path()])
+        sys.path[1:] = [str(DIRECTORY), *[entry for entry in sys.path[1:] if entry != str(DIRECTORY)]]
+        sys.path += [home for home in _home() if home not in sys.path]     # which spawned processes are given, too
+
+
+def uninstall() -> None:
+    """Takes back what `install` did. Modules that imported torch meanwhile keep it.
+
+    >>> import tinytorch
+    >>> tinytorch.uninstall()
+    """
+    for finder in (_FIRST, _LAST):
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+    root = sys.modules[_PACKAGE]
+    root.__name__ = _PACKAGE
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in ("torch", "functorch", "torchvision") and (
+                getattr(module, "__name__", "") + ".").startswith(_PACKAGE + "."):
+            del sys.modules[name]
+    if str(DIRECTORY) in sys.path:
+        sys.path.remove(str(DIRECTORY))
+    _set_path(_path())
+
+
+def _path():
+    """The entries of PYTHONPATH that are not ours."""
+    ours = {str(DIRECTORY), *_home()}
+    return [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry not in ours]
+
+
+def _set_path(entries):
+    entries = list(dict.fromkeys(entries))
+    if entries:
+        os.environ["PYTHONPATH"] = os.pathsep.join(entries)
+    else:
+        os.environ.pop("PYTHONPATH", None)
+
+
+def _home():
+    """The directory in which tinytorch lies, where other processes would not look for it by themselves."""
+    home = str(DIRECTORY.parents[1])
+    return [] if Path(home).name in ("site-packages", "dist-packages") else [home]
+
+
+def become(name: str) -> None:
+    """Lets the package that stands for torch or functorch, which is being imported, be what it stands for."""
+    sys.modules.pop(name)
+    install(children=False)
+    importlib.import_module(name)

@@ -1,0 +1,4 @@
+"""torch.fx.graph."""
+from . import Graph
+
+__all__ = ["Graph"]

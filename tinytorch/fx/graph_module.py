@@ -1,0 +1,4 @@
+"""torch.fx.graph_module."""
+from . import GraphModule
+
+__all__ = ["GraphModule"]

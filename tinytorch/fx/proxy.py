@@ -1,0 +1,4 @@
+"""torch.fx.proxy."""
+from . import Proxy
+
+__all__ = ["Proxy"]

@@ -1,0 +1,1 @@
+"""torch.onnx.symbolic_opset11: a name to import."""

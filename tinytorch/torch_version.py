@@ -1,0 +1,52 @@
+"""torch.__version__: a string that compares as a version."""
+import re
+from typing import Any
+
+from .version import __version__ as _text
+
+__all__ = ["TorchVersion"]
+
+_FORM = re.compile(r"\s*v?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|rc|alpha|beta|c|pre|preview)[-_.]?(\d*))?(?:[-_.]?(post)\d*)?"
+                   r"(?:[-_.]?(dev)\d*)?(?:\+([a-z0-9.]+))?\s*", re.IGNORECASE)
+
+
+def _key(version):
+    """What orders versions: (numbers, whether it is final, what stands after them). ValueError for what is none."""
+    if not isinstance(version, str):
+        version = ".".join([str(part) for part in version]) if isinstance(version, (tuple, list)) else str(version)
+    found = _FORM.fullmatch(version)
+    if found is None:
+        raise ValueError(f"Invalid version: '{version}'")
+    release = [int(part) for part in found[1].split(".")]
+    while release and not release[-1]:
+        release.pop()
+    before = (-1,) if found[5] and not found[2] else (0, found[2][0].lower(), int(found[3] or 0)) if found[2] else (1,)
+    return release, before, bool(found[4]), found[6] or ""
+
+
+class TorchVersion(str):
+    """A version that compares with strings, tuples of numbers and versions of the library packaging.
+
+    >>> import tinytorch as torch
+    >>> torch.__version__ >= (2, 0), torch.__version__ < "2.14", torch.__version__ > "2.9"
+    (True, True, True)
+    """
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+
+def _comparing(name):
+    def method(self: TorchVersion, other: Any) -> bool:
+        try:
+            return getattr(_key(self), name)(_key(other))
+        except (TypeError, ValueError):        # not of a version
+            return getattr(str, name)(self, other)
+    method.__name__ = name
+    return method
+
+
+for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(TorchVersion, _name, _comparing(_name))
+
+__version__ = TorchVersion(_text)

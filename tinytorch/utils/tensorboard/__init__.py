@@ -1,0 +1,6 @@
+"""torch.utils.tensorboard: what training says, written for TensorBoard by the library tensorboard."""
+from tensorboard.summary.writer.record_writer import RecordWriter
+
+from .writer import FileWriter, SummaryWriter
+
+__all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
