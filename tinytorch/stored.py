@@ -38,7 +38,7 @@ class Stored(NamedTuple):
 def stepping_as(array: ndarray, result: ndarray) -> ndarray:
     """`result`, made of `array` element by element, with its strides along dimensions of size 1: NumPy sets those as it
     likes, and torch tells memory formats by them."""
-    if result.ndim < 3:
+    if result.ndim < 3 or type(result) is not ndarray:
         return result
     strides = tuple([s * result.itemsize // array.itemsize for s in array.strides])
     if strides == result.strides or any([a != b and n != 1 for a, b, n in zip(strides, result.strides, result.shape)]):

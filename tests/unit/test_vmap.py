@@ -1,11 +1,13 @@
 """vmap: the arrays that hold a batch, what passes through them, and what it costs where it is not used."""
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.func import batch_rules  # noqa: F401  makes Batched whole
 from tinytorch.func.batched import Batched, NotBatchable, level_of
 
 
@@ -125,3 +127,41 @@ def test_programs_without_vmap_load_none_of_its_rules():
                "torch.vmap(torch.sin)(torch.ones(2));"
                "assert dispatch._installed and 'tinytorch.func.batch_rules' in sys.modules")
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("kind, options", [("RNN", {"nonlinearity": "relu", "batch_first": True}), ("GRU", {}),
+                                           ("LSTM", {"proj_size": 3, "bidirectional": True})])
+@pytest.mark.parametrize("features", [3, 7])
+def test_gradients_of_recurrent_layers_for_each_sample(kind, options, features):
+    model = getattr(torch.nn, kind)(features, 5, **options)
+    shared = {name: p.detach() for name, p in model.named_parameters()}
+    own = {name: torch.stack([p, p * 0.5]) for name, p in shared.items()}
+    x = torch.randn(2, 4, 3, features)
+
+    def loss(parameters, x):
+        return (torch.func.functional_call(model, parameters, (x,))[0] ** 2).sum()
+    gradients = torch.func.grad(loss, (0, 1))
+    for parameters, dim in ((shared, None), (own, 0)):
+        found = torch.vmap(gradients, (dim, 0))(parameters, x)
+        for i in range(2):
+            expected = gradients(parameters if dim is None else {k: p[i] for k, p in parameters.items()}, x[i])
+            assert torch.allclose(found[1][i], expected[1], atol=1e-5)
+            for name, g in expected[0].items():
+                assert torch.allclose(found[0][name][i], g, atol=1e-5), name
+
+
+def test_batches_of_batches_are_not_gone_through():
+    x = torch.randn(2, 3, 1, 4, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = torch.vmap(torch.vmap(lambda x: torch.nn.functional.group_norm(x, 2).cummax(2)[0]))(x)
+        rows = torch.vmap(torch.vmap(lambda a, b: a * b, (None, 0)), (0, None))(x, x)
+    assert torch.allclose(found, torch.nn.functional.group_norm(x.reshape(6, 4, 6), 2).cummax(2)[0].reshape(x.shape))
+    assert torch.equal(rows, x[:, None] * x)
+
+
+def test_rows_by_an_index_that_all_samples_share():
+    x, index = torch.arange(12.0).reshape(2, 6), torch.tensor([1, 3])
+    assert torch.vmap(lambda row: row.index_select(0, index))(x).tolist() == [[1, 3], [7, 9]]
+    table = torch.arange(4.0)
+    assert torch.vmap(lambda i: table[i])(torch.tensor([[1, 3], [0, 0]])).tolist() == [[1, 3], [0, 0]]

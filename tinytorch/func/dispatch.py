@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..autograd import above
 from ..autograd.grad_mode import mode
 from ..autograd.node import Op
@@ -131,6 +132,11 @@ def warn_of_samples(name: str, level: int) -> None:
                   UserWarning, stacklevel=level + 1)
 
 
+def of_records(args: Sequence[Any]) -> bool:
+    """Whether any array holds what NumPy does not compute with."""
+    return any([x.dtype.kind == dt.WIDENED for x in args if isinstance(x, np.ndarray)])
+
+
 # ------------------------------------------------------------------ in front of the operations
 def forward_of(forward: Callable, name: str = "") -> Callable:
     """A forward function that takes batches too, of an operation of that name."""
@@ -145,6 +151,9 @@ def forward_of(forward: Callable, name: str = "") -> Callable:
             return forward(*args) if rule is None else rule(level, *plain(args))
         except Refusal as error:
             raise RuntimeError(str(error)) from None
+        except TypeError as error:             # computed in single precision by the caller
+            if not isinstance(error, NotBatchable) and of_records(args):
+                raise
         except Exception:                      # whatever stood in the way of a batch; a mistake is found again
             pass
         try:

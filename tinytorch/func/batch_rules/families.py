@@ -138,21 +138,23 @@ def _constant(level, input, widths, value):
 
 
 # ------------------------------------------------------------------ products
-def _check_exact(*arrays):
-    if any([x.dtype.char in "e?" for x in arrays]):
-        raise NotBatchable("products with rules of their own")
+def _matmul(a, b):
+    """float16 is added up in single precision; NotBatchable for bools, which have rules of their own."""
+    if a.dtype.char == "?":
+        raise NotBatchable("products of bools")
+    if a.dtype.char == "e":
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return np.matmul(a, b)
 
 
 @forward_rule(products._mm, products._mv, products._inner)
 def _product(level, a, b):
-    _check_exact(a, b)
-    return np.matmul(a, b)
+    return _matmul(a, b)
 
 
 @forward_rule(products._linear)
 def _linear(level, input, weight, bias):
-    _check_exact(input, weight)
-    result = np.matmul(input, weight.T)
+    result = _matmul(input, weight.T)
     if bias is None:
         return result
     if type(bias) is not Batched and result.dtype == bias.dtype:
@@ -163,8 +165,7 @@ def _linear(level, input, weight, bias):
 
 @forward_rule(added._addmm, added._baddbmm, added._addmv)
 def _plus_product(level, beta, alpha, input, a, b):
-    _check_exact(a, b)
-    product = np.matmul(a, b)
+    product = _matmul(a, b)
     if type(product) is not Batched or product.level != level:
         product = Batched(np.array(spread(product, level, size_of(level, input))), level)
     return added._plus(input, product, beta, alpha)

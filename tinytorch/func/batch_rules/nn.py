@@ -13,6 +13,7 @@ from ...ops.nn import (
     gelu,
     grid_sample,
     interpolate,
+    norm,
     pad,
     pixel_shuffle,
     pool,
@@ -237,8 +238,11 @@ def _cross_entropy_gradient(level, run, g, saved, edges):
 @forward_rule(cross_entropy._nll_loss)
 def _nll_loss(level, input, target, weight, ignored, reduction):
     size = size_of(level, input, target, weight)
-    if not size or input.itemsize == 2:
-        raise NotBatchable("no samples, or rounded in another way")
+    if not size:
+        raise NotBatchable("no samples")
+    if input.itemsize == 2:
+        return dt.cast(_nll_loss(level, *[norm.wide(x) if x is None or x.dtype == input.dtype else x for x in (
+            input, target, weight)], ignored, reduction), input.dtype)
     x, classes = folded(input, level, size), folded(target, level, size)
     counts = _counts(level, weight, classes, losses.pick(classes, x.shape[1], ignored)[1], x.dtype, size)
     found = losses.nll(x, classes, None, ignored, "none")
@@ -249,8 +253,11 @@ def _nll_loss(level, input, target, weight, ignored, reduction):
 @forward_rule(cross_entropy._nll_backward)
 def _nll_backward(level, grad, input, target, weight, ignored, reduction):
     size = size_of(level, grad, input, target, weight)
-    if not size or input.itemsize == 2:
-        raise NotBatchable("no samples, or rounded in another way")
+    if not size:
+        raise NotBatchable("no samples")
+    if input.itemsize == 2:
+        return dt.cast(_nll_backward(level, *[norm.wide(x) if x is None or x.dtype == input.dtype else x for x in (
+            grad, input, target, weight)], ignored, reduction), input.dtype)
     classes = folded(target, level, size)
     counts = _counts(level, weight, classes, losses.pick(classes, input.shape[1], ignored)[1], input.dtype, size)
     g = spread(grad, level, size)
