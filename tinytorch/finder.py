@@ -20,6 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .missing import words
+
 __all__ = ["DIRECTORY", "METADATA", "become", "install", "uninstall"]
 
 _PACKAGE = __package__
@@ -29,9 +31,9 @@ METADATA = "torch-2.13.0+tinytorch.dist-info"
 
 #: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
 #: classes.
-_OWN = frozenset(f"torch.{name}" for name in """__main__ _installed _rebuild _zip_reader allocator arguments data device
-    dtypes environment errors finder kernels lazy legacy memory_format missing printing runtime sharing stored tensor
-    vision viz""".split())
+_OWN = frozenset(f"torch.{name}" for name in """__main__ _installed _old_format _rebuild _safetensors _storage_reader
+    _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels lazy legacy
+    memory_format missing printing runtime sharing stored tensor vision viz""".split())
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops"}
@@ -92,7 +94,7 @@ class _Finder:
             if sys._getframe(1).f_back.f_code.co_name == "find_spec":      # of importlib.util: it only asks
                 if PathFinder.find_spec(name, path) is None:
                     return None
-            raise ModuleNotFoundError(f"tinytorch has no module {name}: see docs/coverage.md", name=name)
+            raise ModuleNotFoundError(words(f"module {name}"), name=name)
         spec = ModuleSpec(name, _Loader(module), origin=getattr(module, "__file__", None),
                           is_package=hasattr(module, "__path__"))
         spec.submodule_search_locations = getattr(module, "__path__", None)

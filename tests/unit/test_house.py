@@ -8,8 +8,8 @@ ROOT = Path(torch.__file__).parent
 
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
-    "__future__ finder environment __main__ _installed version torch_version _refused",
-    "missing _utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
+    "__future__ finder environment __main__ _installed missing version torch_version _refused",
+    "_utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
     "arguments data random printing types",
@@ -18,7 +18,8 @@ FLOORS = [
     "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
     "nn func futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao",
-    "optim utils serialization _rebuild _weights_only_unpickler _zip_reader hub profiler multiprocessing",
+    "optim utils serialization _rebuild _storage_reader _whole_file _old_format _weights_only_unpickler "
+    "_safetensors _zip_reader hub profiler multiprocessing",
     "distributions vision viz autograd.profiler",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}

@@ -59,6 +59,8 @@ class DataLoader(Generic[_T_co]):
     """
 
     __initialized = False
+    _progress = None                           # of the latest pass
+    _resume = None                             # the state that the next pass continues
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
                  collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
@@ -104,8 +106,6 @@ class DataLoader(Generic[_T_co]):
         self.persistent_workers = persistent_workers
         self._IterableDataset_len_called = None          # what len() said of a stream
         self._iterator = None                # of persistent workers
-        self._progress = None                # of the latest pass
-        self._resume = None                  # the state that the next pass continues
         self.__initialized = True
         self.check_worker_number_rationality()
 
