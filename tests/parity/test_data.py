@@ -220,7 +220,8 @@ def test_option_errors(kind, options):
     lambda m: m.utils.data.WeightedRandomSampler([1.], 0), lambda m: m.utils.data.WeightedRandomSampler([1.], 1, 1),
     lambda m: m.utils.data.DistributedSampler([1], 2, 2), lambda m: list(m.utils.data.ChainDataset([[1]])),
     lambda m: type("S", (m.utils.data.Subset,), {"__getitem__": None})([1], [0]),
-    lambda m: setattr(m.utils.data.DataLoader([1]), "batch_size", 3)])
+    lambda m: setattr(m.utils.data.DataLoader([1]), "batch_size", 3),
+    lambda m: (tensors(m) + tensors(m)).cummulative_sizes])
 def test_errors(run):
     def steps(m):
         run(m)

@@ -283,20 +283,19 @@ def no_hang(request):
         raise TimeoutError("a pass hangs")
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(request.param)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("times, no_hang", [
     (15, 60), pytest.param(1000, 900, marks=pytest.mark.sweep)], indirect=["no_hang"])
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")
 def test_killed_workers_leave_nothing(times, no_hang, nothing_left):
-    names = sorted(os.listdir("/dev/shm"))
     ends = kill_at_random(times)
-    assert min(ends.values()) > 0, ends
-    print(ends)
-    assert set(os.listdir("/dev/shm")) <= set(names)
+    assert ends["raised"] > 0 and sum(ends.values()) == times
 
 
 SCRIPT = """

@@ -138,6 +138,12 @@ class ConcatDataset(Dataset[_T_co]):
         member = bisect.bisect_right(self.cumulative_sizes, idx)
         return self.datasets[member][idx - self.cumulative_sizes[member - 1] if member else idx]
 
+    @property
+    def cummulative_sizes(self):
+        """`cumulative_sizes`, by the name that it once had."""
+        warnings.warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning, stacklevel=2)
+        return self.cumulative_sizes
+
 
 class ChainDataset(IterableDataset):
     """Streams one after the other. AssertionError, when used, for a dataset that is no stream."""

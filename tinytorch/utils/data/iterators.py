@@ -69,6 +69,9 @@ class _BaseDataLoaderIter:
         self._num_workers = loader.num_workers
         self._persistent_workers = loader.persistent_workers
         self._index_sampler = loader._index_sampler
+        self._auto_collation, self._drop_last = loader._auto_collation, loader.drop_last
+        self._collate_fn = loader.collate_fn
+        self._pin_memory = False               # there is no device to pin memory for
         self._timeout = loader.timeout
         if loader.pin_memory and loader.pin_memory_device:
             warnings.warn("pin_memory_device is deprecated, the current accelerator will be used as the device,"
@@ -81,8 +84,8 @@ class _BaseDataLoaderIter:
         self._base_seed = draw_seed(loader.generator)
         self._sampler_iter.catch_up()
         self._make_fetcher = functools.partial(
-            _DatasetKind.create_fetcher, self._dataset_kind, auto_collation=loader._auto_collation,
-            collate_fn=loader.collate_fn, drop_last=loader.drop_last)
+            _DatasetKind.create_fetcher, self._dataset_kind, auto_collation=self._auto_collation,
+            collate_fn=self._collate_fn, drop_last=self._drop_last)
         self._length = loader._IterableDataset_len_called
         if resume is not None:
             self._progress.yielded = resume["_num_yielded"]
@@ -98,6 +101,9 @@ class _BaseDataLoaderIter:
 
     def __iter__(self):
         return self
+
+    def _next_index(self):
+        return next(self._sampler_iter)
 
     def __len__(self):
         return len(self._index_sampler)
@@ -140,7 +146,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         self._dataset_fetcher = _restored_fetcher(self, self._dataset, 0)
 
     def _next_data(self):
-        index = next(self._sampler_iter)
+        index = self._next_index()
         batch = self._rows(index) if self._rows is not None else None
         if batch is None:
             batch = self._dataset_fetcher.fetch(index)

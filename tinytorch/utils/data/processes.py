@@ -106,7 +106,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _dispatch(self):
         """Send the next index to the next worker, if there is an index and a worker whose stream has not ended."""
         try:
-            index = next(self._sampler_iter)
+            index = self._next_index()
         except StopIteration:
             return
         for k in range(self._turn, self._turn + self._num_workers):

@@ -7,7 +7,7 @@ either) is asked instead.
 import contextlib
 import itertools
 
-from ...random import default_generator
+from ...random import Generator, default_generator
 
 __all__ = ["Indices", "Progress", "advance", "restore_dataset", "resumed", "state_of_fetcher"]
 
@@ -50,7 +50,7 @@ def _generators(loader):
     found = [loader.generator]
     for sampler in (loader.batch_sampler, loader.sampler, getattr(loader.batch_sampler, "sampler", None)):
         found.append(getattr(sampler, "generator", None))
-    distinct = {id(g): g for g in found if g is not None and g is not default_generator}
+    distinct = {id(g): g for g in found if isinstance(g, Generator) and g is not default_generator}
     return [default_generator, *distinct.values()]
 
 
