@@ -17,6 +17,7 @@ from .lazy import seen
 from .memory_format import LAYOUT_NAMES, layout, sparse_coo
 from .nn.parameter import Parameter
 from .ops.creation.sparse import sparse_compressed_tensor, sparse_coo_tensor
+from .storage import TypedStorage
 from .tensor import Size, Tensor, own_attributes, wrap
 
 _DIMS = 64                                     # as many dimensions as NumPy has
@@ -34,13 +35,6 @@ STORAGES = {d: StorageType(d.type_name + "Storage", d) for d in dt.ALL}
 UNTYPED = StorageType("UntypedStorage", dt.uint8)
 
 
-class Storage:
-    """A piece of memory: `data` its bytes as a uint8 array, `type` what they are in the pickle."""
-
-    def __init__(self, data, type):
-        self.data, self.type = data, type
-
-
 def _check(good, name, expected, value):
     if not good:
         raise pickle.UnpicklingError(f"argument '{name}' of a tensor must be {expected}, but got "
@@ -56,7 +50,7 @@ def _numbers(name, values):
 
 def _view(storage, d, offset, size, stride):
     """The array of dtype `d` that lies in `storage` as the arguments say, in elements."""
-    _check(type(storage) is Storage, "storage", "a storage", storage)
+    _check(isinstance(storage, TypedStorage), "storage", "a storage", storage)
     _check(type(d) is dt.dtype and d in dt.ALL, "dtype", "a torch.dtype", d)
     _check(type(offset) is int, "storage_offset", "an int", offset)
     size, stride = _numbers("size", size), _numbers("stride", stride)
@@ -75,13 +69,14 @@ def _view(storage, d, offset, size, stride):
     if 0 in size:
         return np.empty(size, d.numpy)
     end = (offset + sum((n - 1) * s for n, s in zip(size, stride)) + 1) * d.itemsize
-    if end > storage.data.nbytes:
+    if end > storage.nbytes():
         if end > _BYTES:
             raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and "
                                f"strides={list(stride)}")
         raise RuntimeError("Trying to resize storage that is not resizable: the storage has "
-                           f"{storage.data.nbytes} bytes, the tensor ends at byte {end}")
-    return np.ndarray(size, d.numpy, storage.data, offset * d.itemsize, tuple(s * d.itemsize for s in stride))
+                           f"{storage.nbytes()} bytes, the tensor ends at byte {end}")
+    memory = storage.memory.view(np.uint8)
+    return np.ndarray(size, d.numpy, memory, offset * d.itemsize, tuple(s * d.itemsize for s in stride))
 
 
 def _get_layout(name):
@@ -138,8 +133,8 @@ def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtyp
 
 def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, metadata=None):
     """A tensor of the dtype of its storage."""
-    _check(type(storage) is Storage, "storage", "a storage", storage)
-    return _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, storage.type.dtype, metadata)
+    _check(isinstance(storage, TypedStorage), "storage", "a storage", storage)
+    return _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, storage.dtype, metadata)
 
 
 def _rebuild_parameter(data, requires_grad, hooks):

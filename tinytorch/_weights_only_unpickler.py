@@ -6,6 +6,7 @@ classes only, never on a class. Memory follows from the length of the pickle: le
 of it, and what an instruction copies is counted. The loop is flat: a file that nests deeply needs no deep stack.
 """
 import codecs
+import functools
 import pickle
 import warnings
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
@@ -55,15 +56,15 @@ def _call(known):
 class Unpickler:
     """Reads one pickle.
 
-    data               its bytes
+    data, at           bytes, and at which of them it begins
     allowed            what the user has declared safe: {full name: class or function}
     persistent_load    function that turns a persistent id, a tuple, into a storage
     guard              function that calls one of ours, its errors being those of a damaged file
     encoding           of the byte strings of Python 2; "bytes" leaves them so
     """
 
-    def __init__(self, data, allowed, persistent_load, guard, *, encoding="utf-8"):
-        self.data, self.at, self.room = data, 0, len(data)
+    def __init__(self, data, allowed, persistent_load, guard, *, at=0, encoding="utf-8"):
+        self.data, self.at, self.room = data, at, len(data)
         self.allowed, self.allowed_ids = dict(allowed), {id(value) for value in allowed.values()}
         self.persistent_load, self.guard, self.encoding = persistent_load, guard, encoding
         self.stack, self.outer, self.memo = [], [], {}         # outer: the stacks below the marks
@@ -495,7 +496,7 @@ def _from_type(unpickler, function, kind, args, state):
 
 
 def _without_unpickler(function):
-    _call(function)(lambda unpickler, *args: function(*args))
+    _call(function)(functools.wraps(function)(lambda unpickler, *args: function(*args)))
 
 
 _without_unpickler(_rebuild_tensor_v2)

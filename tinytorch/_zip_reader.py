@@ -8,10 +8,13 @@ import zlib
 from struct import error as StructError, unpack, unpack_from
 from typing import NamedTuple
 
+import numpy as np
+
 _CHUNK = 1 << 20                               # bytes read at a time
 _COMMENT = 0xFFFF                              # the longest comment after the index
 _STORED, _DEFLATED = 0, 8                      # methods of compression
 _ENCRYPTED = 1                                 # a flag
+_ALIGNED = 16                                  # where numbers of any type may begin
 _FOLDER = 16                                   # an attribute
 _IN_EXTRA = 0xFFFFFFFF                         # a number of 32 bits that stands in the extra field, with 64
 _GROWTH = 10                                   # how many times the file's size compressed records may come to
@@ -77,6 +80,17 @@ class Archive:
         if found.crc not in (crc, 0):          # 0 is what torch writes when it is told not to compute checksums
             raise self.error(f"reading the file: Bad CRC-32 for file {record!r}. The file is damaged")
         return content
+
+    def mapped(self, record, whole):
+        """The bytes of a record as an ndarray: a part of `whole`, the file mapped into memory, if that is given and
+        the record can be used as it lies there; else read."""
+        size, found = self.size_of(record), self.records[record]
+        if whole is not None and found.method == _STORED and not found.flags & _ENCRYPTED:
+            self._go_to_data(record, found)
+            at = self.file.tell()
+            if not at % _ALIGNED:
+                return whole[at:at + size]
+        return self.read(record, lambda nbytes: np.empty(nbytes, np.uint8))
 
     # -------------------------------------------------------------- data
     def _bytes(self, place, count):

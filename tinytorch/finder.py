@@ -31,9 +31,9 @@ METADATA = "torch-2.13.0+tinytorch.dist-info"
 
 #: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
 #: classes.
-_OWN = frozenset(f"torch.{name}" for name in """__main__ _installed _rebuild _zip_reader allocator arguments data device
-    dtypes environment errors finder kernels lazy legacy memory_format missing printing runtime sharing stored tensor
-    vision viz""".split())
+_OWN = frozenset(f"torch.{name}" for name in """__main__ _installed _old_format _rebuild _safetensors _storage_reader
+    _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels lazy legacy
+    memory_format missing printing runtime sharing stored tensor vision viz""".split())
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops"}

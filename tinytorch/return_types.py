@@ -9,7 +9,11 @@ class _Structure(tuple):
     __slots__ = ()
 
     def __new__(cls, *values):
-        return tuple.__new__(cls, values[0] if len(values) == 1 else values)
+        together = len(values) == 1 or values[1].__class__ is dict        # (items, {}) is how Python pickles its own
+        return tuple.__new__(cls, values[0] if together else values)
+
+    def __reduce__(self):
+        return type(self), (tuple(self), {})
 
     def __repr__(self):
         fields = ",\n".join(f"{field}={value!r}" for field, value in zip(self._fields, self))

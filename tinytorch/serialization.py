@@ -23,22 +23,25 @@ from ._rebuild import (
     KNOWN,
     STORAGES,
     UNTYPED,
-    Storage,
     StorageType,
     _get_layout,
     _rebuild_from_type_v2,
     _rebuild_parameter,
+    _rebuild_parameter_with_state,
     _rebuild_sparse_tensor,
     _rebuild_tensor_v2,
     _rebuild_tensor_v3,
     guard,
 )
+from ._storage_reader import reader, typed
+from ._whole_file import replacing
 from .autograd.overridable import Overridable
 from .autograd.torch_function import DisableTorchFunction
-from .device import check_device, device
+from .device import device
 from .lazy import address_of, bits_of, root_of
 from .memory_format import layout, strided
 from .nn.parameter import Parameter, is_lazy
+from .storage import UntypedStorage, is_storage
 from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
@@ -86,15 +89,18 @@ def _pickler(base):
             self.storages = {}                 # (address, bytes) of the memory -> (key, its array, dtype)
 
         def persistent_id(self, obj):
-            if not isinstance(obj, Storage):
+            if not is_storage(obj):
                 return None
-            data, dtype = obj.data, obj.type.dtype
+            if not isinstance(obj, UntypedStorage) and obj.dtype in _NO_STORAGE:
+                raise KeyError(f"dtype {obj.dtype!r} is not recognized")
+            kind = UNTYPED if isinstance(obj, UntypedStorage) else STORAGES[obj.dtype]
+            data, dtype = obj.memory.view(np.uint8), kind.dtype
             place = data.__array_interface__["data"][0], data.nbytes
             key, _, first = self.storages.setdefault(place, (str(len(self.storages)), data, dtype))
             if dtype is not first and data.nbytes:
                 raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different "
                                    "types")
-            return "storage", obj.type, key, "cpu", data.nbytes // obj.type.dtype.itemsize
+            return "storage", kind, key, "cpu", data.nbytes // dtype.itemsize
 
         def reducer_override(self, obj):
             if isinstance(obj, Tensor):
@@ -139,13 +145,17 @@ def _reduce(tensor):
         return NotImplemented
     if tensor.layout is not strided:
         return _reduce_tensor(tensor)
-    if kind is Tensor or issubclass(kind, Parameter):
+    state = own_attributes(tensor)
+    if issubclass(kind, Parameter):
+        function, args = _reduce_tensor(tensor)
+        return (_rebuild_parameter_with_state, (*args, state)) if state else (function, args)
+    if kind is Tensor and not state:
         return _reduce_tensor(tensor)
-    if kind.__reduce_ex__ is not Tensor.__reduce_ex__:
+    if kind is not Tensor and kind.__reduce_ex__ is not Tensor.__reduce_ex__:
         return NotImplemented
     with DisableTorchFunction():
         function, args = _reduce_tensor(tensor)
-        return _rebuild_from_type_v2, (function, kind, args, own_attributes(tensor))
+        return _rebuild_from_type_v2, (function, kind, args, state)
 
 
 def _reduce_tensor(tensor):
@@ -165,8 +175,9 @@ def _reduce_tensor(tensor):
     n = array.itemsize
     offset = (address_of(array) - address_of(memory)) // n if array.size else 0
     untyped = d in _NO_STORAGE
-    storage = Storage(memory, UNTYPED if untyped else STORAGES[d])
-    args = storage, offset, array.shape, tuple(s // n for s in array.strides), tensor.requires_grad, OrderedDict()
+    storage = UntypedStorage._over(memory) if untyped else typed(memory, d)
+    strides = tuple(s // n for s in array.strides) if array.size else tensor.stride()
+    args = storage, offset, array.shape, strides, tensor.requires_grad, OrderedDict()
     if untyped:
         args += (d,)
     marks = {name: True for name, bit in zip(("conj", "neg"), bits_of(array)) if bit}
@@ -199,7 +210,10 @@ def _aligned(archive, name, data):
 def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True):
     """Write `obj` (tensors, modules' state dicts, any nesting of Python objects) to a path or binary file.
 
-    Tensors that share memory still do when loaded. The file is one that PyTorch reads.
+    Tensors that share memory still do when loaded. The file is one that PyTorch reads. What a path held before stays
+    until the new file is written whole: an error, a full disk or the end of the process leaves the old one.
+
+    _use_new_zipfile_serialization  False writes the format before PyTorch 1.6
 
     >>> import io, tinytorch as torch
     >>> file = io.BytesIO(); torch.save({"w": torch.ones(2)}, file); file.seek(0)
@@ -207,32 +221,48 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     >>> torch.load(file)
     {'w': tensor([1., 1.])}
     """
-    if not _use_new_zipfile_serialization:
-        raise NotImplementedError("the format before PyTorch 1.6 is not supported")
     make = _Pickler
     if pickle_module is not pickle:
         if not issubclass(pickle_module.Pickler, pickle._Pickler):
             raise NotImplementedError(f"pickle_module {pickle_module.__name__} is not based on Python's pickle")
         make = _pickler(pickle_module.Pickler)
-    text = io.BytesIO()
-    pickler = make(text, pickle_protocol)
-    pickler.dump(obj)
-    name = "archive"
+    write = _archive if _use_new_zipfile_serialization else _old
     if isinstance(f, (str, os.PathLike)):
-        name = os.path.splitext(os.path.basename(os.fspath(f)))[0] or name
-        folder = os.path.dirname(os.fspath(f))
+        path = os.fspath(f)
+        folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
             raise RuntimeError(f"Parent directory {folder} does not exist.")
-    elif not hasattr(f, "write"):
+        finish = write(obj, make, pickle_protocol, os.path.splitext(os.path.basename(path))[0] or "archive")
+        with replacing(path) as file:
+            finish(file)
+    elif hasattr(f, "write"):
+        write(obj, make, pickle_protocol, "archive")(f)
+    else:
         raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, "
                              f"got {type(f).__name__}")
-    from zipfile import ZipFile
-    with ZipFile(f, "w") as archive:
-        _aligned(archive, f"{name}/data.pkl", text.getvalue())
-        _aligned(archive, f"{name}/byteorder", sys.byteorder.encode())
-        for key, data, _ in pickler.storages.values():
-            _aligned(archive, f"{name}/data/{key}", memoryview(data))
-        _aligned(archive, f"{name}/version", b"3\n")
+
+
+def _archive(obj, make, protocol, name):
+    """A function that writes the pickle of `obj` and its storages to a file, as an archive with one folder."""
+    text = io.BytesIO()
+    pickler = make(text, protocol)
+    pickler.dump(obj)
+
+    def finish(file):
+        from zipfile import ZipFile
+        with ZipFile(file, "w") as archive:
+            _aligned(archive, f"{name}/data.pkl", text.getvalue())
+            _aligned(archive, f"{name}/byteorder", sys.byteorder.encode())
+            for key, data, _ in pickler.storages.values():
+                _aligned(archive, f"{name}/data/{key}", memoryview(data))
+            _aligned(archive, f"{name}/version", b"3\n")
+    return finish
+
+
+def _old(obj, make, protocol, name):
+    """The same for the format before PyTorch 1.6."""
+    from ._old_format import write
+    return functools.partial(write, obj, make=make, protocol=protocol)
 
 
 # ------------------------------------------------------------------ what a file may name
@@ -310,64 +340,6 @@ class _Unpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _check_location(location, map_location, name):
-    """RuntimeError if a storage belongs on a device that is not there and nobody moves it."""
-    if isinstance(map_location, dict):
-        location = str(map_location.get(location, location))
-    elif isinstance(map_location, (str, device)):
-        location = str(map_location)
-        check_device(device(map_location))
-    elif map_location is not None:             # a function: whatever it says, memory is the CPU's
-        return
-    if location.startswith("cuda"):
-        raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. "
-                           "If you are running on a CPU-only machine, please use torch.load with "
-                           "map_location=torch.device('cpu') to map your storages to the CPU.")
-    if location.split(":")[0] not in device._TYPES:
-        raise RuntimeError("don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
-                           f"{location!r:.50}, in {name})")
-
-
-def _storage_reader(archive, map_location):
-    """A function that returns the storage of a persistent id, each read once."""
-    found = {}
-    order = archive.read("byteorder") if "byteorder" in archive else b"little"
-    if order not in (b"little", b"big"):
-        order = order.decode(errors="backslashreplace")
-        raise RuntimeError(f"Unknown endianness type: {order:.50} (in {archive.name})")
-    swapped = order.decode() != sys.byteorder
-
-    def storage(pid):
-        # Python 2 wrote the texts as bytes
-        parts = pid if isinstance(pid, tuple) and pid else (pid,)
-        kind, *rest = (x.decode("latin1") if isinstance(x, bytes) else x for x in parts)
-        if kind != "storage":
-            raise pickle.UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(kind)}")
-        if len(rest) != 4 or not all(map(isinstance, rest, (StorageType, (str, int), str, int))) or rest[3] < 0:
-            raise pickle.UnpicklingError("a storage is given by type, key, location and number of elements, but got "
-                                         f"{', '.join(type(x).__name__ for x in rest)}")
-        storage_type, key, location, count = rest
-        record, d = f"data/{key}", storage_type.dtype
-        size = archive.size_of(record)
-        if size != count * d.itemsize:
-            raise archive.error(f"reading file {record}: record size ({size} bytes) does not match expected size "
-                                f"({count * d.itemsize} bytes = {count} elements * {d.itemsize} bytes/element) for "
-                                f"dtype {d.name}")
-        if record not in found:
-            _check_location(location, map_location, archive.name)
-            data = archive.read(record, lambda nbytes: np.empty(nbytes, np.uint8))
-            if swapped:
-                data.view(d.numpy).byteswap(inplace=True)
-            if not size:                       # what has no memory may be of several types
-                return Storage(data, storage_type)
-            found[record] = Storage(data, storage_type)
-        elif found[record].type.dtype is not d:
-            raise archive.error(f"reading file {record}: it is said to hold both {found[record].type.dtype.name} and "
-                                f"{d.name}")
-        return found[record]
-    return storage
-
-
 def _name_of(file):
     """What messages call an open file."""
     name = getattr(file, "name", None)
@@ -375,12 +347,15 @@ def _name_of(file):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
-    """Read what `save`, or PyTorch's, wrote to a path or binary file.
+    """Read what `save`, or PyTorch's, wrote to a path or binary file, or the tensors of a path `*.safetensors`.
 
     With `weights_only` (the default) the file may hold only tensors, numbers, strings and plain containers, and
     what `torch.serialization.add_safe_globals` allows: pickle.UnpicklingError otherwise. Without, the file can
     run any code. RuntimeError (or pickle.UnpicklingError) for a file that is cut off, damaged or made to harm,
-    EOFError for an empty one, NotImplementedError for the format before PyTorch 1.6. See docs/security.md.
+    EOFError for an empty one, NotImplementedError for the format before PyTorch 0.1.10. See docs/security.md.
+
+    map_location  "cpu", a device, a dict of locations, or a function (storage, location) -> storage or None
+    mmap          the tensors' memory is the file's, mapped: read when it is used; writes do not reach the file
     """
     if weights_only is None:
         weights_only = pickle_module is None
@@ -388,39 +363,72 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if weights_only and pickle_load_args:
         warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+    read = functools.partial(_read, map_location=map_location, pickle_module=pickle_module, weights_only=weights_only,
+                             pickle_load_args=pickle_load_args)
     if isinstance(f, (str, os.PathLike)):
+        if os.fspath(f).endswith(".safetensors"):
+            from ._safetensors import read as read_safetensors
+            return read_safetensors(os.fspath(f), map_location)
         with open(f, "rb") as file:
-            return _read(file, map_location, pickle_module, weights_only, pickle_load_args)
-    return _read(f, map_location, pickle_module, weights_only, pickle_load_args)
+            return read(file, mapped=os.fspath(f) if mmap else None)
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    return read(f)
 
 
-def _read(file, map_location, pickle_module, weights_only, pickle_load_args):
-    from ._zip_reader import Archive  # imported where used, as zipfile is
+def _read(file, map_location, pickle_module, weights_only, pickle_load_args, mapped=None):
     name = _name_of(file)
-    begin = _begin(file, name)
-    try:
-        archive = Archive(file, begin, name)
-        text = archive.read("data.pkl")
-        storage, checked = _storage_reader(archive, map_location), functools.partial(guard, name)
+    begin, zipped = _begin(file)
+
+    def unpickle(content, at, storage, guard=guard):
+        checked = functools.partial(guard, name)
         if weights_only:
             from ._weights_only_unpickler import Unpickler
-            if "constants.pkl" in archive:
-                raise RuntimeError("Cannot use ``weights_only=True`` with TorchScript archives passed to "
-                                   f"``torch.load``. {name} is one.")
-            return Unpickler(text, _safe, storage, checked, **pickle_load_args).load()
+            unpickler = Unpickler(content, _safe, storage, checked, at=at, **pickle_load_args)
+            return unpickler.load(), unpickler.at
         make = _Unpickler
         if pickle_module is not None and pickle_module is not pickle:
             make = type("Unpickler", (_Unpickler, pickle_module.Unpickler), {})
-        unpickler = make(io.BytesIO(text), **pickle_load_args)
+        text = io.BytesIO(content)
+        text.seek(at)
+        unpickler = make(text, **pickle_load_args)
         unpickler.storage, unpickler.guard = storage, checked
         try:
-            return unpickler.load()
+            return unpickler.load(), text.tell()
         except EOFError as error:
             raise pickle.UnpicklingError(f"the pickle ends early: {error}") from None
+
+    try:
+        if not zipped:
+            if mapped is not None:
+                raise RuntimeError(f"mmap can only be used with files saved with `torch.save({mapped}, "
+                                   "_use_new_zipfile_serialization=True), please torch.save your checkpoint with this "
+                                   "option in order to use mmap.")
+            return _read_old(file, begin, name, weights_only, map_location, unpickle)
+        from ._zip_reader import Archive  # imported where used, as zipfile is
+        archive = Archive(file, begin, name)
+        text = archive.read("data.pkl")
+        if weights_only and "constants.pkl" in archive:
+            raise RuntimeError("Cannot use ``weights_only=True`` with TorchScript archives passed to "
+                               f"``torch.load``. {name} is one.")
+        return unpickle(text, 0, reader(archive, map_location, mapped))[0]
     except pickle.UnpicklingError as error:
         raise pickle.UnpicklingError(_explained(str(error), name) if weights_only else f"{error} (in {name})") from None
     except MemoryError as error:
         raise RuntimeError(f"there is not enough memory for what {name} holds") from error
+
+
+def _read_old(file, begin, name, weights_only, map_location, unpickle):
+    from ._old_format import guarded, read
+    file.seek(begin)
+    content = file.read()
+    if content[257:262] == b"ustar":
+        if weights_only:
+            raise RuntimeError(f"Cannot use ``weights_only=True`` with files saved in the legacy .tar format: {name}")
+        raise NotImplementedError(f"{name} is in the format before PyTorch 0.1.10, which is not supported")
+    result, size = read(content, name, map_location, functools.partial(unpickle, content, guard=guarded))
+    file.seek(begin + size)                    # where another may begin
+    return result
 
 
 def _explained(message, name):
@@ -432,9 +440,9 @@ def _explained(message, name):
     return f"Weights only load failed. {hint}.\n\tThe file: {name}\n\tWeightsUnpickler error: {message}"
 
 
-def _begin(file, name):
-    """Where the archive begins in an open file: at its position, or at its first byte. What is no archive raises
-    torch's error."""
+def _begin(file):
+    """(where a checkpoint begins in an open file, whether it is an archive): at its position, an archive at its first
+    byte too."""
     try:
         start = file.seek(file.tell())
     except (AttributeError, io.UnsupportedOperation) as error:
@@ -442,12 +450,12 @@ def _begin(file, name):
             raise
         raise type(error)(f"{error}. You can only torch.load from a file that is seekable. Please pre-load the data "
                           "into a buffer like io.BytesIO and try to load from it instead.") from None
+    heads = []
     for begin in (start, 0):
         file.seek(begin)
-        head = file.read(4)
-        if head in (b"PK\3\4", b"PK\5\6"):    # a file in the archive, or an archive without any
-            return begin
-    if not head:
+        heads.append(file.read(4))
+        if heads[-1] in (b"PK\3\4", b"PK\5\6"):             # a file in the archive, or an archive without any
+            return begin, True
+    if not heads[0]:
         raise EOFError
-    raise NotImplementedError(f"torch.load: {name} is not a zip archive; files in the format before PyTorch 1.6 "
-                              "are not supported")
+    return start, False

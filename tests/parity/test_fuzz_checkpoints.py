@@ -358,7 +358,8 @@ def limited(load, file, guarded):
 def state(t):
     """What a file might change in this process: the classes and functions that it can name."""
     from tinytorch import _rebuild
-    named = [*_rebuild.KNOWN.values(), t.nn.Module, _rebuild.Storage, collections.OrderedDict]
+    named = [*_rebuild.KNOWN.values(), t.nn.Module, t.storage.TypedStorage, t.storage.UntypedStorage,
+             collections.OrderedDict]
     kept = [(obj, dict(vars(obj))) for obj in named if hasattr(obj, "__dict__")]
     kept += [(d, {name: getattr(d, name) for name in d.__slots__}) for d in named if isinstance(d, t.dtype)]
     return kept, t.get_default_dtype(), t.zeros(2).dtype, t.zeros(2).tolist(), t.serialization.get_safe_globals()

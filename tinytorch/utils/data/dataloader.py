@@ -58,7 +58,9 @@ class DataLoader(Generic[_T_co]):
     [tensor([0., 1.]), tensor([2., 3.]), tensor([4.])]
     """
 
-    _initialized = False
+    __initialized = False
+    _progress = None                           # of the latest pass
+    _resume = None                             # the state that the next pass continues
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
                  collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
@@ -104,21 +106,19 @@ class DataLoader(Generic[_T_co]):
         self.persistent_workers = persistent_workers
         self._IterableDataset_len_called = None          # what len() said of a stream
         self._iterator = None                # of persistent workers
-        self._progress = None                # of the latest pass
-        self._resume = None                  # the state that the next pass continues
-        self._initialized = True
+        self.__initialized = True
         self.check_worker_number_rationality()
 
     @property
     def multiprocessing_context(self):
-        return self._multiprocessing_context
+        return self.__multiprocessing_context
 
     @multiprocessing_context.setter
     def multiprocessing_context(self, context):
-        self._multiprocessing_context = _checked_context(context, self.num_workers)
+        self.__multiprocessing_context = _checked_context(context, self.num_workers)
 
     def __setattr__(self, name, value):
-        if self._initialized and name in _FIXED:
+        if self.__initialized and name in _FIXED:
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
