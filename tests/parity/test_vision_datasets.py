@@ -235,6 +235,24 @@ def test_make_grid(call):
          pixels("float32", (5, 3, 4, 6)))
 
 
+BOXES = np.array([[1, 2, 9, 12], [5, 4, 30, 20]], "float32")
+
+
+@pytest.mark.parametrize("call", [
+    "boxes(x, b)", "boxes(x, b, ['cat', None], width=2)", "boxes(x, b, ['a', 'b'], 'red', True, fill_labels=True)",
+    "boxes(x[:1], b, colors=(1, 2, 3))", "boxes(x, b, colors=['#00ff00', (9, 9, 9)], label_colors='blue')",
+    "boxes(x, b[:0])", "boxes(x, b, ['a'])", "boxes(x, b, colors=['red'])", "boxes(x, b, colors=3)", "boxes(x, -b)",
+    "boxes(x, b, colors=(1, 2))", "boxes(x[0], b)", "boxes(x[:2], b)", "boxes(x.int(), b)", "boxes(3, b)",
+    "boxes(x, b, font_size=3)", "masks(x, m)", "masks(x, m[0], 0.3, 'red')", "masks(x, m, colors=[(1, 2, 3)] * 3)",
+    "masks(x, m.int())", "masks(x, m[:0])", "masks(x, m[:, 1:])", "masks(x[:1], m)", "masks(x, m[None])"])
+def test_drawing(call):
+    def program(torch, vision, x, b, m):
+        known = {"boxes": vision.utils.draw_bounding_boxes, "masks": vision.utils.draw_segmentation_masks}
+        return eval(call, {**known, "x": x, "b": b, "m": m})
+    for dtype in ("uint8", "float32"):
+        both(program, pixels(dtype, (3, 24, 36)), BOXES, pixels("float32", (3, 24, 36), 1) > 0.6)
+
+
 def test_save_and_read(tmp_path):
     def program(torch, vision, x):
         vision.utils.save_image(x, tmp_path / "x.png", nrow=2)

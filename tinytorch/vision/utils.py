@@ -1,13 +1,14 @@
-"""torchvision.utils: images side by side, and saved."""
+"""torchvision.utils: images side by side, saved, and drawn on."""
 import math
 
 from .. import cat, stack, uint8
 from ..autograd.grad_mode import no_grad
 from ..missing import namespace as _namespace
 from ..tensor import Tensor
+from .drawing import draw_bounding_boxes, draw_segmentation_masks
 from .images import image_of
 
-__all__ = ["make_grid", "save_image"]
+__all__ = ["draw_bounding_boxes", "draw_segmentation_masks", "make_grid", "save_image"]
 
 
 @no_grad()

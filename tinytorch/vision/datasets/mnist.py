@@ -152,12 +152,11 @@ class MNIST(GreyImages):
                 self._download(name, md5)
 
     def _download(self, name, md5):
-        from urllib.error import URLError
         said = f"Error downloading {name}:\n"
         for mirror in self.mirrors:
             try:
                 return download_and_extract_archive(mirror + name, self.raw_folder, filename=name, md5=md5)
-            except (RuntimeError, URLError) as error:
+            except (RuntimeError, OSError) as error:
                 said += f"Tried {mirror}, got:\n{error}\n"
         raise RuntimeError(said)
 
