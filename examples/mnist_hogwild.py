@@ -28,7 +28,7 @@ def train(rank, model, images, labels, args):
     optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=0.5)
     for epoch in range(args.epochs):
         total = 0.0
-        loader = torch.utils.data.DataLoader(dataset, args.batch, shuffle=True)
+        loader: torch.utils.data.DataLoader = torch.utils.data.DataLoader(dataset, args.batch, shuffle=True)
         for x, y in loader:
             optimizer.zero_grad()
             loss = F.cross_entropy(model(x), y)
