@@ -20,6 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .missing import words
+
 __all__ = ["DIRECTORY", "METADATA", "become", "install", "uninstall"]
 
 _PACKAGE = __package__
@@ -92,7 +94,7 @@ class _Finder:
             if sys._getframe(1).f_back.f_code.co_name == "find_spec":      # of importlib.util: it only asks
                 if PathFinder.find_spec(name, path) is None:
                     return None
-            raise ModuleNotFoundError(f"tinytorch has no module {name}: see docs/coverage.md", name=name)
+            raise ModuleNotFoundError(words(f"module {name}"), name=name)
         spec = ModuleSpec(name, _Loader(module), origin=getattr(module, "__file__", None),
                           is_package=hasattr(module, "__path__"))
         spec.submodule_search_locations = getattr(module, "__path__", None)

@@ -6,8 +6,16 @@ from opcode import opname
 from typing import Any
 
 
-def _words(name):
+def words(name: str) -> str:
+    """That there is none of this name, and where to look for it."""
+    if "torchvision." in name:
+        return f"tinytorch has no {name}; torchvision's own runs on it after pip install --no-deps torchvision pillow"
     return f"tinytorch has no {name}: see docs/coverage.md"
+
+
+def _name(module):
+    """What torch or torchvision calls a module of this name."""
+    return module.replace("tinytorch", "torch", 1).replace("torch.vision", "torchvision", 1)
 
 
 class MissingMethod:
@@ -17,7 +25,7 @@ class MissingMethod:
         self.name = name
 
     def __get__(self, instance, owner):
-        raise AttributeError(_words(f"{owner.__name__}.{self.name}"), name=self.name, obj=owner)
+        raise AttributeError(words(f"{owner.__name__}.{self.name}"), name=self.name, obj=owner)
 
 
 def namespace(module: str, later: Sequence[str] = (), of: Mapping[str, str] | None = None) -> Callable[[str], Any]:
@@ -36,7 +44,7 @@ def namespace(module: str, later: Sequence[str] = (), of: Mapping[str, str] | No
             value = getattr(importlib.import_module(f"{module}.{of[name]}"), name)
             setattr(sys.modules[module], name, value)
             return value
-        said = _words(f"{module.replace('tinytorch', 'torch', 1)}.{name}")
+        said = words(f"{_name(module)}.{name}")
         asking = sys._getframe(1)
         if asking.f_lasti >= 0 and opname[asking.f_code.co_code[asking.f_lasti]] == "IMPORT_FROM":
             raise ImportError(said, name=module)    # of an AttributeError the import statement keeps no words

@@ -183,6 +183,12 @@ class Tensor(_Slots):
             Device(device)                     # says what is wrong with it
         return False
 
+    def pin_memory(self, device: Device | str | None = None) -> Tensor:
+        """RuntimeError: there is no device to pin memory for."""
+        if device is not None and Device(device).type == "cpu":
+            raise RuntimeError("CPU device type not an accelerator.")
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
     def is_inference(self) -> bool:
         """Whether this tensor was made in inference mode."""
         return self.version.__class__ is not list

@@ -159,6 +159,11 @@ ERRORS = {
     "unscale after step": lambda lib: _scaled(lib, lambda lib, s, o: (s.step(o), s.unscale_(o))),
     "closure": lambda lib: _scaled(lib, lambda lib, s, o: s.step(o, closure=lambda: 0)),
     "pickled": lambda lib: _scaled(lib, lambda lib, s, o: pickle.dumps(s)),
+    **{line: lambda lib, line=line: eval("lib." + line, {"lib": lib}) for line in (
+        "set_autocast_enabled(1)", "set_autocast_enabled('cpu', 1)", "set_autocast_enabled('cpu')",
+        "set_autocast_dtype('cpu', 1)", "set_autocast_dtype(1, lib.float16)", "set_autocast_cpu_dtype(1)",
+        "set_autocast_cpu_enabled(1)", "set_autocast_cache_enabled(1)", "set_autocast_gpu_dtype(1)",
+        "get_autocast_dtype(None)", "is_autocast_enabled(None)", "set_autocast_enabled(None, True)")},
     "scale of": lambda lib: lib.amp.GradScaler("cpu").scale(1),
 }
 

@@ -52,7 +52,7 @@ DTYPES = ("bool", "uint8", "int64", "bfloat16", "complex64")
 
 def members(t, path):
     space = functools.reduce(getattr, filter(None, path.split(".")), t)
-    names = [name for name in dir(space) if not name.startswith("_") and name not in UNTOUCHED]
+    names = [name for name in dir(space) if not name.startswith(("_", "set_autocast")) and name not in UNTOUCHED]
     return {name: getattr(space, name) for name in names if hasattr(space, name)}
 
 

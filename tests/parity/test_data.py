@@ -169,6 +169,25 @@ def test_collate_tensors():
     compare(lambda m: iter([m.utils.data.default_collate([{"a": m.ones(2, 2), "b": [m.zeros(1)]}] * 3)]))
 
 
+@pytest.mark.parametrize("make", [
+    lambda m: [m.tensor(1), m.tensor(2)], lambda m: [m.ones(2, dtype=m.bfloat16), m.zeros(2, dtype=m.bfloat16)],
+    lambda m: [m.ones(2), m.ones(2, dtype=m.float64)], lambda m: [m.ones(3, 2).t(), m.zeros(2, 3)],
+    lambda m: [m.ones(3, 2).t()] * 2, lambda m: [m.ones(6)[::2], m.ones(3)], lambda m: [m.ones(2, 3), m.ones(3, 2)],
+    lambda m: [m.ones(0), m.ones(0)], lambda m: [m.ones(2, requires_grad=True), m.ones(2)], lambda m: [m.ones(2), 1],
+    lambda m: [m.ones(2, dtype=m.complex64).conj()] * 2, lambda m: [m.nn.Parameter(m.ones(2))] * 2,
+    lambda m: [m.ones(2, 3, requires_grad=True).detach()[0], m.ones(2, 3, requires_grad=True)[0]],
+    lambda m: [True, False], lambda m: [1, True], lambda m: [1, 2.5], lambda m: [1.5, 2], lambda m: [2 ** 70, 1],
+    lambda m: [1, None], lambda m: [float("nan"), 1.], lambda m: [(1, 2), (3, 4, 5)], lambda m: [(1, 2), 3]])
+def test_collate_small_samples(make):
+    def run(m):
+        batch = m.utils.data.default_collate(make(m))
+        yield batch, str(batch)
+        if isinstance(batch, m.Tensor):
+            yield batch.stride(), batch.requires_grad, batch.is_leaf, batch.is_conj()
+            yield batch.detach().clone().add_(1) if not batch.requires_grad else batch
+    compare(run)
+
+
 @pytest.mark.parametrize("options", [
     {"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"persistent_workers": True},
     {"sampler": [1], "shuffle": True},

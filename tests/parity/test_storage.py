@@ -49,6 +49,7 @@ t.zeros(2).set_(s, 1, (2, 2)); t.zeros(2).set_(x); t.zeros(2).set_(); t.zeros(2)
 t.zeros(2).set_(x.double().storage()); t.zeros(2).set_(x, 0, (2,), (1,)); t.zeros(2).set_(x)._version
 t.zeros(2, requires_grad=True).set_(x); t.zeros(2).set_(x).data_ptr() == x.data_ptr(); x.is_set_to(x.view(2, 3))
 x.is_set_to(v); copy.deepcopy(u) == u; 1 in u; v.storage_offset(); u.new(); u.type(); u.is_pinned()
+v.pin_memory()
 x.set_(v.untyped_storage(), 3, (3,), (1,)); t.storage.UntypedStorage; s.filename; v.storage().data_ptr() == x.data_ptr()
 """.strip().replace("\n", "; ").split("; "))
 def test_storage(expression):

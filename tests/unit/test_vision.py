@@ -6,6 +6,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.vision import datasets, transforms
+from tinytorch.vision.datasets.idx import read_idx
 from tinytorch.vision.digits import draw_digits
 
 
@@ -58,8 +59,9 @@ def test_in_a_loader(tmp_path):
 def test_missing_file_is_named(tmp_path):
     write(tmp_path)
     (tmp_path / "train-labels-idx1-ubyte").unlink()
-    with pytest.raises(RuntimeError, match="Dataset not found.*train-labels-idx1-ubyte"):
+    with pytest.raises(RuntimeError, match="Dataset not found. You can use download=True to download it") as caught:
         datasets.MNIST(str(tmp_path))
+    assert "no train-labels-idx1-ubyte in" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize("break_it", [
@@ -96,7 +98,7 @@ def test_header_that_lies_is_named(tmp_path, content, compressed):
     path = tmp_path / ("x-ubyte.gz" if compressed else "x-ubyte")
     path.write_bytes(gzip.compress(content) if compressed else content)
     with pytest.raises(RuntimeError, match="x-ubyte"):
-        datasets.read_idx(str(path))
+        read_idx(str(path))
 
 
 def test_no_more_is_unpacked_than_the_header_asks_for(tmp_path):
@@ -105,7 +107,7 @@ def test_no_more_is_unpacked_than_the_header_asks_for(tmp_path):
     path.write_bytes(gzip.compress(header(8, 5) + bytes(200_000_000), 1))
     tracemalloc.start()
     with pytest.raises(RuntimeError, match="more where its header"):
-        datasets.read_idx(str(path))
+        read_idx(str(path))
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 20_000_000
@@ -126,7 +128,7 @@ def test_labels_that_are_no_bytes_are_refused(tmp_path, code, dtype, value):
 def test_every_type_is_read(tmp_path, code, dtype):
     array = np.arange(6).reshape(2, 3).astype(dtype)
     (tmp_path / "x").write_bytes(header(code, 2, 3) + array.tobytes())
-    found = datasets.read_idx(str(tmp_path / "x"))
+    found = read_idx(str(tmp_path / "x"))
     assert found.dtype == np.dtype(dtype).newbyteorder("=") and found.tolist() == array.tolist()
 
 
@@ -144,8 +146,9 @@ def test_download(tmp_path, monkeypatch):
     assert (root / "MNIST" / "raw" / names[0]).exists()
     (served / names[0]).write_bytes(b"not what it was")
     other = tmp_path / "other"
-    with pytest.raises(RuntimeError, match="md5"):
+    with pytest.raises(RuntimeError, match="Error downloading.*\nTried file:.*\n.*\nTried file:") as caught:
         datasets.MNIST(str(other), download=True)
+    assert str(caught.value).endswith("File not found or corrupted.\n")
     assert not (other / "MNIST" / "raw" / names[0]).exists()
 
 
@@ -168,3 +171,110 @@ def test_totensor_refuses():
         transforms.Normalize([0.0], [0.0])(torch.ones(1, 2, 2))
     with pytest.raises(TypeError, match="should be callable"):
         transforms.Lambda(3)
+
+
+# ------------------------------------------------------------------ files that are not what they should be
+def test_batches_of_cifar_make_nothing_but_arrays(tmp_path, monkeypatch):
+    import hashlib
+    import os
+    import pickle
+
+    class Command:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "made"),)
+    folder = tmp_path / datasets.CIFAR10.base_folder
+    folder.mkdir()
+    content = pickle.dumps({"data": Command(), "labels": []})
+    names = [name for name, _ in datasets.CIFAR10.train_list]
+    monkeypatch.setattr(datasets.CIFAR10, "train_list", [[name, hashlib.md5(content).hexdigest()] for name in names])
+    monkeypatch.setattr(datasets.CIFAR10, "test_list", [])
+    for name in names:
+        (folder / name).write_bytes(content)
+    with pytest.raises(pickle.UnpicklingError, match="no batch of CIFAR holds"):
+        datasets.CIFAR10(tmp_path)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("filters", [True, False])
+def test_archives_write_nothing_outside(tmp_path, monkeypatch, filters):
+    import io
+    import tarfile
+
+    from tinytorch.vision.datasets.utils import extract_archive
+    if not filters:
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+        monkeypatch.setattr(tarfile.TarFile, "extraction_filter", staticmethod(lambda member, path: member),
+                            raising=False)
+    with tarfile.open(tmp_path / "x.tar", "w") as tar:
+        for name in ("good.txt", "../bad.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 3
+            tar.addfile(member, io.BytesIO(b"abc"))
+    (tmp_path / "to").mkdir()
+    if filters and hasattr(tarfile, "data_filter"):
+        with pytest.raises(tarfile.FilterError):
+            extract_archive(tmp_path / "x.tar", tmp_path / "to")
+    else:
+        extract_archive(tmp_path / "x.tar", tmp_path / "to")
+    assert (tmp_path / "to" / "good.txt").read_text() == "abc" and not (tmp_path / "bad.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["x.gz", "x.bz2", "x.xz", "x.tar.gz", "x.tgz", "x.zip", "x", "x.rar"])
+def test_archives(tmp_path, name):
+    import bz2
+    import io
+    import lzma
+    import tarfile
+    import zipfile
+
+    from tinytorch.vision.datasets.utils import extract_archive
+    file = io.BytesIO()
+    if name in ("x.tar.gz", "x.tgz"):
+        with tarfile.open(fileobj=file, mode="w:gz") as tar:
+            member = tarfile.TarInfo("x")
+            member.size = 3
+            tar.addfile(member, io.BytesIO(b"abc"))
+    elif name == "x.zip":
+        with zipfile.ZipFile(file, "w") as packed:
+            packed.writestr("x", "abc")
+    else:
+        file.write({"x.gz": gzip, "x.bz2": bz2, "x.xz": lzma}.get(name, gzip).compress(b"abc"))
+    (tmp_path / name).write_bytes(file.getvalue())
+    if name in ("x", "x.rar"):
+        with pytest.raises(RuntimeError, match="no suffixes|Unknown compression or archive type: '.rar'"):
+            extract_archive(tmp_path / name)
+        return
+    extract_archive(str(tmp_path / name), remove_finished=True)
+    assert (tmp_path / "x").read_bytes() == b"abc" and not (tmp_path / name).exists()
+
+
+# ------------------------------------------------------------------ what is elsewhere
+def test_names_that_are_not_here_say_where_they_are():
+    from tinytorch import vision
+    for namespace, name in ((vision.models, "resnet18"), (vision.datasets, "CelebA"), (vision.transforms, "v2")):
+        with pytest.raises(AttributeError, match=rf"no torchvision\..*{name}; .*pip install --no-deps torchvision"):
+            getattr(namespace, name)
+    with pytest.raises(ImportError, match=r"no torchvision\.models\.vgg16; "):
+        from tinytorch.vision.models import vgg16  # noqa: F401
+
+
+def test_without_pillow(tmp_path, monkeypatch):
+    import sys
+    for name in [name for name in sys.modules if name.partition(".")[0] == "PIL"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    write(tmp_path)
+    assert datasets.MNIST(str(tmp_path), transform=transforms.ToTensor())[0][0].shape == (1, 28, 28)
+    with pytest.raises(ImportError, match="pip install pillow"):
+        datasets.MNIST(str(tmp_path))[0]
+    with pytest.raises(TypeError, match="img should be PIL Image. Got <class 'int'>"):
+        transforms.RandomHorizontalFlip(1)(3)
+
+
+def test_data_and_transforms_may_be_exchanged(tmp_path):
+    write(tmp_path)
+    data = datasets.MNIST(str(tmp_path), transform=transforms.ToTensor())
+    data.data, data.targets = data.data[2:5], [7, 8, 9]
+    assert len(data) == 3 and data[1][1] == 8
+    data.transform = transforms.Compose([transforms.Resize(5), transforms.ToTensor()])
+    assert data[2][0].shape == (1, 5, 5)

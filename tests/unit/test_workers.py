@@ -1,5 +1,7 @@
 """Worker processes of a DataLoader: how they start, fail and end, and that nothing stays behind."""
+import contextlib
 import gc
+import itertools
 import multiprocessing
 import multiprocessing.resource_tracker
 import os
@@ -232,30 +234,69 @@ def test_dropped_passes_end_their_workers(nothing_left):
     del iterator
 
 
+def stream_of(n, seconds):
+    """An IterableDataset of as many samples for each worker."""
+    class Endless(data.IterableDataset):
+        def __iter__(self):
+            yield from map(Numbers(n, seconds).__getitem__, range(n))
+    return Endless()
+
+
+def kill(pids, number):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):            # one that ended because of another
+            os.kill(pid, number)
+
+
 def kill_at_random(times):
-    """Passes whose workers are killed at random moments, by threads that end with them."""
-    chance = random.Random(times)
+    """Starts and stops of workers that are killed at random moments, by threads that end with them. How many of them
+    raised, ran to the end, and were dropped before."""
+    chance, ends = random.Random(times), {"raised": 0, "finished": 0, "dropped": 0}
     for _ in range(times):
-        iterator = iter(data.DataLoader(Numbers(40, 0.0005), 2, num_workers=2))
-        pid = chance.choice(iterator._workers).pid
-        killer = threading.Timer(chance.random() * 0.04, os.kill, (pid, signal.SIGKILL))
+        streams, persistent, workers = chance.random() < 0.3, chance.random() < 0.3, chance.choice([1, 2, 2, 3])
+        dataset = stream_of(20, 0.0005) if streams else Numbers(40, 0.0005)
+        iterator = iter(data.DataLoader(dataset, 2, num_workers=workers, persistent_workers=persistent,
+                                        in_order=chance.random() < 0.7, prefetch_factor=chance.choice([1, 2, 4])))
+        pids = [w.pid for w in iterator._workers]
+        killed = pids if chance.random() < 0.2 else [chance.choice(pids)]
+        with_what = chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+        killer = threading.Timer(chance.random() * 0.04, kill, (killed, with_what))
+        wanted = chance.choice([0, 3, None, None, None])
         killer.start()
         try:
-            assert sum(len(y) for _, y in iterator) == 40
+            seen = sum(len(y) for _, y in itertools.islice(iterator, wanted))
+            ends["finished" if wanted is None else "dropped"] += 1
+            assert seen == (2 * wanted if wanted is not None else 20 * workers if streams else 40)
         except RuntimeError as error:
-            assert str(pid) in str(error)
+            ends["raised"] += 1
+            assert any(str(pid) in str(error) for pid in killed), str(error)
         finally:
             killer.cancel()
             killer.join()
+        del iterator
+    return ends
 
 
-def test_killed_workers_leave_nothing(nothing_left):
-    kill_at_random(8)
+@pytest.fixture
+def no_hang(request):
+    def stop(*_):
+        raise TimeoutError("a pass hangs")
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(request.param)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.sweep
-def test_many_killed_workers_leave_nothing(nothing_left):
-    kill_at_random(200)
+@pytest.mark.parametrize("times, no_hang", [
+    (15, 60), pytest.param(1000, 900, marks=pytest.mark.sweep)], indirect=["no_hang"])
+@pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")
+def test_killed_workers_leave_nothing(times, no_hang, nothing_left):
+    names = sorted(os.listdir("/dev/shm"))
+    ends = kill_at_random(times)
+    assert min(ends.values()) > 0, ends
+    print(ends)
+    assert set(os.listdir("/dev/shm")) <= set(names)
 
 
 SCRIPT = """

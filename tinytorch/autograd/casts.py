@@ -138,10 +138,25 @@ def _kind(device_type, text="unknown device type for autocast in get_autocast_di
     return kind
 
 
-def is_autocast_enabled(device_type: str | None = None) -> bool:
+def _argument(function, name, position, value, kind):
+    """TypeError in torch's words unless the value is of that class."""
+    if not isinstance(value, kind):
+        said = "torch.dtype" if kind is dt.dtype else kind.__name__
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be {said}, not "
+                        f"{type(value).__name__}")
+
+
+def _setting(name, value, kind):
+    """The value; TypeError in torch's words unless it is of that class."""
+    if not isinstance(value, kind):
+        said = "torch.dtype" if kind is dt.dtype else kind.__name__
+        raise TypeError(f"{name} must be a {said} (got {type(value).__name__})")
+    return value
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether autocast is on for a kind of device, without one for CUDA."""
-    if device_type is None:
-        device_type = "cuda"
+    _argument("is_autocast_enabled", "device_type", 1, device_type, str)
     kind = _kind(device_type)
     return _state.enabled if kind == "cpu" else _others[kind][0]
 
@@ -149,7 +164,10 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     """Switch autocast on or off for a kind of device; set_autocast_enabled(enabled) is for CUDA."""
     if enabled is None:
+        _argument("set_autocast_enabled", "enabled", 1, device_type, bool)
         device_type, enabled = "cuda", device_type
+    _argument("set_autocast_enabled", "device_type", 1, device_type, str)
+    _argument("set_autocast_enabled", "enabled", 2, enabled, bool)
     kind = _kind(device_type)
     if kind == "cpu":
         _state.enabled = enabled
@@ -161,12 +179,15 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
 
 def get_autocast_dtype(device_type: str) -> dt.dtype:
     """To what autocast casts products: bfloat16 on the CPU unless set."""
+    _argument("get_autocast_dtype", "device_type", 1, device_type, str)
     kind = _kind(device_type, "unsupported scalarType")
     return _state.dtype if kind == "cpu" else _others[kind][1]
 
 
 def set_autocast_dtype(device_type: str, dtype: dt.dtype) -> None:
     """Set to what autocast casts products."""
+    _argument("set_autocast_dtype", "device_type", 1, device_type, str)
+    _argument("set_autocast_dtype", "dtype", 2, dtype, dt.dtype)
     kind = _kind(device_type)
     if kind == "cpu":
         _state.dtype = dtype
@@ -181,7 +202,7 @@ def is_autocast_cpu_enabled() -> bool:
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
     """Switch autocast on or off for the CPU."""
-    set_autocast_enabled("cpu", enabled)
+    set_autocast_enabled("cpu", _setting("enabled", enabled, bool))
 
 
 def get_autocast_cpu_dtype() -> dt.dtype:
@@ -191,7 +212,7 @@ def get_autocast_cpu_dtype() -> dt.dtype:
 
 def set_autocast_cpu_dtype(dtype: dt.dtype) -> None:
     """Set to what autocast casts products on the CPU."""
-    _state.dtype = dtype
+    _state.dtype = _setting("dtype", dtype, dt.dtype)
 
 
 def get_autocast_gpu_dtype() -> dt.dtype:
@@ -201,7 +222,7 @@ def get_autocast_gpu_dtype() -> dt.dtype:
 
 def set_autocast_gpu_dtype(dtype: dt.dtype) -> None:
     """Remembered: there is no CUDA."""
-    set_autocast_dtype("cuda", dtype)
+    set_autocast_dtype("cuda", _setting("dtype", dtype, dt.dtype))
 
 
 def is_autocast_cache_enabled() -> bool:
@@ -211,7 +232,7 @@ def is_autocast_cache_enabled() -> bool:
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Keep weights that were cast until the outermost autocast ends, or do not."""
-    _state.caching = enabled
+    _state.caching = _setting("enabled", enabled, bool)
 
 
 def clear_autocast_cache() -> None:

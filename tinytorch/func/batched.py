@@ -139,9 +139,10 @@ class Batched(NDArrayOperatorsMixin, StandIn):
 
     def agreed(self):
         """The only element of a sample, which must be the same in all samples."""
-        values = self.physical.reshape(-1)
-        if type(values) is Batched:
-            values = np.array([values.agreed()]) if self.size == 1 else values
+        values = self.physical
+        while type(values) is Batched:
+            values = values.physical
+        values = values.reshape(-1)
         if self.size != 1 or not values.size or not (values == values[0]).all():
             raise NotBatchable("the samples of a batch differ")
         return values[0]
@@ -276,7 +277,7 @@ class Batched(NDArrayOperatorsMixin, StandIn):
         return Batched(self.physical.copy(order), self.level)
 
     def dot(self, other):
-        if self.ndim <= 2 and getattr(other, "ndim", 3) <= 2:
+        if self.ndim and 0 < getattr(other, "ndim", 3) <= 2:
             return np.matmul(self, other)
         raise NotBatchable("a product over other dimensions")
 

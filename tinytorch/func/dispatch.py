@@ -23,6 +23,7 @@ from ..lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .batched import Batched, NotBatchable, Refusal, level_of, plain
+from .merging import all_merged
 from .vmap_levels import enter, is_batched, taken_out
 
 #: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
@@ -146,6 +147,10 @@ def forward_of(forward: Callable, name: str = "") -> Callable:
             raise RuntimeError(str(error)) from None
         except Exception:                      # whatever stood in the way of a batch; a mistake is found again
             pass
+        try:
+            return all_merged(compute, level, args)
+        except Exception:
+            pass
         result = one_by_one(compute, level, args)
         warn_of_samples(name, 3)
         return result
@@ -166,7 +171,14 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
             return run(g, saved, edges) if rule is None else rule(level, run, plain(g), plain(saved), edges)
         except Exception:
             pass
-        result = one_by_one(lambda g, *saved: list(compute(g, saved, edges)), level, (g, *saved))
+
+        def of_these(g, *saved):
+            return list(compute(g, saved, edges))
+        try:
+            return all_merged(of_these, level, (g, *saved))
+        except Exception:
+            pass
+        result = one_by_one(of_these, level, (g, *saved))
         warn_of_samples(f"{name}_backward", 3)
         return result
     return compute

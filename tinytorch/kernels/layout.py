@@ -149,7 +149,7 @@ def _dense_strides(array, order):
     strides, step = [0] * array.ndim, array.itemsize
     for d in reversed(order):
         strides[d] = step
-        step *= array.shape[d]
+        step *= max(1, array.shape[d])
     return tuple(strides)
 
 

@@ -1,4 +1,34 @@
-"""torchvision's names for what small scripts need of it: datasets and transforms."""
-from . import datasets, transforms
+"""torchvision's names for what scripts that train small models need of it, where torchvision itself is not installed.
 
-__all__ = ["datasets", "transforms"]
+>>> from tinytorch.vision import transforms
+>>> transforms.Compose([transforms.Resize(32), transforms.ToTensor()])
+Compose(
+    Resize(size=32, interpolation=bilinear, max_size=None, antialias=True)
+    ToTensor()
+)
+"""
+from ..missing import namespace as _namespace
+
+__all__ = ["datasets", "get_image_backend", "io", "models", "ops", "set_image_backend", "transforms", "utils"]
+
+__version__ = "0.28.0+tinytorch"
+
+
+def get_image_backend():
+    """Which package reads images: Pillow, always."""
+    return "PIL"
+
+
+def set_image_backend(backend):
+    """ValueError for what torchvision does not know, RuntimeError for accimage, which is not supported."""
+    if backend not in ("PIL", "accimage"):
+        raise ValueError(f"Invalid backend '{backend}'. Options are 'PIL' and 'accimage'")
+    if backend == "accimage":
+        raise RuntimeError("tinytorch.vision reads images with Pillow alone, not with accimage")
+
+
+def disable_beta_transforms_warning():
+    """Does nothing; there is for old scripts."""
+
+
+__getattr__ = _namespace(__name__, ("datasets", "io", "models", "ops", "transforms", "utils"))

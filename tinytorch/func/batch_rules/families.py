@@ -3,6 +3,7 @@ import numpy as np
 
 from ...autograd.node import Op
 from ...autograd.op import CALLS, _binary, _unary
+from ...kernels.layout import as_array
 from ...ops.creation import conversion
 from ...ops.linalg import added, products
 from ...ops.nn import pad
@@ -24,7 +25,7 @@ def _results(results, level):
 def _each_element(compute):
     def rule(level, *args):
         ndim = max_ndim(*args)
-        return Batched(np.asarray(compute(*[aligned(x, level, ndim) for x in args])), level)
+        return Batched(as_array(compute(*[aligned(x, level, ndim) for x in args])), level)
     return rule
 
 
@@ -34,8 +35,8 @@ for _call in list(CALLS):
         FAMILIES[_call.op.forward] = _each_element
 
 
-_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",), "layout.masked": ("_masked_fill",),
-         "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
+_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",),
+         "layout.masked": ("_masked_fill",), "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
 for _op in list(Op.registry):
     if _op.forward.__name__ in _EACH.get(_op.forward.__module__.partition(".ops.")[2], ()):
         FAMILIES[_op.forward] = _each_element
@@ -101,7 +102,7 @@ def _of_matrices(at):
 
 
 _MATRICES = {"linalg.decompositions": ("_slogdet", "_det", "_inv", "_cholesky"), "linalg.functions": ("_matrix_exp",),
-             "linalg.triangular": ("_solve_triangular",), "linalg.distance": ("_cdist",)}
+             "linalg.triangular": ("_solve_triangular",)}
 for _op in list(Op.registry):
     _room = _op.forward.__module__.partition(".ops.")[2]
     if _op.forward.__name__ in _MATRICES.get(_room, ()):
@@ -123,7 +124,7 @@ def _clone(level, input, *args):
 
 
 def _c_order(compute):
-    return lambda level, input: Batched(np.array(input.physical, order="C"), level)
+    return lambda level, input: Batched(input.physical.copy(), level)
 
 
 for _op in list(Op.registry):

@@ -10,7 +10,7 @@ from ...ops.reduction import cumulative, extremes
 from ..batched import Batched, NotBatchable, aligned, max_ndim
 from ..dispatch import BACKWARD, FAMILIES, backward_rule, forward_rule
 from .functions import axes_of, axis_of, batch, size_of, spread
-from .indexing import places_of, turned
+from .indexing import pick, places_of, turned
 
 _EVERY = slice(None)
 
@@ -66,6 +66,11 @@ def _add_in_zeros(level, g, shape, index):
     result = Batched(np.zeros((size_of(level, g, index), *shape), g.dtype), level)
     _add(result, index, g)
     return result
+
+
+@forward_rule(index._index)
+def _index(level, input, indices):
+    return pick(input, indices if indices.__class__ is tuple else (indices,))
 
 
 @forward_rule(index._index_put)
@@ -183,7 +188,7 @@ def _of_slices(compute, level, input, dim, index, *rest):
         return a.reshape(size * a.shape[1], *a.shape[2:])
     flat_places = (places + np.arange(0, size * count, count or 1)[:size, None]).reshape(-1)
     result = compute(joined(x), 0, flat_places, *map(joined, source), *rest[1:])
-    result = np.moveaxis(result.reshape(size, -1 if result.size else len(result) // size, *result.shape[1:]), 1, dim + 1)
+    result = np.moveaxis(result.reshape(size, len(result) // size, *result.shape[1:]), 1, dim + 1)
     return batch(result.reshape(size, *input.shape) if flat else result, level)
 
 

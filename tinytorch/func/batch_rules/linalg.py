@@ -2,8 +2,8 @@
 import numpy as np
 
 from ...ops.linalg import added, distance, functions, householder, ldl, lu, products, spectra
-from ..batched import Batched, NotBatchable, aligned, max_ndim
-from ..dispatch import FAMILIES, forward_rule
+from ..batched import Batched, aligned, max_ndim
+from ..dispatch import FAMILIES, backward_rule, forward_rule
 from .functions import batch, size_of, spread
 from .layout import family
 
@@ -49,11 +49,36 @@ def _lu_solve(compute, level, left, adjoint, pivots, LU, B):
 
 @family(distance._cdist_backward, distance._cdist_slopes)
 def _cdist_backward(compute, level, g, x1, x2, p, found):
-    arrays, size = (g, x1, x2, found), size_of(level, g, x1, x2, found)
-    if any([x.ndim != g.ndim for x in arrays]):
-        raise NotBatchable("stacks of different dimensions")
-    g, x1, x2, found = [spread(x, level, size) for x in arrays]
+    ndim = max_ndim(g, x1, x2, found)
+    g, x1, x2, found = [aligned(x, level, ndim) for x in (g, x1, x2, found)]
     return batch(compute(g, x1, x2, p, found), level)
+
+
+@family(distance._cdist)
+def _cdist(compute, level, x1, x2, p):
+    ndim = max_ndim(x1, x2)
+    return batch(compute(aligned(x1, level, ndim), aligned(x2, level, ndim), p), level)
+
+
+@backward_rule(lu._factor, lu._lu)
+def _factor_gradient(level, run, g, saved, edges):
+    size = size_of(level, g, saved)
+
+    def of_all(x):
+        return tuple(map(of_all, x)) if x.__class__ in (tuple, list) else spread(x, level, size) if isinstance(
+            x, np.ndarray) else x
+    return batch(list(run(list(of_all(g)), of_all(saved), edges)), level)
+
+
+@backward_rule(lu._solve)
+def _lu_solve_gradient(level, run, g, saved, edges):
+    left, adjoint, pivots, LU, *rest = saved
+    size, ndim = size_of(level, g, saved), max_ndim(g, LU)
+    arrays = [x if x is None else np.broadcast_to(aligned(x, level, n), (size, *(aligned(x, level, n).shape[-n:])))
+              for x, n in ((pivots, ndim - 1), (LU, ndim), (g, ndim), (rest[1], ndim))]
+    pivots, LU, g, ans = arrays
+    return [None if d is None else batch(d, level) for d in run(g, (left, adjoint, pivots, LU, rest[0], ans, *rest[2:]),
+                                                               edges)]
 
 
 def _of_batches(call):

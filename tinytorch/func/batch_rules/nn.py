@@ -16,10 +16,11 @@ from ...ops.nn import (
     pad,
     pixel_shuffle,
     pool,
+    softmax,
 )
 from ..batched import Batched, NotBatchable, level_of, physical_of
 from ..dispatch import FAMILIES, backward_rule, forward_rule
-from .functions import batch, size_of, spread
+from .functions import axis_of, batch, size_of, spread
 from .layout import family
 
 
@@ -167,6 +168,15 @@ def _conv_weight_grad(level, last, kernel, stride, padding, dilation, groups, sa
 
 _call_conv, _call_input_grad, _call_weight_grad = (
     call.op.forward for call in (conv._conv, conv._conv_input_grad, conv._conv_weight_grad))
+
+
+# ------------------------------------------------------------------ softmax
+@backward_rule(softmax._softmax, softmax._log_softmax)
+def _softmax_gradient(level, run, g, saved, edges):
+    input, dim, ans, *rest = saved
+    size = size_of(level, g, ans)
+    arrays = spread(g, level, size), (input, dim if dim == () else axis_of(dim, ans.ndim), spread(ans, level, size))
+    return batch(list(run(arrays[0], (*arrays[1], *rest), edges)), level)
 
 
 # ------------------------------------------------------------------ losses of classes

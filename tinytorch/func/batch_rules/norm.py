@@ -91,8 +91,9 @@ def _group_norm_gradient(level, run, g, saved, edges):
     g, x, mean, rate = [x if x is None else norm.wide(spread(x, level, count)) for x in (g, input, mean, rate)]
     found = [None, None, g.sum(axes) if wanted[2] else None]
     if wanted[0] or wanted[1]:
-        if not x.size:
-            raise NotBatchable("nothing")
+        if x is None or not x.size:            # NaN from the mean over nothing
+            weights = np.full((count, shape[1]), math.nan if shape[0] else 0, g.dtype)
+            return [batch(x, level) for x in (np.zeros(g.shape, g.dtype), weights, np.zeros_like(weights))]
         rows = (count, shape[0] * groups, -1)
         w = None if weight is None else aligned(_of_channels(norm.wide(weight), like.ndim), level, like.ndim)
         scaled = g if w is None else g * w
@@ -133,7 +134,7 @@ def _batch_norm(compute, level, input, weight, bias, running_mean, running_var, 
                       "eval mode, please see the functorch website for resources on how to patch your module to work "
                       "with vmap")
     size, running = size_of(level, input, weight, bias, running_mean, running_var), (running_mean, running_var)
-    moved = [v if v is None else np.array(_side_by_side(v, level, size)) for v in running]
+    moved = [v if v is None else _side_by_side(v, level, size).copy() for v in running]
     x, w, b = [_side_by_side(v, level, size) for v in (input, weight, bias)]
     result, statistics = compute(x, w, b, *moved, momentum, eps)
     for old, new in zip(running, moved):

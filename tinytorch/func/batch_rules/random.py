@@ -110,8 +110,12 @@ def beside(input, result):
 
 
 def _spread_like(array, like):
-    if type(like) is not Batched:
-        return array
-    inner = _spread_like(array, like.physical)
-    return Batched(np.array(np.broadcast_to(inner, (like.physical.shape[0], *array.shape))), like.level) if type(
-        inner) is np.ndarray else Batched(inner, like.level)
+    levels, sizes = [], []
+    while type(like) is Batched:
+        levels.append(like.level)
+        like = like.physical
+        sizes.append(like.shape[0])
+    result = np.array(np.broadcast_to(array, (*sizes[::-1], *array.shape))) if levels else array
+    for level in levels[::-1]:
+        result = Batched(result, level)
+    return result

@@ -1,9 +1,8 @@
 """What PyTorch does not do under vmap, and says: its refusals, and its warnings where it goes sample by sample."""
 from ...autograd.grad_mode import mode
 from ...ops.layout import strided
-from ...ops.nn import rnn
 from ...tensor import Tensor
-from ..batched import NotBatchable, Refusal, level_of
+from ..batched import NotBatchable, Refusal, Unreadable, level_of
 from ..dispatch import INSTEAD, forward_rule
 
 _NO_FALLBACK = "Batching rule not implemented for aten::{}. We could not generate a fallback."
@@ -72,6 +71,16 @@ def _tensor_split(input, indices_or_sections=None, dim=0, **options):
         raise RuntimeError(_NO_FALLBACK.format("tensor_split.tensor_indices_or_sections"))
 
 
+@before("cov")
+def _cov(input, *, correction=1, fweights=None, aweights=None):
+    for weights in (fweights, aweights):
+        if is_batch(weights):                  # whether they are negative
+            try:
+                weights.array.item()
+            except Unreadable as error:
+                raise RuntimeError(str(error)) from None
+
+
 @before("one_hot")
 def _one_hot(input, num_classes=-1):
     if num_classes == -1:
@@ -95,16 +104,10 @@ def _as_strided_scatter(level, *args):
                   "Feel free to file a github issue!")
 
 
-def _recurrent(call, name):
-    @forward_rule(call)
-    def rule(level, kind, *args):
-        if _whole():
-            raise Refusal(_NO_FALLBACK.format((name or f"rnn_{kind}") + ".input"))
-        raise NotBatchable("steps one after the other")
-
-
-for _call, _name in ((rnn._rnn, None), (rnn._lstm, "lstm"), (rnn._gru, "gru")):
-    _recurrent(_call, _name)
+def check_layer(name):
+    """What torch says to recurrent layers: it takes them apart only where a transform is within vmap."""
+    if _whole():
+        raise Refusal(_NO_FALLBACK.format(name + ".input"))
 
 
 # ------------------------------------------------------------------ warnings

@@ -6,7 +6,7 @@ needs nothing but the outputs: the slope is 1 - h * h, and a step's h is the out
 """
 import numpy as np
 
-from .shared import carried, columns, gradient_of_state, packed, rows, start, weight_gradients
+from .shared import carried, columns, gradient_of_state, packed, product, rows, start, weight_gradients
 
 
 def rnn_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
@@ -63,7 +63,7 @@ def _projected_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh):
     return out, h.copy(), (nonlinearity, out, None, wide, 0, hx)
 
 
-def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
+def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
     """Gradients of (x, hx, w_ih, w_hh, bias); `g_out` lists the outputs' by step in the order of
     processing, or is None; `wanted` says which of x, hx, w_ih, w_hh, bias are."""
     nonlinearity, out, joined, wide, n, hx = saved
@@ -86,22 +86,31 @@ def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
             np.dot(dk, w_hh, out=now)
     dx = np.dot(d, w_ih) if wanted[0] else None
     if joined is not None:
-        return dx, dh, *weight_gradients(wanted[2:], joined, None, n, d)
-    d_ih = np.dot(d.T, wide) if wanted[2] else None
+        return dx, dh, *weight_gradients(wanted[2:], joined, None, n, d, samples)
+    d_ih = product(d, wide, samples) if wanted[2] else None
+    if samples is not None:
+        before = _states_before(order, out, hx) if wanted[3] else None
+        return (dx, dh, d_ih, product(d, before, samples) if wanted[3] else None,
+                product(np.ones((len(d), 1), d.dtype), d, samples)[:, 0] if wanted[4] else None)
     d_hh = _recurrent_gradient(order, out, hx, d) if wanted[3] else None
     return dx, dh, d_ih, d_hh, np.ones(len(d), d.dtype).dot(d) if wanted[4] else None
+
+
+def _states_before(order, out, hx):
+    """The state that each row's step started from."""
+    before = np.zeros_like(out)
+    h = start(hx, min(order)[1], out.shape[1], out.dtype)
+    for lo, hi in order:
+        before[lo:hi] = h[:hi - lo]
+        h = carried(out[lo:hi], h)
+    return before
 
 
 def _recurrent_gradient(order, out, hx, d):
     """The gradient of U: `d` of each row times the state that the row's step started from."""
     batch = order[0][1] - order[0][0]
     if any([hi - lo != batch for lo, hi in order]):
-        before = np.zeros_like(out)
-        h = start(hx, min(order)[1], out.shape[1], out.dtype)
-        for lo, hi in order:
-            before[lo:hi] = h[:hi - lo]
-            h = carried(out[lo:hi], h)
-        return np.dot(d.T, before)
+        return np.dot(d.T, _states_before(order, out, hx))
     # Steps of one size: the states before are the outputs, moved by a step.
     later, earlier = slice(batch, None), slice(None, len(d) - batch)
     to, source, first = (later, earlier, slice(None, batch)) if order[0][0] == 0 else \

@@ -5,7 +5,7 @@ apart (the reset gate multiplies the hidden one); the sigmoids are halved as in 
 """
 import numpy as np
 
-from .shared import carried, gradient_of_state, packed, projected, rows, start
+from .shared import carried, gradient_of_state, packed, product, projected, rows, start
 
 _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
 
@@ -86,7 +86,7 @@ def gru_forward(order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
     return out, h.copy(), (joined, wide, n, steps)
 
 
-def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
+def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
     """Gradients of (x, hx, w_ih, w_hh, b_ih, b_hh); see `rnn_backward`."""
     joined, wide, n, steps = saved
     hidden = w_hh.shape[1]
@@ -112,27 +112,28 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh):
             now += past[:size]
     d_in = d[:, hidden:]
     dx = np.dot(d_in, w_ih) if wanted[0] else None
-    return dx, dh, *_weight_gradients(wanted[2:], joined, wide, n, d, d_in, hidden)
+    return dx, dh, *_weight_gradients(wanted[2:], joined, wide, n, d, d_in, hidden, samples)
 
 
-def _weight_gradients(wanted, joined, wide, n, d, d_in, hidden):
-    """Gradients of (w_ih, w_hh, b_ih, b_hh)."""
+def _weight_gradients(wanted, joined, wide, n, d, d_in, hidden, samples):
+    """Gradients of (w_ih, w_hh, b_ih, b_hh); `samples` as for `product`."""
     if not any(wanted):
         return None, None, None, None
     two = 2 * hidden
-    gates = np.dot(joined.T, d_in[:, :two])
-    new_in = np.dot(joined[:, :n + 1].T, d_in[:, two:])
-    new_hidden = np.dot(joined[:, n:].T, d[:, :hidden])
+    gates = product(joined, d_in[:, :two], samples)
+    new_in = product(joined[:, :n + 1], d_in[:, two:], samples)
+    new_hidden = product(joined[:, n:], d[:, :hidden], samples)
     if wide is None:
-        w_ih = _stacked(gates[:n].T, new_in[:n].T)
+        w_ih = _stacked(gates[..., :n, :], new_in[..., :n, :])
     else:
-        w_ih = np.dot(d_in.T, wide) if wanted[0] else None
-    w_hh = _stacked(gates[n + 1:].T, new_hidden[1:].T)
-    return w_ih, w_hh, np.concatenate((gates[n], new_in[n])), np.concatenate((gates[n], new_hidden[0]))
+        w_ih = product(d_in, wide, samples) if wanted[0] else None
+    w_hh = _stacked(gates[..., n + 1:, :], new_hidden[..., 1:, :])
+    biases = [np.concatenate((gates[..., n, :], x), axis=-1) for x in (new_in[..., n, :], new_hidden[..., 0, :])]
+    return w_ih, w_hh, *biases
 
 
-def _stacked(upper, lower):
-    """Two matrices under each other, rows contiguous whatever theirs are."""
-    out = np.empty((len(upper) + len(lower), upper.shape[1]), upper.dtype)
-    out[:len(upper)], out[len(upper):] = upper, lower
+def _stacked(left, right):
+    """Two matrices beside each other, transposed, in C order."""
+    out = np.empty((*left.shape[:-2], left.shape[-1] + right.shape[-1], left.shape[-2]), left.dtype)
+    out[..., :left.shape[-1], :], out[..., left.shape[-1]:, :] = left.swapaxes(-1, -2), right.swapaxes(-1, -2)
     return out

@@ -5,7 +5,7 @@ sigmoid(a) = tanh(a / 2) / 2 + 1/2: their weights are packed halved, one tanh do
 """
 import numpy as np
 
-from .shared import carried, columns, gradient_of_state, packed, projected, rows, start, weight_gradients
+from .shared import carried, columns, gradient_of_state, packed, product, projected, rows, start, weight_gradients
 
 _HALVED = {t: np.array([0.5, 0.5, 1, 0.5], t)[:, None, None] for t in ("f", "d")}
 _RAISED = {t: 1 - halved for t, halved in _HALVED.items()}
@@ -90,7 +90,7 @@ def lstm_forward(order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
     return out, h.copy(), c.copy(), (joined, wide, n, steps, unprojected)
 
 
-def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr):
+def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr, samples=None):
     """Gradients of (x, hx, cx, w_ih, w_hh, bias, w_hr); see `rnn_backward`."""
     joined, wide, n, steps, unprojected = saved
     hidden, width = w_hh.shape[0] // 4, w_hh.shape[1]
@@ -114,5 +114,5 @@ def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr):
         if k or wanted[1]:
             np.dot(step, w_hh, out=now)
     dx = np.dot(d, w_ih) if wanted[0] else None
-    d_hr = np.dot(outputs.T, unprojected) if wanted[6] else None
-    return dx, dh, dc, *weight_gradients(wanted[3:6], joined, wide, n, d), d_hr
+    d_hr = product(outputs, unprojected, samples) if wanted[6] else None
+    return dx, dh, dc, *weight_gradients(wanted[3:6], joined, wide, n, d, samples), d_hr

@@ -87,13 +87,28 @@ def gradient_of_state(g, batch, width, dtype):
     return np.zeros((batch, width), dtype) if g is None else g.reshape(batch, width).copy()
 
 
-def weight_gradients(wanted, joined, wide, n, d):
-    """Gradients of (w_ih, w_hh, bias) from those of the pre-activations, `d` (rows, gates * hidden)."""
+def product(a, b, samples):
+    """a.T @ b of rows. With `samples` each step has the sequences of so many one after the other: one for each."""
+    if samples is None:
+        return np.dot(a.T, b)
+    count, steps = samples
+    a, b = (x.reshape(steps, count, -1, x.shape[-1]).swapaxes(0, 1).reshape(count, -1, x.shape[-1]) for x in (a, b))
+    return np.matmul(a.swapaxes(1, 2), b)
+
+
+def turned(x):
+    """Transposed, in C order."""
+    return np.ascontiguousarray(x.swapaxes(-1, -2))
+
+
+def weight_gradients(wanted, joined, wide, n, d, samples=None):
+    """Gradients of (w_ih, w_hh, bias) from those of the pre-activations, `d` (rows, gates * hidden). `samples`: (how
+    many share the batch, steps), as for `product`; their gradients are apart, in the first dimension."""
     if not any(wanted):
         return None, None, None
-    all_of = np.dot(joined.T, d)
+    all_of = product(joined, d, samples)
     if wide is None:
-        w_ih = np.ascontiguousarray(all_of[:n].T)
+        w_ih = turned(all_of[..., :n, :])
     else:
-        w_ih = np.dot(d.T, wide) if wanted[0] else None
-    return w_ih, np.ascontiguousarray(all_of[n + 1:].T), all_of[n]
+        w_ih = product(d, wide, samples) if wanted[0] else None
+    return w_ih, turned(all_of[..., n + 1:, :]), all_of[..., n, :]

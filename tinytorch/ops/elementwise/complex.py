@@ -11,6 +11,7 @@ from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast, of_s
 from ...autograd.public import overridden, public
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels.layout import as_array
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor, wrap
 from ..layout.index import _select
@@ -105,7 +106,10 @@ def _view_as_complex(input):
 
 def _packed(g):
     """A gradient in C order."""
-    return g.contiguous() if isinstance(g, Tensor) else np.ascontiguousarray(g)
+    if isinstance(g, Tensor):
+        return g.contiguous()
+    g = as_array(g)
+    return g if g.flags.c_contiguous else g.copy()
 
 
 @public()

@@ -7,7 +7,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.views import to_base
 from ...kernels import layout
-from ...lazy import Lazy, bits_of, resolved, root_of, seen
+from ...lazy import StandIn, bits_of, resolved, root_of, seen
 from ...tensor import wrap
 
 
@@ -117,7 +117,7 @@ def sliced_to_nothing(array, index, result):
 def place_in(array, result, offset):
     """The view `result` of `array`, which has no elements, at so many bytes from the beginning of that, if its memory
     goes so far."""
-    if isinstance(array, Lazy):
+    if isinstance(array, StandIn):
         return result
     root = root_of(array)
     start = array.__array_interface__["data"][0] - root.__array_interface__["data"][0] + offset

@@ -234,8 +234,8 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
     Returns (outputs, final state, ...).
     """
     _check_dtypes(input, states, params)
-    if input.array.dtype.itemsize == 2 or mode.vmap_levels and mode.vmap_levels[-1].grad_levels != mode.grad_levels:
-        layer = _BY_STEPS[layer]               # as torch takes layers apart where a transform is within vmap
+    if input.array.dtype.itemsize == 2:
+        layer = _BY_STEPS[layer]
     if sizes is None and input.array.shape[1 if batch_first else 0] == 0:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     directions = 2 if bidirectional else 1
@@ -296,7 +296,7 @@ def _half_lstm(sizes, batch_first, reverse, *tensors):
     """torch computes this layer of bfloat16 in float32 by oneDNN, but packed, with projections or of float16 step by
     step."""
     w_hr = tensors[7] if len(tensors) == 8 else None
-    if w_hr is not None or sizes is not None or tensors[0].array.dtype != dt.BFLOAT16:
+    if w_hr is not None or sizes is not None or tensors[0].array.dtype == np.float16:
         return _lstm_decomposition(sizes, batch_first, reverse, *tensors[:7], w_hr)
     wide = _lstm(sizes, batch_first, reverse, *[t if t is None else t.float() for t in tensors[:7]], None)
     return tuple(t.to(tensors[0].dtype) for t in wide)

@@ -1,4 +1,5 @@
 """Making a batch of samples: default_collate and default_convert."""
+import contextlib
 import copy
 import re
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
@@ -8,7 +9,7 @@ import numpy as np
 from .... import dtypes as dt
 from ....ops.creation.factories import as_tensor, tensor
 from ....ops.layout.join import stack
-from ....tensor import Tensor
+from ....tensor import Tensor, wrap
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
@@ -77,7 +78,7 @@ def collate(batch, *, collate_fn_map=None):
     named = isinstance(sample, tuple) and hasattr(sample, "_fields")
     if not isinstance(sample, Sequence):
         raise TypeError(_REFUSED.format(kind))
-    if not named and any(len(one) != len(sample) for one in batch):
+    if not named and set(map(len, batch)) != {len(sample)}:
         raise RuntimeError("each element in list of batch should be of equal size")
     parts = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch)]
     if named:
@@ -86,7 +87,24 @@ def collate(batch, *, collate_fn_map=None):
 
 
 def _collate_tensors(batch, *, collate_fn_map=None):
-    return stack(list(batch), 0)
+    rows = _rows([one.array for one in batch if one.__class__ is Tensor and not one._requires_grad and (
+        one.view_info is None or not one.view_info.base._requires_grad)], len(batch))
+    return stack(list(batch), 0) if rows is None else wrap(rows)
+
+
+def _rows(arrays, count):
+    """The stack of as many small arrays of one dtype and shape that lie densely in memory, in a fraction of the time
+    that `stack` takes. None if they are others."""
+    first = arrays[0] if arrays else None
+    if (len(arrays) != count or set(map(type, arrays)) != {np.ndarray} or first.ndim > 2 or not 0 < first.nbytes < 4096
+            or {array.dtype for array in arrays} != {first.dtype}
+            or [array.shape for array in arrays].count(first.shape) != count):
+        return None
+    try:
+        together = bytearray().join(arrays)
+    except TypeError:                          # not dense
+        return None
+    return np.frombuffer(together, first.dtype).reshape(count, *first.shape)
 
 
 def _collate_arrays(batch, *, collate_fn_map=None):
@@ -100,11 +118,21 @@ def _collate_scalars(batch, *, collate_fn_map=None):
 
 
 def _collate_floats(batch, *, collate_fn_map=None):
-    return tensor(batch, dtype=dt.float64)
+    numbers = _numbers(batch, float, np.float64)
+    return tensor(batch, dtype=dt.float64) if numbers is None else numbers
 
 
 def _collate_ints(batch, *, collate_fn_map=None):
-    return tensor(batch)
+    numbers = _numbers(batch, int, np.int64)
+    return tensor(batch) if numbers is None else numbers
+
+
+def _numbers(batch, kind, dtype):
+    """A tensor of numbers that are all of this type, which need no closer look; None for others."""
+    if set(map(type, batch)) == {kind}:
+        with contextlib.suppress(OverflowError):
+            return wrap(np.fromiter(batch, dtype, len(batch)))
+    return None
 
 
 def _collate_text(batch, *, collate_fn_map=None):

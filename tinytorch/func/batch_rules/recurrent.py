@@ -1,0 +1,110 @@
+"""Recurrent layers of batches: the sequences of all samples side by side, with the same weights; else step by step."""
+import numpy as np
+
+from ...autograd.engine import run_backward
+from ...autograd.grad_mode import enable_grad, no_grad
+from ...kernels.rnn.elman import rnn_backward
+from ...kernels.rnn.gru import gru_backward
+from ...kernels.rnn.lstm import lstm_backward
+from ...ops.nn import rnn
+from ...tensor import wrap
+from ..batched import Batched, level_of
+from ..dispatch import backward_rule, forward_rule
+from .functions import batch, size_of, spread
+from .refusals import check_layer
+
+
+class _Together:
+    """What backward needs of the sequences of all samples as one batch."""
+
+    __slots__ = ("order", "saved", "size")
+
+    def __init__(self, order, saved, size):
+        self.order, self.saved, self.size = order, saved, size
+
+
+def _side_by_side(x, level, size, axis):
+    """The sequences of all samples in dimension `axis`."""
+    if x is None:
+        return None
+    x = np.moveaxis(spread(x, level, size), 0, axis)
+    return x.reshape(*x.shape[:axis], size * x.shape[axis + 1], *x.shape[axis + 2:])
+
+
+def _apart(x, level, size, axis):
+    """The same sample by sample."""
+    if x is None:
+        return None
+    return batch(np.moveaxis(x.reshape(*x.shape[:axis], size, x.shape[axis] // size, *x.shape[axis + 1:]), axis, 0),
+                 level)
+
+
+def _layer(call, kernel, backward, states, of_kernel, name):
+    """The rules of one of the layers, of `states`, whose `kernel` and `backward` take the weights `of_kernel`."""
+    first, decomposition = call.op.first, call.op.decomposition
+
+    @forward_rule(call)
+    def forward_of(level, *args):
+        settings, input, given, weights = args[:first], args[first], args[first + 1:first + 1 + states], args[
+            first + 1 + states:]
+        check_layer(name or f"rnn_{settings[0]}")
+        sizes, batch_first, reverse = settings[-3:]
+        size = size_of(level, args)
+        *weights, keep = weights
+        if sizes is not None or level_of(weights) or not size or input.itemsize == 2 or level_of(
+                *[x.physical for x in (input, *given) if type(x) is Batched]):
+            with no_grad():
+                found = decomposition(*settings, *[x if x is None else wrap(x) for x in (input, *given, *weights)])
+            return tuple([y.array for y in found]), None
+        x = _side_by_side(rnn._steps_first(input, None, batch_first), level, size, 1)
+        order = rnn._order(None, x, reverse)
+        flat = [_side_by_side(s, level, size, 1) for s in given]
+        out, *finals, saved = kernel(settings)(order, x, *flat, *weights, keep)
+        out = _apart(out.reshape(x.shape[:2] + out.shape[1:]), level, size, 1)
+        return (rnn._steps_first(out, None, batch_first),
+                *[_apart(rnn._as_layer(h), level, size, 1) for h in finals]), _Together(order, saved, size)
+
+    @backward_rule(call)
+    def gradients(level, run, g, saved, edges):
+        *args, _, aux = saved
+        settings, tensors = args[:first], args[first:]
+        wanted = [edge is not None for edge in edges]
+        if type(aux) is not _Together or level_of(tensors[1 + states:]):
+            return _of_steps(decomposition, settings, tensors, g, wanted)
+        sizes, batch_first, reverse = settings[-3:]
+        order, size, count = aux.order, aux.size, len(aux.order)
+        g_out = None if g[0] is None else _side_by_side(rnn._steps_first(g[0], None, batch_first), level, size, 1)
+        g_out = rnn._by_step(g_out, None, False, order, reverse)
+        g_states = [_side_by_side(h, level, size, 1) for h in g[1:]]
+        shape = rnn._steps_first(tensors[0], None, batch_first).shape
+        every, at = wanted[:1 + states], 1 + states
+        every += [wanted[at], wanted[at + 1], wanted[at + 2] or wanted[at + 3]] + wanted[at + 4:]
+        if name == "gru":
+            every = wanted
+        dx, *rest = backward(g_out, *g_states, every, order, aux.saved, *[tensors[i] for i in of_kernel],
+                             samples=(size, count))
+        d_states, d_weights = rest[:states], [d if d is None else batch(d, level) for d in rest[states:]]
+        if name != "gru":                      # both biases have the same
+            d_weights.insert(3, d_weights[2])
+        if dx is not None:
+            dx = _apart(dx.reshape(count, size * shape[1], shape[2]), level, size, 1)
+            dx = rnn._steps_first(dx, None, batch_first)
+        return [dx, *[_apart(rnn._as_layer(d), level, size, 1) for d in d_states], *d_weights]
+
+
+def _of_steps(decomposition, settings, tensors, g, wanted):
+    """The gradients of the same in ordinary operations."""
+    operands = [x if x is None else wrap(x) for x in tensors]
+    for x, is_wanted in zip(operands, wanted):
+        if x is not None:
+            x._requires_grad = is_wanted
+    with enable_grad():
+        pairs = [(y, wrap(d)) for y, d in zip(decomposition(*settings, *operands), g) if d is not None]
+    leaves = [x for x in operands if x is not None and x._requires_grad]
+    found = iter(run_backward([y for y, _ in pairs], [d for _, d in pairs], False, False, leaves, False))
+    return [next(found).array if x is not None and x._requires_grad else None for x in operands]
+
+
+_layer(rnn._rnn, lambda settings: rnn._ELMAN[settings[0]], rnn_backward, 1, (2, 3), None)
+_layer(rnn._lstm, lambda settings: rnn.lstm_forward, lstm_backward, 2, (3, 4, 7), "lstm")
+_layer(rnn._gru, lambda settings: rnn.gru_forward, gru_backward, 1, (2, 3), "gru")

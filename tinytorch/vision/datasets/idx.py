@@ -1,0 +1,44 @@
+"""Arrays in idx files, LeCun's format: magic number, sizes, big-endian data."""
+import gzip
+import math
+import os
+import struct
+import zlib
+
+import numpy as np
+
+from ...kernels.memory import check_size
+
+__all__ = ["read_idx"]
+
+#: The dtypes of idx files, by the third byte of their magic number.
+_TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
+
+
+def read_idx(path):
+    """The array in an idx file (LeCun's format: magic, sizes, big-endian data), compressed or not.
+
+    RuntimeError naming the file if it is no such file, or its length is not what its header says.
+    """
+    try:
+        with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+            head = f.read(4)
+            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or not head[3]:
+                raise RuntimeError(f"{path} is not an idx file: it begins with {head.hex(' ') or 'nothing'}")
+            kind, ndim = np.dtype(_TYPES[head[2]]), head[3]
+            sizes = f.read(4 * ndim)
+            shape = struct.unpack(f">{len(sizes) // 4}I", sizes[:len(sizes) // 4 * 4])
+            expected = math.prod(shape) * kind.itemsize
+            # One byte more shows what is too long; no compressed file holds more than 1032 times its own length.
+            content = f.read(min(expected + 1, 1032 * os.path.getsize(path)))
+    except (EOFError, OSError, zlib.error) as error:
+        raise RuntimeError(f"{path} is truncated or corrupt: {error}") from error
+    if len(shape) != ndim or len(content) != expected:
+        found = "more" if len(content) > expected else f"{len(content)} bytes"
+        raise RuntimeError(f"{path} is truncated or corrupt: {found} where its header, of {ndim} dimensions with shape "
+                           f"{list(shape)}, asks for {expected} bytes")
+    try:
+        check_size(shape, kind.itemsize)
+    except RuntimeError as error:
+        raise RuntimeError(f"{path} holds no array: {error}") from None
+    return np.frombuffer(content, kind).reshape(shape).astype(kind.newbyteorder("="))

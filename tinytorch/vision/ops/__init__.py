@@ -1,0 +1,19 @@
+"""torchvision.ops: boxes, and the layers that other libraries take from there."""
+from ...missing import namespace as _namespace
+from .boxes import (
+    batched_nms,
+    box_area,
+    box_convert,
+    box_iou,
+    clip_boxes_to_image,
+    generalized_box_iou,
+    masks_to_boxes,
+    nms,
+    remove_small_boxes,
+)
+from .misc import FrozenBatchNorm2d
+
+__all__ = ["FrozenBatchNorm2d", "batched_nms", "box_area", "box_convert", "box_iou", "clip_boxes_to_image",
+           "generalized_box_iou", "masks_to_boxes", "nms", "remove_small_boxes"]
+
+__getattr__ = _namespace(__name__)
