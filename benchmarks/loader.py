@@ -4,7 +4,7 @@ flipped at random by the dataset (the same Python code under both), and arrays i
     python benchmarks/loader.py [--files 5000] [--workers 0 1 2] [--rounds 3] [--only REGEX] [--json FILE]
 
 The files, PNG and JPEG by turns, are made in a temporary folder with Pillow. "processor" is the time that processors
-spent on a pass, those of the workers counted, which other programs on the machine disturb less than the time that passed.
+spent on a pass, those of the workers counted, which other programs on the machine disturb less than the time passed.
 A ratio below one means that tinytorch is faster.
 """
 import argparse
