@@ -164,7 +164,7 @@ def package_stub():
         if name.startswith("_") and name != "__version__":
             continue
         if isinstance(value, types.ModuleType):
-            if value.__name__.startswith(tinytorch.__name__) and name not in _INTERNAL:
+            if value.__name__.startswith(tinytorch.__name__ + ".") and name not in _INTERNAL:
                 modules.append(f"from . import {name} as {name}")
         elif value in tinytorch.legacy.TYPES.values():
             values.append(f"{name}: type[Tensor]")

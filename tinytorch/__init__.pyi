@@ -52,7 +52,6 @@ from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
-from . import torch as torch
 from . import torch_version as torch_version
 from . import types as types
 from . import utils as utils

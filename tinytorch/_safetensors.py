@@ -18,14 +18,14 @@ _LONGEST = 100_000_000                         # of a header: what the format al
 
 
 def read(path: str, map_location: object) -> dict[str, Tensor]:
-    """{name: tensor} of the file at `path`, in the order in which they lie there; RuntimeError for one that is damaged.
+    """{name: tensor} of the file at `path`, in the order in which they lie there; RuntimeError if it is damaged.
 
     The tensors' memory is the file's, mapped; writes do not reach it.
     """
     if isinstance(map_location, dict) or not (map_location is None or isinstance(map_location, (str, device))):
         kind = "dict" if isinstance(map_location, dict) else "callable"
-        raise RuntimeError(f"Loading safetensors file with {kind} map_location is not supported. Use a device string or "
-                           "torch.device instead.")
+        raise RuntimeError(f"Loading safetensors file with {kind} map_location is not supported. Use a device string "
+                           "or torch.device instead.")
     whole = placed(UntypedStorage.from_file(path).memory, "cpu", map_location, path)
     size = int.from_bytes(whole[:8].tobytes(), "little")
     if len(whole) < 8 or size > min(_LONGEST, len(whole) - 8):

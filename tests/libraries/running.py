@@ -14,7 +14,8 @@ PROGRAMS = sorted(path.stem.removeprefix("with_") for path in FOLDER.glob("with_
 #: What a library is called where it is installed, if it is not the program's name.
 DISTRIBUTIONS = {"lion_pytorch": "lion-pytorch", "torch_optimizer": "torch-optimizer", "torch_ema": "torch-ema",
                  "x_transformers": "x-transformers", "ignite": "pytorch-ignite", "pyro": "pyro-ppl",
-                 "stable_baselines3": "stable-baselines3", "torch_geometric": "torch-geometric"}
+                 "stable_baselines3": "stable-baselines3", "torch_geometric": "torch-geometric",
+                 "pytorch_metric_learning": "pytorch-metric-learning", "pytorch_lightning": "pytorch-lightning"}
 #: How far results may be from torch's, relative to the largest of them.
 TOLERANCE = 1e-4
 

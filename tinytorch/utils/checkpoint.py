@@ -9,7 +9,8 @@ from ..autograd.tensor_methods import backward as run_backward
 from ..random import get_rng_state, set_rng_state
 from ..tensor import Tensor
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled",
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "get_device_states",
+           "noop_context_fn", "set_checkpoint_debug_enabled",
            "set_checkpoint_early_stop"]
 
 
@@ -228,3 +229,14 @@ def _chain(functions):
             x = function(x)
         return x
     return run
+
+
+def get_device_states(*args):
+    """(devices, the states of their generators) of the tensors among `args`: none, for the CPU's is not among them."""
+    return [], []
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Set the generators of devices to states. RuntimeError if there are any: there is no device but the CPU."""
+    if len(devices):
+        raise RuntimeError(f"there is no device {devices[0]}: tinytorch computes on the CPU")
