@@ -22,7 +22,7 @@ import importlib
 import pkgutil
 
 #: The modules here that are no families.
-_OTHERS = {"__main__", "program", "values", "known", "test_fuzz"}
+_OTHERS = {"__main__", "program", "values", "known", "rounding", "test_fuzz"}
 
 
 def families():
