@@ -57,3 +57,11 @@ def test_parameters_as_a_vector_and_back():
     assert layer.bias[2].item() == 50. and isinstance(layer.bias, torch.nn.Parameter)
     with pytest.raises(TypeError, match="expected torch.Tensor, but got: list"):
         utils.vector_to_parameters([1.], layer.parameters())
+
+
+def test_stateless_is_an_attribute_of_utils():
+    layer = torch.nn.Linear(2, 1)
+    with pytest.warns(FutureWarning, match="functional_call"):
+        out = torch.nn.utils.stateless.functional_call(
+            layer, {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}, torch.tensor([[2., 3.]]))
+    assert out.tolist() == [[5.]]

@@ -57,6 +57,19 @@ class Optimizer:
 
     A subclass defines `step(closure=None)`. TypeError or ValueError for parameters that cannot be
     optimised (not Tensors, not leaves, in two groups, none at all).
+
+    >>> import tinytorch as torch
+    >>> class SignDescent(torch.optim.Optimizer):
+    ...     @torch.no_grad()
+    ...     def step(self, closure=None):
+    ...         for group in self.param_groups:
+    ...             for p in group["params"]:
+    ...                 p.sub_(p.grad.sign(), alpha=group["lr"])
+    >>> p = torch.tensor([3., -2.], requires_grad=True)
+    >>> p.square().sum().backward()
+    >>> SignDescent([p], {"lr": 0.5}).step()
+    >>> p
+    tensor([ 2.5000, -1.5000], requires_grad=True)
     """
 
     OptimizerPreHook: TypeAlias = Callable[["Optimizer", tuple, dict], tuple[tuple, dict] | None]

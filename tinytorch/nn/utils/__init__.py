@@ -9,4 +9,4 @@ from .memory_format import *
 from .spectral_norm import *
 from .weight_norm import *
 
-__getattr__ = _namespace(__name__, ["prune"])
+__getattr__ = _namespace(__name__, ["prune", "stateless"])
