@@ -1,5 +1,25 @@
 """tinytorch: PyTorch's API on NumPy. `import tinytorch as torch`, and the script runs."""
+import atexit as _atexit
+import gc as _gc
 import warnings as _warnings
+
+
+class _NoCollection:
+    """No garbage collection as long as it lives: loading modules makes no garbage, but looking for it took a quarter
+    of the time. Where an import fails this goes too."""
+
+    def __init__(self):
+        self.enabled = _gc.isenabled()
+        _gc.disable()
+
+    def __del__(self):
+        if self.enabled:
+            _gc.enable()
+
+
+_no_collection = _NoCollection()
+# When the process ends, cycles among tens of thousands of objects were looked for, which took as long as the import.
+_atexit.register(_gc.freeze)
 
 from .allocator import keep_freed_memory as _keep_freed_memory
 from .kernels.linalg.blas import openblas as _openblas
@@ -21,7 +41,6 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
                      float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
-from .finder import install, uninstall
 from .legacy import *
 from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
@@ -118,7 +137,7 @@ from .torch_version import __version__
 
 import sys as _sys
 
-from . import _C, overrides, return_types, utils, version
+from . import overrides, return_types, utils, version
 
 torch = _sys.modules[__name__]                 # torch.torch is torch
 half, float, double = float16, float32, float64
@@ -126,7 +145,7 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("__config__", "__future__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor",
+_LATER = ("_C", "__config__", "__future__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor",
           "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "cuda", "distributed",
           "distributions", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked",
           "mps", "multiprocessing", "nn", "onnx", "optim", "profiler", "quasirandom", "serialization", "signal",
@@ -135,7 +154,8 @@ _LATER = ("__config__", "__future__", "_custom_ops", "_dynamo", "_jit_internal",
 _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
        "SymFloat": "_C", "SymInt": "_C", "ScriptModule": "_C", "Future": "futures",
-       "GradScaler": "amp", "autocast": "amp", "Stream": "cpu", "Event": "cpu",
+       "GradScaler": "amp", "autocast": "amp", "install": "finder", "uninstall": "finder",
+       "Stream": "cpu", "Event": "cpu",
        **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
                         "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
                         "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
@@ -145,6 +165,7 @@ del globals()["ops"]                           # the package of operations here:
 _above.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)
+del _no_collection
 
 
 def __dir__():

@@ -23,7 +23,6 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
-from . import finder as finder
 from . import func as func
 from . import functional as functional
 from . import futures as futures

@@ -129,12 +129,10 @@ def install(children: bool = True) -> None:
     RuntimeError if PyTorch itself was imported before: what holds its functions and classes would go on using them. A
     second call does nothing.
 
-    >>> import tinytorch
-    >>> tinytorch.install()
-    >>> import torch, torch.nn.functional as F
-    >>> torch is tinytorch, F is tinytorch.nn.functional
-    (True, True)
-    >>> tinytorch.uninstall()
+    >>> import subprocess, sys
+    >>> program = "import tinytorch; tinytorch.install(); import torch.nn as nn; print(nn is tinytorch.nn)"
+    >>> subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout
+    'True\\n'
     """
     root = sys.modules[_PACKAGE]
     if sys.modules.get("torch", root) is not root:

@@ -6,15 +6,15 @@ from .version import __version__ as _text
 
 __all__ = ["TorchVersion"]
 
-_FORM = re.compile(r"\s*v?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|rc|alpha|beta|c|pre|preview)[-_.]?(\d*))?(?:[-_.]?(post)\d*)?"
-                   r"(?:[-_.]?(dev)\d*)?(?:\+([a-z0-9.]+))?\s*", re.IGNORECASE)
+_FORM = (r"\s*v?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|rc|alpha|beta|c|pre|preview)[-_.]?(\d*))?(?:[-_.]?(post)\d*)?"
+         r"(?:[-_.]?(dev)\d*)?(?:\+([a-z0-9.]+))?\s*")
 
 
 def _key(version):
     """What orders versions: (numbers, whether it is final, what stands after them). ValueError for what is none."""
     if not isinstance(version, str):
         version = ".".join([str(part) for part in version]) if isinstance(version, (tuple, list)) else str(version)
-    found = _FORM.fullmatch(version)
+    found = re.fullmatch(_FORM, version, re.IGNORECASE)
     if found is None:
         raise ValueError(f"Invalid version: '{version}'")
     release = [int(part) for part in found[1].split(".")]

@@ -10,7 +10,6 @@ import ctypes
 import functools
 import os
 import sys
-import tempfile
 
 import numpy as np
 from numpy import ndarray
@@ -81,6 +80,8 @@ def new_file(size: int) -> int:
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("tinytorch", os.MFD_CLOEXEC)
     else:
+        # Importing this takes longer than importing all kernels.
+        import tempfile
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
     try:
