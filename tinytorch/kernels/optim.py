@@ -8,7 +8,7 @@ import numpy as np
 
 from . import optim_half
 from .linalg import blas
-from .linalg.blas import Sums, add_scaled, add_scaled_each
+from .linalg.blas import Short, Sums, add_scaled, add_scaled_each
 from .threads import split
 
 #: Bytes of one array in a piece, at most: with the state and the scratch of an update they stay in the cache.
@@ -21,14 +21,16 @@ _PASS = 1 << 21
 
 def by_pieces(update, arrays, works=1):
     """update(sums, *arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views
-    to write to, with `works` uninitialised scratch arrays of the part's shape; `sums`: blas.Sums. Several threads share
-    large ones."""
+    to write to, with `works` uninitialised scratch arrays of the part's shape; `sums`: blas.Sums or Short. Several
+    threads share large ones."""
     first = arrays[0]
     if first.nbytes <= PIECE or not all([a is None or a.flags.c_contiguous for a in arrays]):
         scratch = [np.empty_like(first) for _ in range(works)]
-        there = [a for a in arrays if a is not None]
-        sums = Sums(there, scratch)
-        sums.see(there + scratch)
+        sums = Short
+        if first.size >= blas.SHORT:
+            there = [a for a in arrays if a is not None]
+            sums = Sums(there, scratch)
+            sums.see(there + scratch)
         update(sums, *arrays, *scratch)
         return
     flat = [None if a is None else a.reshape(-1) for a in arrays]

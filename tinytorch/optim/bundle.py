@@ -51,7 +51,11 @@ class Bundle:
             tensor = state.get(name)
             if tensor is None or tensor.array is not view:
                 return False
-        return all(len(set(self.state[name].array.tolist())) == 1 for name in self.numbers)
+        for name in self.numbers:
+            values = self.state[name].array.tolist()
+            if values.count(values[0]) != len(values):
+                return False
+        return True
 
     def gather(self):
         """The values and the gradients as flat arrays."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 #: Elements that NumPy needs longer for than it takes to check and call BLAS.
-_MANY = 8192
+SHORT = 8192
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 
 
@@ -56,7 +56,7 @@ def _call(which, y, x):
     contiguous, aligned, and may be written to) of as many numbers of a dtype that it knows, plain arrays (see lazy.py),
     and lie apart or are the same.
     """
-    functions = _sums().get(y.dtype) if y.size >= _MANY else None
+    functions = _sums().get(y.dtype) if y.size >= SHORT else None
     if functions is None or type(x) is not np.ndarray or type(y) is not np.ndarray or (
             x.dtype != y.dtype or x.shape != y.shape or not (y.flags.carray and x.flags.carray)):
         return None
@@ -71,8 +71,8 @@ def add_scaled(y, x, factor, work=None):
     if call is not None:
         axpy, to, source = call
         axpy(y.size, factor, _address_of(source), 1, _address_of(to), 1)
-    else:                                      # NumPy takes longer to multiply by a Python number
-        y += np.multiply(x, np.array(factor, y.dtype), work)
+    else:
+        Short.add_scaled(y, x, factor, work)
 
 
 def add_scaled_each(pairs, factor, most):
@@ -86,7 +86,7 @@ def add_scaled_each(pairs, factor, most):
                 x.dtype != dtype or x.shape != y.shape or y.size > most):
             left.append(i)
             continue
-        if y.size >= _MANY and dtype in functions and y.flags.carray and x.flags.carray:
+        if y.size >= SHORT and dtype in functions and y.flags.carray and x.flags.carray:
             held = _place_of(y), _place_of(x)
             to, source = _address_of(held[0]), _address_of(held[1])
             if to == source or abs(to - source) >= y.nbytes:
@@ -105,6 +105,18 @@ def blend(y, share, x, factor, work=None):
         axpby, to, source = call
         axpby(y.size, factor, _address_of(source), 1, share, _address_of(to), 1)
     else:
+        Short.blend(y, share, x, factor, work)
+
+
+class Short:
+    """add_scaled and blend of arrays of fewer than `SHORT` elements, in NumPy."""
+
+    @staticmethod
+    def add_scaled(y, x, factor, work=None):
+        y += np.multiply(x, np.array(factor, y.dtype), work)   # NumPy takes longer to multiply by a Python number
+
+    @staticmethod
+    def blend(y, share, x, factor, work=None):
         added = np.multiply(x, np.array(factor, y.dtype), work)
         y *= share
         y += added
@@ -120,7 +132,7 @@ class Sums:
 
     def __init__(self, arrays, scratch=()):
         first, every = arrays[0], [*arrays, *scratch]
-        functions = _sums().get(first.dtype) if first.size >= _MANY else None
+        functions = _sums().get(first.dtype) if first.size >= SHORT else None
         self._starts, self._addresses, self._moving, self._itemsize = (), {}, len(arrays), first.itemsize
         if functions is None or not all([type(a) is np.ndarray and a.dtype == first.dtype and a.flags.carray
                                          for a in every]) or not all([a.size == first.size for a in arrays]):
