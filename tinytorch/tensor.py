@@ -60,6 +60,13 @@ class _Slots:
     __slots__ = ("array", "node", "_requires_grad", "version", "view_info", "__weakref__")
 
 
+def _copied_span(array):
+    """A copy of all the memory from the first to the last element, seen as the array sees it."""
+    count = 1 + sum([(n - 1) * step for n, step in zip(array.shape, array.strides)]) // array.itemsize
+    span = np.lib.stride_tricks.as_strided(array, (count,), (array.itemsize,)).copy()
+    return np.ndarray(array.shape, array.dtype, span, 0, array.strides)
+
+
 class Tensor(_Slots):
     """A multi-dimensional array of one dtype that remembers how it was computed.
 
@@ -311,7 +318,7 @@ class Tensor(_Slots):
         start = address_of(owner)
         key = "memory", start, owner.nbytes
         if key not in memo:
-            memo[key] = owner.copy(order="K")
+            memo[key] = owner.copy(order="K") if owner.flags.forc or not owner.size else _copied_span(owner)
         whole = memo[key]
         if self.array is owner:
             return whole

@@ -31,6 +31,11 @@ KNOWN = [
      r'^(Runtime|Index|Type|Value|_LinAlg)Error: .* for NotImplementedError: .*" not implemented for', "another of two "
      "refusals comes first: the other is that of a dtype, which torch looks at in its kernel"),
     ("", "error", r"^\w+Error: .* for RuntimeError: .*functions with out=", "another of two refusals comes first"),
+    ("", "error", r"^IndexError: .* for RuntimeError: .*dtypes? match", "another of two refusals comes first"),
+    ((r"(?s)nn\.(RNN|LSTM|GRU)\w*\(.*dropout=.*T\.b?float16", "^g"), "value", r"np\.float(16|32)", "roundings of half "
+     "precision add up over the steps of a sequence; in double precision dropout draws other numbers"),
+    (r"T\.addbmm\(.*out=", "error", "^no error for .*functions with out=", "of no products nothing is recorded"),
+    ((r"\.set_\(", ""), "history", "setStorage", "a view of what was given other memory, which is too small for it"),
     (r"index_(fill|copy|reduce)", "error", r"setStorage|index \d is out of bounds for dimension \d with size 0",
      "torch goes through memory that is not there: what it says hangs on how much there is"),
     ("", "error", "(scatter|index)_reduce does not support automatic differentiation", "complex numbers have right "

@@ -8,7 +8,7 @@ import torch
 from ..adapter import array_of
 
 #: How much further than torch ours may be from what double precision gives, where they are furthest from it.
-FACTOR = 2
+FACTOR = 4
 
 _MADE = re.compile(r"(T\.tensor\([^T]*?, dtype=T\.(?:b?float16|float32|complex64)\)|\.to\(T\.b?float16\))")
 _NARROW = re.compile(r"T\.(b?float16|float32|complex64)\b")

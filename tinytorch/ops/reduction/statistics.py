@@ -301,6 +301,9 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
         if dtype.is_complex and input.array.size:
             raise not_implemented("nansum_cpu", dtype)
         check_recorded_dtype(input, dtype)
+        if dtype.numpy.kind in dt.INTEGRAL:    # which have no NaN
+            numbers = dt.numbers(input.array)
+            input = wrap(np.where(np.isnan(numbers), numbers.dtype.type(0), numbers))
         input = converted(input, dtype.numpy)
     _refuse_sum(out)
     if dtype is None and out is not None:
