@@ -34,6 +34,8 @@ KNOWN = [
     ("", "error", r"^IndexError: .* for RuntimeError: .*dtypes? match", "another of two refusals comes first"),
     ((r"(?s)nn\.(RNN|LSTM|GRU)\w*\(.*dropout=.*T\.b?float16", "^g"), "value", r"np\.float(16|32)", "roundings of half "
      "precision add up over the steps of a sequence; in double precision dropout draws other numbers"),
+    ((r"(?s)(inf|1e30).*T\.einsum\(", "^g+ = "), "value", r"\(-?(inf|nan)\) for np\.\w+\(-?(inf|nan)\)", "products of "
+     "infinite numbers and zeros are nan by which are multiplied first"),
     (r"T\.addbmm\(.*out=", "error", "^no error for .*functions with out=", "of no products nothing is recorded"),
     ((r"\.set_\(", ""), "history", "setStorage", "a view of what was given other memory, which is too small for it"),
     (r"index_(fill|copy|reduce)", "error", r"setStorage|index \d is out of bounds for dimension \d with size 0",
