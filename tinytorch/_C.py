@@ -1,7 +1,9 @@
 """The names of torch._C that classes with `__torch_function__` use, and the switch of threads."""
 import enum
+from types import SimpleNamespace as _SimpleNamespace
 
 from ._refused import refused_class as _refused_class
+from .arguments import parse_to as _parse_to
 from .autograd import casts as _casts
 from .autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled
 from .autograd.torch_function import (
@@ -96,6 +98,10 @@ class _ExcludeDispatchKeyGuard:
 
     def __exit__(self, *error):
         _casts.set_autocast_cpu_enabled(self._before)
+
+
+#: torch._C._nn: what libraries read a call of `to` with.
+_nn = _SimpleNamespace(_parse_to=_parse_to)
 
 
 def _get_tracing_state():

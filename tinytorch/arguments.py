@@ -4,7 +4,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import index as as_int
 
+from . import dtypes as dt
+from .device import check_device, device as Device
 from .kernels.memory import DIMENSIONS, LARGEST
+from .tensor import Tensor
 
 
 def size_of(args: Sequence, name: str) -> tuple[int, ...]:
@@ -74,3 +77,21 @@ def _is_size(n, place):
     except TypeError:
         return False
     return place > 0 or not isinstance(n, bool)
+
+
+def parse_to(*args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
+    """(device, dtype, non_blocking, memory_format) of the arguments of `to`: to(dtype), to(device, dtype), to(tensor).
+
+    None for what is not given; an error for a device that is not there.
+    """
+    for arg in args:
+        if isinstance(arg, Tensor):
+            device, dtype = arg.device, arg.dtype
+        elif isinstance(arg, dt.dtype):
+            dtype = arg
+        elif isinstance(arg, bool):
+            non_blocking = arg
+        elif arg is not None:
+            device = arg
+    check_device(device)
+    return None if device is None else Device(device), dtype, non_blocking, memory_format

@@ -9,7 +9,8 @@ __all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "c
            "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
            "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
            "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
-           "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "stream", "synchronize"]
+           "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
+           "set_rng_state_all", "stream", "synchronize"]
 
 
 def is_available():
@@ -93,6 +94,12 @@ def get_gencode_flags():
 def get_rng_state_all():
     """The empty list."""
     return []
+
+
+def set_rng_state_all(new_states):
+    """Nothing for the empty list; for more, as set_rng_state."""
+    for i, state in enumerate(new_states):
+        set_rng_state(state, i)
 
 
 def is_current_stream_capturing():

@@ -99,8 +99,8 @@ KNOWN = [
     ((r"(?s)dtype=T\.b?float16.*T\.(rsqrt|asin|acos|asinh|acosh)\(", r"^g+ = |rsqrt"), "value",
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
-    ((r"\.transpose\(|\.t\(|\.m?[HT]\b", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, \w)?(, out=.*)?\))$"), "stride", "",
-     "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
+    ((r"\.transpose\(|\.t\(|\.m?[HT]\b", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, \w)?(, out=.*)?\))$"), "stride",
+     "", "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
@@ -265,6 +265,7 @@ KNOWN = [
      "memory that `.data` gave it afterwards; views it replays from what a base was given"),
     ((r"(?m)^\w\.data = ", "^g = "), "error", "^ValueError: .* for RuntimeError: .*returned an invalid gradient",
      "as before: another of two refusals of shapes that do not fit"),
+    ((r"(?m)^\w\.data = ", "^g = "), "error", "^UFuncTypeError", "as before, of memory of another dtype"),
     ((r"\.expand\((?s:.*)\.conj_physical_\(", "^g = "), "error", "^no error for .*more than one element of the written",
      "torch writes nothing to a real tensor here, but its derivative then does so to a view as it lies"),
     ((r"(?s)(conj|_neg_view|mH|adjoint)\(?.*\.t_\(\)", "^g = "), "value", "", "torch replays views of a square "

@@ -1,10 +1,10 @@
 """The part of Module that converts all of its tensors: to another dtype, to new memory."""
 import warnings
 
-from ... import __future__, dtypes as dt
+from ... import __future__
+from ...arguments import parse_to
 from ...autograd.grad_mode import no_grad
 from ...device import check_device, device
-from ...tensor import Tensor
 from ..parameter import Parameter
 
 
@@ -34,20 +34,13 @@ class Convertible:
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self, *args, dtype=None, device=None, non_blocking=False, memory_format=None):
+    def to(self, *args, **kwargs):
         """Convert floating and complex parameters and buffers in place: to(dtype), to(device, dtype), to(tensor).
 
-        memory_format    for those of 4 and 5 dimensions
+        dtype, device, non_blocking, memory_format    by name, too; memory_format for those of 4 and 5 dimensions
         TypeError for a dtype that is neither floating nor complex. Returns self.
         """
-        for arg in args:
-            if isinstance(arg, Tensor):
-                dtype = arg.dtype
-            elif isinstance(arg, dt.dtype):
-                dtype = arg
-            elif arg is not None and not isinstance(arg, bool):
-                device = arg
-        check_device(device)
+        _, dtype, _, memory_format = parse_to(*args, **kwargs)
         if dtype is None and memory_format is None:
             return self
         if dtype is not None and dtype.is_complex:
