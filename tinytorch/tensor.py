@@ -220,10 +220,10 @@ class Tensor(_Slots):
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The ndarray that holds the numbers: shared, not copied.
 
-        RuntimeError if the tensor requires grad, or shows its memory conjugated or negated, unless `force`; TypeError
-        for a dtype that NumPy lacks.
+        RuntimeError if the tensor requires grad in grad mode, or shows its memory conjugated or negated, unless
+        `force`; TypeError for a dtype that NumPy lacks.
         """
-        if self.requires_grad and not force:
+        if self.requires_grad and not force and fresh.recording():
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if isinstance(self.array, StandIn):
             self.array.check_storage()
@@ -382,9 +382,9 @@ blank = object.__new__     # blank(Tensor): the caller fills every slot
 
 class _Fresh:
     """`cell` makes the version cell of a new tensor while some thread is in inference mode; else it is None
-    and the cell is [0]."""
+    and the cell is [0]. `recording` says whether this thread is in grad mode."""
 
-    cell = None
+    cell = recording = None
 
 
 fresh = _Fresh()

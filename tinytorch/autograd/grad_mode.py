@@ -151,6 +151,9 @@ def is_grad_enabled() -> bool:
     return bool(mode.grad) or mode.grad_in_inference
 
 
+fresh.recording = is_grad_enabled
+
+
 def _enable(enabled):
     """Switch grad mode."""
     mode.grad, mode.grad_in_inference = enabled and not mode.inference and mode.recorder, enabled and mode.inference

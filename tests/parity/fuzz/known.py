@@ -36,6 +36,7 @@ KNOWN = [
      "precision add up over the steps of a sequence; in double precision dropout draws other numbers"),
     ((r"(?s)(inf|1e30).*T\.einsum\(", "^g+ = "), "value", r"\(-?(inf|nan)\) for np\.\w+\(-?(inf|nan)\)", "products of "
      "infinite numbers and zeros are nan by which are multiplied first"),
+    ((r"\.transpose\(", r"\[.*T\.tensor\("), "stride", "", "of indices in several dimensions torch has C order"),
     (r"T\.addbmm\(.*out=", "error", "^no error for .*functions with out=", "of no products nothing is recorded"),
     ((r"\.set_\(", ""), "history", "setStorage", "a view of what was given other memory, which is too small for it"),
     (r"index_(fill|copy|reduce)", "error", r"setStorage|index \d is out of bounds for dimension \d with size 0",
@@ -296,7 +297,7 @@ KNOWN = [
      "between the elements of the tensor it is called on"),
     ((r"(?s)1e30.*T\.cumprod\(", "^gg = "), "value", "", "divided by elements so large, what rounding left of a sum is "
      "larger than the sum"),
-    ((r"(?s)complex.*T\.linalg\.matrix_norm\(a, (-?2|'nuc')", "^gg = "), "error", "svd_backward.* for no error$",
+    ((r"(?s)complex.*T\.linalg\.(matrix_)?norm\(a, (-?2|'nuc')", "^gg? = "), "error", "svd_backward.* for no error$",
      "of a singular matrix the phase shows in a second derivative that torch has no check in"),
     (r"\] = ", "error", r"^RuntimeError: .*dtypes match.* for IndexError: .*size 0", "another of two refusals "
      "comes first"),
@@ -335,8 +336,8 @@ KNOWN = [
     ((r"(?s)T\.int8.* (\*\*|T\.pow\()", "^g+ = "), "value", "", "torch takes 1 from an exponent in int8: of -128, 127"),
     (r"T\.addmv\(.*out=", "error", "^IndexError: .* for RuntimeError: .*functions with out=", "another of two refusals "
      "comes first"),
-    (r"T\.inner\(", "error", "^no error for NotImplementedError: .*dot.*Bool", "of one row and one column torch makes "
-     "another product, which it has not for all dtypes"),
+    (r"T\.(inner|tensordot)\(", "error", "^no error for NotImplementedError: .*dot.*Bool", "of one row and one column torch "
+     "makes another product, which it has not for all dtypes"),
     ((r"T\.(nan)?quantile\(", "^g = "), "value", "", "which of equal elements has the gradient hangs on "
      "torch's sorting"),
     (r"T\.cosine_similarity\(", "value", r"result: np\.float64\((-?\d\.?\d{0,4})\S* for np\.float64\(\1",
