@@ -336,8 +336,8 @@ KNOWN = [
     ((r"(?s)T\.int8.* (\*\*|T\.pow\()", "^g+ = "), "value", "", "torch takes 1 from an exponent in int8: of -128, 127"),
     (r"T\.addmv\(.*out=", "error", "^IndexError: .* for RuntimeError: .*functions with out=", "another of two refusals "
      "comes first"),
-    (r"T\.(inner|tensordot)\(", "error", "^no error for NotImplementedError: .*dot.*Bool", "of one row and one column torch "
-     "makes another product, which it has not for all dtypes"),
+    (r"T\.(inner|tensordot)\(", "error", "^no error for NotImplementedError: .*dot.*Bool", "of one row and one column "
+     "torch makes another product, which it has not for all dtypes"),
     ((r"T\.(nan)?quantile\(", "^g = "), "value", "", "which of equal elements has the gradient hangs on "
      "torch's sorting"),
     (r"T\.cosine_similarity\(", "value", r"result: np\.float64\((-?\d\.?\d{0,4})\S* for np\.float64\(\1",

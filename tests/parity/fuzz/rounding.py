@@ -31,9 +31,11 @@ def explains(lines, number, name, ours, theirs, names, state):
     `number`: the statement after which the tensors called `name` were compared; `names`: what statements find;
     `state`: of torch's generator, before the program.
     """
-    now = torch.get_rng_state()
+    now, default = torch.get_rng_state(), torch.get_default_dtype()
     try:
         torch.set_rng_state(state)
+        if not any("T.nn." in line for line in lines):         # layers draw other numbers in double precision
+            torch.set_default_dtype(torch.float64)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for line in lines[:number + 1]:
@@ -43,6 +45,7 @@ def explains(lines, number, name, ours, theirs, names, state):
         return False
     finally:
         torch.set_rng_state(now)
+        torch.set_default_dtype(default)
     if exact.dtype.kind not in "fc":
         return False
     ours, theirs = array_of(ours).astype(exact.dtype), array_of(theirs.detach()).astype(exact.dtype)
