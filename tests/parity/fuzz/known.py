@@ -101,7 +101,8 @@ KNOWN = [
      r"np\.float(16|32)\(",
      "torch rounds the square root in rsqrt in what is left of a vector, not in whole vectors"),
     ((r"\.transpose\(|\.t\(|\.m?[HT]\b", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, \w)?(, out=.*)?\))$"), "stride",
-     "", "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every operation"),
+     "", "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every "
+     "operation"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),
