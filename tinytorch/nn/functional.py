@@ -51,6 +51,7 @@ from ..tensor import Tensor
 
 __getattr__ = _namespace(__name__)
 
+
 # ------------------------------------------------------------------ activations
 @public(hot=True, python=True)
 def tanh(input: Tensor) -> Tensor:
