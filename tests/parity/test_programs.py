@@ -109,7 +109,7 @@ x = T.tensor([0., 2.]).requires_grad_(); c = (x ** False).sum(); g = T.autograd.
 c = T.pow(np.int64(2), np.int64(3), out=T.empty(0))
 c = T.pow(1, T.zeros(1, dtype=T.bfloat16), out=T.empty(0, dtype=T.bfloat16))
 c = T.tensor([True]) - 2**64
-a = T.ones(2, requires_grad=True); T.set_grad_enabled(0); c = a.numpy().sum(); T.set_grad_enabled(1); d = a.numpy()
+a = T.ones(2, requires_grad=True); b = [T.no_grad().__enter__(), a.numpy().sum(), T.set_grad_enabled(True)]; a.numpy()
 a = T.tensor([float('nan'), 2.5, 1.6]); c = [T.nansum(a, dtype=d) for d in (T.int32, T.int64, T.uint8, T.bool)]
 import copy; a = T.zeros(1, 4).expand(2, 4); c = copy.deepcopy(a.data); d = copy.deepcopy(T.ones(4)[::2].data)
 v = T.zeros((), dtype=T.bfloat16).expand(2); c = T.take(v, T.tensor(0)); c += 1; v
