@@ -276,5 +276,5 @@ def test_data_and_transforms_may_be_exchanged(tmp_path):
     data = datasets.MNIST(str(tmp_path), transform=transforms.ToTensor())
     data.data, data.targets = data.data[2:5], [7, 8, 9]
     assert len(data) == 3 and data[1][1] == 8
-    data.transform = transforms.Compose([transforms.Resize(5), transforms.ToTensor()])
+    data.transform = transforms.Compose([transforms.ToTensor(), transforms.Resize(5)])
     assert data[2][0].shape == (1, 5, 5)
