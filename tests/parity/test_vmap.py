@@ -1,4 +1,6 @@
 """vmap beside torch's: programs of several operations, transforms in each other, in-place writes, random numbers."""
+import warnings
+
 import pytest
 
 from .adapter import same_outcome
@@ -230,3 +232,20 @@ for _randomness in ("same", "different"):
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_torch(name):
     same_outcome(CASES[name])
+
+
+#: Operations that compute bfloat16 in steps of their own, and of dtypes that they convert.
+STEPPING = ["t.nextafter(a, b)", "t.ldexp(a, b)", "t.ldexp(a.long(), b.long())", "t.linalg.cross(a, b)",
+            "t.topk(a.long(), 2)", "t.nn.functional.cross_entropy(a, t.tensor(1))"]
+
+
+@pytest.mark.parametrize("line", STEPPING)
+def test_no_loop_where_torch_has_none(line):
+    """In bfloat16 as in single precision: neither library warns, and both have the same numbers."""
+    def program(t):
+        t.manual_seed(0)
+        a, b = t.randn(4, 3).bfloat16(), t.randn(4, 3).bfloat16()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return t.vmap(lambda a, b: eval(line, {"t": t, "a": a, "b": b}))(a, b)
+    same_outcome(program)

@@ -29,17 +29,25 @@ def _each_element(compute):
     return rule
 
 
+def _belongs(op, family):
+    """Has the forward functions of an operation taken together as the family takes them."""
+    for forward in (op.forward, op.in_bfloat16):
+        if forward is not None:
+            FAMILIES[forward] = family
+
+
 for _call in list(CALLS):
     if _call.make[0] is _unary or _call.make[0] is _binary and not (
             _call.op.is_product or _call.op.name in ("mv", "dot", "vdot")):
-        FAMILIES[_call.op.forward] = _each_element
+        _belongs(_call.op, _each_element)
 
 
 _EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",),
-         "layout.masked": ("_masked_fill",), "elementwise.complex": ("_complex",), "elementwise.power": ("_ldexp",)}
+         "layout.masked": ("_masked_fill",), "elementwise.complex": ("_complex",),
+         "elementwise.power": ("_ldexp", "_number_to_power")}
 for _op in list(Op.registry):
     if _op.forward.__name__ in _EACH.get(_op.forward.__module__.partition(".ops.")[2], ()):
-        FAMILIES[_op.forward] = _each_element
+        _belongs(_op, _each_element)
 
 
 # ------------------------------------------------------------------ along dimensions
@@ -80,7 +88,7 @@ for _op in list(Op.registry):
     if _op.forward.__name__ in _ALONG:
         for _name in ("dim", "dims"):
             if _name in _op.params:
-                FAMILIES[_op.forward] = _along(_op.params.index(_name))
+                _belongs(_op, _along(_op.params.index(_name)))
 
 
 # ------------------------------------------------------------------ matrices, which are in the last two dimensions
