@@ -45,7 +45,7 @@ def _solutions(function, A, B, *args, **kwargs):
 
 
 # ------------------------------------------------------------------ along a dimension
-@at_once("cummax", "cummin", "kthvalue", "mode", "median", "nanmedian", "sort")
+@at_once("cummax", "cummin", "kthvalue", "mode", "median", "nanmedian", "sort", "topk")
 def _along(function, *args, **kwargs):
     given = _bound(function, args, kwargs)
     input, dim = given.pop("input"), given.pop("dim")
