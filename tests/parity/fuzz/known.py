@@ -37,6 +37,10 @@ KNOWN = [
     ((r"(?s)(inf|1e30).*T\.einsum\(", "^g+ = "), "value", r"\(-?(inf|nan)\) for np\.\w+\(-?(inf|nan)\)", "products of "
      "infinite numbers and zeros are nan by which are multiplied first"),
     ((r"\.transpose\(", r"\[.*T\.tensor\("), "stride", "", "of indices in several dimensions torch has C order"),
+    ((r"T\.zeros\(\(0,", r"T\.matmul\("), "error", "^no error for RuntimeError: .*same dtype", "of no elements nothing "
+     "is multiplied"),
+    ((r"(?s)float16.*T\.prod\(", "^gg = "), "value", r"np\.float(16|32)\(", "second derivatives of half precision are "
+     "rounded after each product, in the order that these are made in"),
     (r"T\.addbmm\(.*out=", "error", "^no error for .*functions with out=", "of no products nothing is recorded"),
     ((r"\.set_\(", ""), "history", "setStorage", "a view of what was given other memory, which is too small for it"),
     (r"index_(fill|copy|reduce)", "error", r"setStorage|index \d is out of bounds for dimension \d with size 0",
