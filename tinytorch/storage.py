@@ -17,12 +17,12 @@ from .autograd.op import op
 from .autograd.public import method
 from .autograd.views import check_in_place
 from .data import array_of
-from .device import CPU
+from .device import META
 from .errors import C_NAMES, not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
 from .kernels.shared import segment_of
-from .lazy import address_of, bits_of, is_lazy, raw, seen
+from .lazy import address_of, bits_of, device_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
 from .tensor import Tensor, wrap
 from .types import Ints
@@ -34,11 +34,16 @@ class _Storage:
     """What both kinds share; `memory` is an ndarray of one dimension."""
 
     is_cuda = is_sparse = is_hpu = False
-    device = CPU
     filename = None
+
+    @property
+    def device(self):
+        return device_of(self.memory)
 
     def data_ptr(self):
         """Address of the first byte (0 if there is none)."""
+        if self.device is META:
+            return 0
         return self.memory.__array_interface__["data"][0] if self.memory.size else 0
 
     def nbytes(self):
@@ -110,8 +115,8 @@ class _Storage:
         return self.clone()
 
     def __repr__(self):
-        numbers = "\n ".join(map(str, self.tolist()))
-        return f" {numbers}\n[torch.storage.{type(self).__name__}({self._kind()}) of size {self.size()}]"
+        numbers = "..." if self.device is META else " " + "\n ".join(map(str, self.tolist()))
+        return f"{numbers}\n[torch.storage.{type(self).__name__}({self._kind()}) of size {self.size()}]"
 
 
 class UntypedStorage(_Storage):
@@ -166,7 +171,7 @@ class UntypedStorage(_Storage):
         return self
 
     def _kind(self):
-        return "device=cpu"
+        return f"device={self.device}"
 
     def __getitem__(self, index):
         if isinstance(index, slice):
