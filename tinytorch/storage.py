@@ -344,6 +344,8 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         raise not_a_tensor("is_set_to", "tensor", 1, tensor)
     a, b = self.array, tensor.array
+    if self.is_meta or tensor.is_meta:
+        raise NotImplementedError("aten::is_set_to is not implemented for tensors on the device meta")
     return (not is_lazy(a) and not is_lazy(b) and address_of(a) == address_of(b) and a.shape == b.shape
             and self.stride() == tensor.stride())
 
@@ -368,7 +370,7 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     """
     check_in_place(self)
     if source is _LEFT_OUT:
-        source = wrap(np.empty(0, self.array.dtype))
+        source = self.new_empty(0)
     if not isinstance(source, (Tensor, _Storage)) or (storage_offset is _LEFT_OUT) is not (size is None):
         told = [source, storage_offset] + [x for x in (size, stride) if x is not None]
         given = ", ".join([type(x).__name__ for x in told if x is not _LEFT_OUT])
@@ -378,6 +380,9 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
         raise RuntimeError(f"Expected a Storage of type {_c_name(self.dtype)} or an UntypedStorage, but got type "
                            f"{source.dtype.type_name} for argument 1 'storage'")
+    if source.device is not self.device:
+        raise RuntimeError(f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on '
+                           f'different device "{source.device}".  This is no longer allowed; the devices must match.')
     if isinstance(source, _Storage):
         source = wrap(_as_numbers(source, self.array.dtype))
     if source.dtype is not self.dtype:

@@ -200,6 +200,8 @@ class Tensor(_Slots):
 
     def pin_memory(self, device: Device | str | None = None) -> Tensor:
         """RuntimeError: there is no device to pin memory for."""
+        if self.is_meta:
+            raise RuntimeError(f"cannot pin 'Meta{self.dtype.type_name}Type' only dense CPU tensors can be pinned")
         if device is not None and Device(device).type == "cpu":
             raise RuntimeError("CPU device type not an accelerator.")
         raise RuntimeError("Cannot access accelerator device when none is available.")

@@ -20,7 +20,7 @@ from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..device import META
-from ..lazy import NO_DATA, NoValues, StandIn, restrided, root_of
+from ..lazy import NO_DATA, NoValues, StandIn, address_of, restrided, root_of
 from .layout import _dense_order, _dense_strides
 from .memory import check_size
 
@@ -84,7 +84,23 @@ def _without_numbers(inputs):
     """NoValues if there are arrays of numbers too; those without dimensions may be."""
     for x in inputs:
         if isinstance(x, ndarray) and x.ndim and not is_meta(x):
-            raise NoValues(NO_DATA)
+            raise no_values()
+
+
+def no_values():
+    """The error for a function of the library that needs numbers: the one that was called from outside."""
+    name, frame = "", sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(_PACKAGE) and frame.f_code.co_name not in _BETWEEN:
+            name = frame.f_code.co_name
+        frame = frame.f_back
+    return NoValues(f"{name} needs the numbers of a tensor on the device meta, which has none")
+
+
+_PACKAGE = __name__.partition(".")[0] + "."
+#: Names of functions that stand between a public function and its caller.
+_BETWEEN = {"call", "method", "compute", "run", "wrapped", "__array__", "__array_function__", "__array_ufunc__",
+            "__call__", "_call_impl", "_wrapped_call_impl", "no_values"}
 
 
 class Meta(NDArrayOperatorsMixin, StandIn):
@@ -116,10 +132,16 @@ class Meta(NDArrayOperatorsMixin, StandIn):
     def truth(self):
         return self.item()
 
-    def tolist(self, *args, **options):
-        raise NoValues(NO_DATA)
+    def tolist(self):
+        raise NotImplementedError(NO_DATA)
 
-    tobytes = __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = tolist
+    def __array__(self, dtype=None, copy=None):
+        raise no_values()
+
+    tobytes = searchsorted = __bool__ = __int__ = __float__ = __complex__ = __index__ = __array__
+
+    def nonzero(self):
+        self.check_static("nonzero")
 
     def check_storage(self, force=False):
         if force:
@@ -156,6 +178,14 @@ class Meta(NDArrayOperatorsMixin, StandIn):
 
     def restrided(self, size, strides):
         return Meta(restrided(self.raw, size, strides))
+
+    def resized(self, like):
+        """The memory from the first element on in the shape of `like`, and its order; new memory if it is too small."""
+        root, start = root_of(self.raw), address_of(self.raw)
+        offset = start - address_of(root)
+        if offset + like.size * self.itemsize > root.nbytes:
+            return new_meta(like.shape, self.dtype)
+        return Meta(ndarray(like.shape, self.dtype, root, offset, meta_like(like, self.dtype).strides))
 
     def filled(self, fill, *arguments):
         return self
@@ -247,7 +277,7 @@ class Meta(NDArrayOperatorsMixin, StandIn):
         if not self.ndim or not getattr(other, "ndim", 0):
             return np.multiply(self, other)
         if getattr(other, "ndim", 3) > 2:
-            raise NoValues("a product over other dimensions")
+            raise no_values()
         return np.matmul(self, other)
 
     def take(self, indices, axis=None, out=None, mode="raise"):
@@ -256,7 +286,7 @@ class Meta(NDArrayOperatorsMixin, StandIn):
 
     def repeat(self, repeats, axis=None):
         if not isinstance(repeats, int):
-            raise NoValues("a number of repetitions for each element")
+            raise no_values()
         flat, axis = (self.reshape(-1), 0) if axis is None else (self, axis % self.ndim)
         n = flat.shape[axis] * repeats
         return new_meta((*flat.shape[:axis], n, *flat.shape[axis + 1:]), self.dtype)
@@ -268,8 +298,8 @@ class Meta(NDArrayOperatorsMixin, StandIn):
         elif method in ("reduce", "accumulate"):
             result = _reduced(getattr(ufunc, method), *inputs, **options)
         else:
-            raise NoValues(f"{ufunc.__name__}.{method}")
-        if out is None or out == (None,):
+            raise no_values()
+        if out is None or all([o is None for o in out]):
             return result
         results = result if isinstance(result, tuple) else (result,)
         written = tuple([_written(o, r) for o, r in zip(out, results)])
@@ -278,7 +308,7 @@ class Meta(NDArrayOperatorsMixin, StandIn):
     def __array_function__(self, function, types, args, options):
         rule = FUNCTIONS.get(function)
         if rule is None:
-            raise NoValues(getattr(function, "__name__", "a function"))
+            raise no_values()
         return rule(*args, **options)
 
 
@@ -310,7 +340,7 @@ def _written(out, result):
     if out is None:
         return result
     if not is_meta(out):
-        raise NoValues("numbers are wanted of a meta array")
+        raise no_values()
     np.broadcast_to(np.empty(0, np.int8) if 0 in result.shape else np.empty((), np.int8), result.shape)
     if np.broadcast_shapes(out.shape, result.shape) != out.shape:
         raise ValueError("non-broadcastable output operand")
@@ -338,7 +368,7 @@ def _computed(ufunc, inputs, options):
     if ufunc.signature is not None:
         rule = _PRODUCTS.get(ufunc)
         if rule is None:
-            raise NoValues(ufunc.__name__)
+            raise no_values()
         return rule(ufunc, *inputs)
     _without_numbers(inputs)
     where = options.pop("where", True)
@@ -397,7 +427,7 @@ def _reduction(name: str) -> Callable:
 
     def rule(array, axis=None, dtype=None, out=None, keepdims=False, **options):
         if axis is not None and not isinstance(axis, (int, np.integer, tuple)):
-            raise NoValues(name)
+            raise no_values()
         given = {} if dtype is None else {"dtype": dtype}
         with np.errstate(all="ignore"):
             sample = plain(np.ones(1, array.dtype), **given)
@@ -462,7 +492,7 @@ def _like(value: Callable) -> Callable:
         if args:
             dtype, order = args[0], args[1] if len(args) > 1 else order
         if not is_meta(array):
-            raise NoValues(value.__name__)
+            raise no_values()
         if shape is not None:
             return new_meta(tuple(shape) if isinstance(shape, (tuple, list)) else (shape,), np.dtype(
                 dtype or array.dtype))
@@ -475,7 +505,7 @@ def _viewing(name: str) -> Callable:
 
     def rule(array, *args, **options):
         if not is_meta(array):
-            raise NoValues(name)
+            raise no_values()
         return Meta(function(array.raw, *args, **options))
     return rule
 
@@ -502,9 +532,26 @@ def _stacked(arrays, axis=0, out=None, **options):
     return _written(out, new_meta(tuple(shape), np.result_type(*[x.dtype for x in arrays])))
 
 
+def _taken_along(array, indices, axis=-1):
+    shape = list(indices.shape)
+    if axis is not None:
+        shape = [max(n, k) if i != axis % array.ndim else k for i, (n, k) in enumerate(zip(array.shape, shape))]
+    return new_meta(tuple(shape), array.dtype)
+
+
+def _tiled(array, repeats):
+    repeats = (*(1,) * (array.ndim - len(repeats)), *repeats)
+    shape = (*(1,) * (len(repeats) - array.ndim), *array.shape)
+    return new_meta(tuple([n * k for n, k in zip(shape, repeats)]), array.dtype)
+
+
+def _nonzero(array):
+    array.check_static("nonzero")
+
+
 def _where(condition, *values):
     if not values:
-        raise NoValues("where")
+        raise no_values()
     _without_numbers((condition, *values))
     shape = np.broadcast_shapes(*[np.shape(x) for x in (condition, *values)])
     return _shaped(shape, np.where(True, *map(_sample, values)).dtype, (condition, *values))
@@ -512,7 +559,7 @@ def _where(condition, *values):
 
 def _copyto(target, source, casting="same_kind", where=True):
     if not is_meta(target):
-        raise NoValues(NO_DATA)
+        raise no_values()
     np.broadcast_shapes(np.shape(source), target.shape)
 
 
@@ -538,6 +585,8 @@ FUNCTIONS = {
     np.concatenate: _joined, np.stack: _stacked, np.where: _where, np.copyto: _copyto,
     np.may_share_memory: _shares, np.shares_memory: _shares, np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim,
     np.size: lambda x: x.size, np.broadcast_to: _broadcast_to, np.broadcast_arrays: _broadcast_arrays,
+    np.take_along_axis: _taken_along, np.tile: _tiled, np.nonzero: _nonzero, np.argwhere: _nonzero,
+    np.flatnonzero: _nonzero, np.atleast_1d: lambda a: a if a.ndim else a.reshape(1),
     np.take: lambda a, *args, **options: a.take(*args, **options),
     np.repeat: lambda a, *args, **options: a.repeat(*args, **options), np.sort: _same, np.clip: _same, np.flip: _same,
     np.round: _same, np.copy: _same, np.argsort: _indices, np.argpartition: _indices, np.partition: _same,

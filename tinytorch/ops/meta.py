@@ -4,10 +4,12 @@ Most operations have no part in this: NumPy's functions tell them shape and dtyp
 those whose forward is more than calls of NumPy, and is loaded when the first of them is met; any other is refused.
 """
 import copy
+import functools
 
 import numpy as np
 
 from ..autograd import above
+from ..autograd.op import _binary, _unary
 from ..device import META
 from ..kernels.layout import operand_order
 from ..kernels.meta import new_meta
@@ -25,9 +27,20 @@ def rule(*names):
     return decorate
 
 
-@rule("gelu._gelu", "norm._layer_norm", "norm._rms_norm", "dropout._times", "sorting._sort")
+@rule("gelu._gelu", "norm._layer_norm", "norm._rms_norm", "dropout._times", "diagonal._tril", "diagonal._triu", "cumulative._cumsum",
+      "cumulative._cumprod", "cumulative._logcumsumexp")
 def _like_input(before, input, *rest):
     return input.copy("K")
+
+
+@rule("statistics._var", "statistics._std")
+def _spread(before, input, dim, freedom, keepdim, whole):
+    return (input.real if input.dtype.kind == "c" else input).sum(dim, keepdims=keepdim)
+
+
+@rule("statistics._var_mean", "statistics._std_mean")
+def _spread_and_mean(before, input, dim, freedom, keepdim, whole):
+    return _spread(before, input, dim, freedom, keepdim, whole), input.sum(dim, keepdims=keepdim)
 
 
 @rule("softmax._softmax", "softmax._log_softmax", "attention._safe_softmax", "gelu._gelu_backward")
@@ -59,6 +72,16 @@ def _in_order(last, result):
 @rule("pool._max_pool", "pool._avg_pool")
 def _pooled(before, input, *rest):
     return new_meta((*input.shape[:input.ndim - len(before[0])], *before[0]), input.dtype)
+
+
+@rule("scatter._gather")
+def _gathered(before, input, dim, index):
+    return new_meta(index.shape, input.dtype)
+
+
+@rule("scatter._scatter", "scatter._scatter_combined", "scatter._scatter_add")
+def _scattered(before, input, *rest):
+    return input.copy("K")
 
 
 @rule("cross_entropy._nll_loss", "cross_entropy._cross_entropy")
@@ -96,6 +119,8 @@ def _variant(call):
     o = copy.copy(call.op)
     forward = call.op.forward
     compute = RULES.get(f"{forward.__module__.rpartition('.')[2]}.{forward.__name__}")
+    if compute is None and (o.elementwise or call.make[0] in _ELEMENTWISE) and not getattr(o, "is_product", False):
+        compute = functools.partial(_by_element, forward)
     if compute is None:
         raise NotImplementedError(f"aten::{o.name} is not implemented for tensors on the device meta")
 
@@ -105,6 +130,20 @@ def _variant(call):
     o.forward = shaped
     make, flags = call.make
     return make(o, shaped, *flags)
+
+
+def _by_element(forward, before, *args):
+    """What an operation element by element gives, whose forward tells the dtype by single elements."""
+    arrays = [x for x in args if isinstance(x, np.ndarray)]
+    with np.errstate(all="ignore"):
+        sample = forward(*before, *[np.ones((1,) * x.ndim, x.dtype) if isinstance(x, np.ndarray) else x for x in args])
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    sample = sample[0] if isinstance(sample, tuple) else sample
+    return operand_order(new_meta(shape, sample.dtype), *arrays)
+
+
+#: The makers of primitives that compute element by element.
+_ELEMENTWISE = (_unary, _binary)
 
 
 above.on_meta = on_meta
