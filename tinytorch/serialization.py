@@ -26,6 +26,7 @@ from ._rebuild import (
     StorageType,
     _get_layout,
     _rebuild_from_type_v2,
+    _rebuild_meta_tensor_no_storage,
     _rebuild_parameter,
     _rebuild_parameter_with_state,
     _rebuild_sparse_tensor,
@@ -167,6 +168,8 @@ def _reduce_tensor(tensor):
         parts = (array.plan,) if tensor.is_sparse else array.plan
         data = (*map(wrap, parts), wrap(array.values), Size(array.shape)) + (array.coalesced,) * tensor.is_sparse
         return _rebuild_sparse_tensor, (tensor.layout, data)
+    if tensor.is_meta:
+        return _rebuild_meta_tensor_no_storage, (tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad)
     memory = _memory_of(array)
     if memory is None:
         array = array.copy()

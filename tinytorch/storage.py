@@ -251,7 +251,7 @@ class TypedStorage(_Storage):
         return self
 
     def _kind(self):
-        return f"dtype={self.dtype}, device=cpu"
+        return f"dtype={self.dtype}, device={self.device}"
 
     def __getitem__(self, index):
         if isinstance(index, slice):

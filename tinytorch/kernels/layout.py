@@ -7,7 +7,8 @@ elements are found in anything laid out as the base is: in the base's gradient.
 import numpy as np
 
 from .. import dtypes as dt
-from ..lazy import StandIn, raw, resolved, restrided, seen, toggled
+from ..device import META
+from ..lazy import StandIn, device_of, raw, resolved, restrided, seen, toggled
 from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
@@ -61,7 +62,7 @@ def is_dense(array):
 
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    copy = as_array(array.copy("K"))
+    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # of a NumPy scalar too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 

@@ -15,7 +15,8 @@ from ..kernels.layout import operand_order
 from ..kernels.meta import new_meta
 from ..tensor import Tensor
 
-#: file.function of the forward -> function(arguments from the first tensor on, the attributes before it): the result.
+#: file.function of the forward, or the name of the operation -> function(attributes before the first tensor, *arguments
+#: from that on): the result.
 RULES = {}
 
 
@@ -27,7 +28,8 @@ def rule(*names):
     return decorate
 
 
-@rule("gelu._gelu", "norm._layer_norm", "norm._rms_norm", "dropout._times", "diagonal._tril", "diagonal._triu", "cumulative._cumsum",
+@rule("gelu._gelu", "norm._layer_norm", "norm._batch_norm", "norm._scale_shift", "group_norm._group_norm",
+      "rearrange._roll", "dropout._times", "tril", "triu", "bernoulli", "normal", "index_copy", "cumulative._cumsum",
       "cumulative._cumprod", "cumulative._logcumsumexp")
 def _like_input(before, input, *rest):
     return input.copy("K")
@@ -67,6 +69,22 @@ def _in_order(last, result):
     if last[0] is not True:
         return result
     return new_meta(result.shape, result.dtype, (0, *range(2, result.ndim), 1))
+
+
+@rule("rearrange._repeat")
+def _repeated(before, input, repeats):
+    return np.tile(input, repeats)
+
+
+@rule("pad._constant")
+def _padded(before, input, widths, value):
+    missing = [(0, 0)] * (input.ndim - len(widths))
+    return new_meta(tuple([n + a + b for n, (a, b) in zip(input.shape, [*missing, *widths])]), input.dtype)
+
+
+@rule("interpolate._resize")
+def _resized(before, input):
+    return new_meta((*input.shape[:input.ndim - len(before[1])], *before[1]), input.dtype)
 
 
 @rule("pool._max_pool", "pool._avg_pool")
@@ -118,7 +136,7 @@ def _variant(call):
     """The primitive with a forward that gives shapes."""
     o = copy.copy(call.op)
     forward = call.op.forward
-    compute = RULES.get(f"{forward.__module__.rpartition('.')[2]}.{forward.__name__}")
+    compute = RULES.get(f"{forward.__module__.rpartition('.')[2]}.{forward.__name__}") or RULES.get(o.name)
     if compute is None and (o.elementwise or call.make[0] in _ELEMENTWISE) and not getattr(o, "is_product", False):
         compute = functools.partial(_by_element, forward)
     if compute is None:

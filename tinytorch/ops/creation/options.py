@@ -76,7 +76,7 @@ def finish(array, device=None, requires_grad=False, pin_memory=False):
 
 def without_numbers(array):
     """An array like this one on the device `meta`."""
-    from ...kernels.meta import meta_like      # which few programs need
+    from ...kernels.meta import meta_like  # which few programs need
     return meta_like(array)
 
 
