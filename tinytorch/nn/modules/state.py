@@ -9,7 +9,7 @@ from ...tensor import Tensor
 from ..parameter import Parameter, is_lazy
 from . import hooks
 
-_EXTRA = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -106,7 +106,7 @@ class Stateful:
             if tensor is not None and name not in self._non_persistent_buffers_set:
                 destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
-            destination[prefix + _EXTRA] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """All parameters and persistent buffers by their full names, sharing memory with the module's.
@@ -165,7 +165,7 @@ class Stateful:
                     error_msgs.append(error)
             elif strict:
                 missing_keys.append(key)
-        extra_key = prefix + _EXTRA
+        extra_key = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not Stateful.set_extra_state:
             if extra_key in state_dict:
                 self.set_extra_state(state_dict[extra_key])
