@@ -205,6 +205,11 @@ def guard(file, function, *args):
         raise pickle.UnpicklingError(f"{type(error).__name__}: {error}") from None
 
 
+for _function in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_meta_tensor_no_storage, _rebuild_parameter,
+                  _rebuild_parameter_with_state, _rebuild_sparse_tensor):
+    _function.__module__ = "torch._utils"      # under which names pickles have them
+_rebuild_from_type_v2.__module__, _get_layout.__module__ = "torch._tensor", "torch.serialization"
+
 #: What any file may name: torch's name -> our object.
 KNOWN = {
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,

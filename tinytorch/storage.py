@@ -4,6 +4,8 @@ A storage is a window on memory that tensors own; it holds no history and is not
 """
 from __future__ import annotations
 
+import importlib
+import io
 import math
 import os
 import warnings
@@ -24,7 +26,7 @@ from .kernels.memory import LARGEST, empty
 from .kernels.shared import segment_of
 from .lazy import address_of, bits_of, device_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
-from .tensor import Tensor, wrap
+from .tensor import Tensor, as_torch_does, wrap
 from .types import Ints
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
@@ -114,9 +116,20 @@ class _Storage:
     def __deepcopy__(self, memo):
         return self.clone()
 
+    def __reduce_ex__(self, protocol):
+        return as_torch_does(self) or object.__reduce_ex__(self, protocol)
+
     def __repr__(self):
         numbers = "..." if self.device is META else " " + "\n ".join(map(str, self.tolist()))
         return f"{numbers}\n[torch.storage.{type(self).__name__}({self._kind()}) of size {self.size()}]"
+
+
+def _load_from_bytes(content):
+    """A storage from what it is pickled as: the bytes of a file that holds it."""
+    return importlib.import_module(f"{__package__}.serialization").load(io.BytesIO(content), weights_only=False)
+
+
+_load_from_bytes.__module__ = "torch.storage"
 
 
 class UntypedStorage(_Storage):

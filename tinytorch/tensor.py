@@ -2,7 +2,9 @@
 package puts the methods on it, autograd the ones about graphs."""
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
@@ -342,6 +344,9 @@ class Tensor(_Slots):
             return self.array.copy(order="K")
 
     def __reduce_ex__(self, protocol: int) -> tuple:
+        return as_torch_does(self) or self._reduced()
+
+    def _reduced(self):
         return _rebuild, (type(self), self.array, self.requires_grad), own_attributes(self) or None
 
     # -------------------------------------------------------------- gradient
@@ -373,6 +378,14 @@ def _real(number, name):
     if number.imag:
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return number.real
+
+
+def as_torch_does(x: Any) -> tuple | None:
+    """How torch pickles a tensor or storage, if this library has its name here: for torch to read, and the other way
+    round. None: it does not, or not this one."""
+    if sys.modules.get("torch") is not sys.modules[__package__]:
+        return None
+    return importlib.import_module(f"{__package__}.serialization").plain_form(x)
 
 
 def own_attributes(tensor: Tensor) -> dict:

@@ -71,7 +71,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
 
-    def __reduce_ex__(self, protocol):
+    def _reduced(self):
         return _rebuild_parameter, (type(self), self.array, self._requires_grad), own_attributes(self) or None
 
 
