@@ -273,6 +273,8 @@ def copy_values(self, other, non_blocking=False):
     if non_blocking.__class__ is not bool:
         raise wrong("copy_", "non_blocking", "bool", non_blocking)
     check_in_place(self, other)
+    if other is self and type(self.array) is not np.ndarray:
+        return self                            # what is read in another way would be read and written for nothing
     same = other is self                       # the same elements: they may lie at one place
     if not same and may_share(self.array, other.array):
         check_overlap(self, other, copying=True)
