@@ -151,6 +151,7 @@ a = T.zeros(3).half().requires_grad_(); v = a * 0; v[()] = 1e30; w = a * 0; w[1:
 c = T.lerp(T.ones(2), T.zeros(2), 1j)
 c = T.lerp(T.ones(2), T.zeros(2), T.tensor(1j)); d = T.lerp(T.ones(()), T.zeros(()), T.tensor(.5).double())
 c = T.ones(2).lerp_(T.zeros(2), T.tensor(1j))
+c = T.gcd(T.tensor([[-128], [6]]).char(), T.tensor([-6, 4, 0, -128, -127]).char()); d = T.gcd(c[0], c[1])
 c = T.lcm(T.tensor([-9, 100], dtype=T.int8), T.tensor([-100, 99], dtype=T.int8)); d = T.lcm(c, c)
 v = T.zeros(1, 4, 4, 4); v[0:, T.tensor([[0], [0]]), 0, 0] = T.ones(4, 1, 4)
 x = T.zeros(1).half().requires_grad_(); g = T.autograd.grad(loss(T.cumsum(x, 0)), x); c = g[0][1::7]
