@@ -1,7 +1,7 @@
 """Builds the native kernels where there is a compiler; what else the project is stands in pyproject.toml.
 
-They are no extension modules: plain libraries of C that know nothing of Python, one for each set of instructions, loaded
-by tinytorch/kernels/native. One build serves every Python. Without a compiler, and with TINYTORCH_NATIVE=0 in the
+They are no extension modules: plain libraries of C that know nothing of Python, one for each set of instructions, which
+tinytorch/kernels/native loads. One build serves every Python. Without a compiler, and with TINYTORCH_NATIVE=0 in the
 environment, there are none, and NumPy does what they would.
 """
 import os
@@ -12,8 +12,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 FOLDER = Path("tinytorch/kernels/native")
-GNU = ["-std=gnu11", "-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden", "-Wall",
-       "-Wextra", "-Wno-unknown-pragmas", "-Wno-unused-parameter"]
+GNU = ["-std=gnu11", "-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden",
+       "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-unused-parameter"]
 #: Sets of instructions by the names in `LEVELS` there: what GCC and Clang are told, and what MSVC is.
 LEVELS = {"baseline": ([], [])}
 if platform.machine().lower() in ("x86_64", "amd64"):

@@ -39,7 +39,8 @@ def draws(seed, *shape, special=False, dtype=np.float32):
 
 
 def layer_norm(width, seed, dtype):
-    x, g, w, b = (draws(seed + i, *size, dtype=dtype) for i, size in enumerate(((5, width), (5, width), (width,), (width,))))
+    shapes = (5, width), (5, width), (width,), (width,)
+    x, g, w, b = (draws(seed + i, *shape, dtype=dtype) for i, shape in enumerate(shapes))
     for weight, bias in ((w, b), (w, None), (None, None)):
         y, (mean, rate) = norm.layer_norm(x, weight, bias, width, 1e-5, True)
         for wanted in ((True, True, True), (True, False, False), (True, False, True)):
@@ -51,7 +52,8 @@ def layer_norm(width, seed, dtype):
 def by_rows(width, seed, dtype):
     x, g = draws(seed, 6, width, dtype=dtype), draws(seed + 1, 6, width, dtype=dtype)
     yield from (softmax.softmax(x, -1), softmax.log_softmax(x, -1))
-    yield from (softmax.softmax_backward(g, softmax.softmax(x, 1), -1), softmax.log_softmax_backward(g, np.minimum(x, 0), 1))
+    yield softmax.softmax_backward(g, softmax.softmax(x, 1), -1)
+    yield softmax.log_softmax_backward(g, np.minimum(x, 0), 1)
     x[0, -1:], x[1], x[2, 0] = np.inf, -np.inf, np.nan
     yield from (softmax.softmax(x, 1), softmax.log_softmax(x, 1))
 
@@ -213,7 +215,7 @@ def test_settings():
     native.LEVELS.index(name) + 1:]])
 def test_levels_below(level):
     """Also what the machine does not choose is right."""
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "test_twins or test_the_random"],
-        cwd=ROOT, text=True, capture_output=True, timeout=120, env={**os.environ, "TINYTORCH_NATIVE_LEVEL": level})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "twins or the_random"]
+    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, timeout=120,
+                         env={**os.environ, "TINYTORCH_NATIVE_LEVEL": level})
     assert run.returncode == 0 and "failed" not in run.stdout, run.stdout[-2000:]

@@ -36,9 +36,9 @@ _KERNELS = {
                    ">rate[rows]"),
     "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
-    **{name: (2048, "n x[n] >out[n]") for name in "sigmoid silu gelu gelu_tanh".split()},
-    **{name: (2048, "n g[n] x[n] >out[n]") for name in
-       "gelu_backward gelu_tanh_backward silu_backward sigmoid_backward tanh_backward relu_backward".split()},
+    **dict.fromkeys("sigmoid silu gelu gelu_tanh".split(), (2048, "n x[n] >out[n]")),
+    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward",
+                     "relu_backward"), (2048, "n g[n] x[n] >out[n]")),
     "adam": (4096, "n .beta1 .beta2 .rate .eps .weight_decay .sign .shrink >p[n] g[n] >m[n] >v[n]"),
 }
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
