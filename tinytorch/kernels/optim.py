@@ -6,7 +6,7 @@ optim_half.py, where it counts `how` torch does them: foreach, fused.
 """
 import numpy as np
 
-from . import optim_half
+from . import native, optim_half
 from .linalg import blas
 from .linalg.blas import Short, Sums, add_scaled, add_scaled_each
 from .threads import split
@@ -112,6 +112,10 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
     if p.dtype.itemsize == 2:
         return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
     rate *= root                               # the bias corrections, folded into rate and eps
+    if v_max is None and native.takes("adam", p, g, m, v) and p.flags.writeable:
+        native.run("adam", p.size, beta1, beta2, rate, eps * root, weight_decay, -1 if maximize else 1,
+                   1 if shrink is None else shrink, p, g, m, v)
+        return
 
     def update(sums, p, g, m, v, v_max, t, out):
         if shrink is not None:

@@ -349,6 +349,14 @@ KNOWN = [
      "torch's sorting"),
     (r"T\.cosine_similarity\(", "value", r"result: np\.float64\((-?\d\.?\d{0,4})\S* for np\.float64\(\1",
      "computed in less precision than the result shows"),
+    (("unsqueeze_", "grad"), "error", "^no error for IndexError: .*too many indices", "torch replays the views of a "
+     "tensor whose shape was changed in place in its old shape"),
+    ((r"(?s)1e-30.*(\w) (/ |= T\.\w*div\w*\(.*)\1", "^gg = "), "value", "np.complex", "the derivatives of a quotient "
+     "that is constant cancel up to rounding"),
+    ((r"(?s)inf.*dtype=T\.complex", r"= \w \* \w$|T\.(mul|square)\("), "value", r"\bnan", "whether a product of "
+     "infinite parts, less another, is nan hangs on whether the last is rounded before it is taken off"),
+    ((r"(?s)bfloat16.*F\.conv\dd\(", "^g = "), "value", r"g\[1\]: result: np\.float32\(0\.0\) for", "torch multiplies "
+     "padding by what memory held, another number in every call"),
 ]
 
 

@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, of_source, stored_as
 from ...autograd.public import method, overridden, public
-from ...autograd.views import assign, check_in_place, check_overlap, layouts, may_share
+from ...autograd.views import assign, check_in_place, check_overlap, is_expanded, layouts, may_share
 from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
 from ...errors import not_a_tensor
@@ -294,6 +294,9 @@ def copy_values(self, other, non_blocking=False):
         other = _moved(other, self.device)
     check_in_place(self, other)
     same = other is self                       # the same elements: they may lie at one place
+    if same and is_expanded(self.array) and not self._requires_grad:
+        self.version[0] += 1
+        return self
     if not same and may_share(self.array, other.array):
         check_overlap(self, other, copying=True)
         part, whole = layouts(other.array, self.array)
