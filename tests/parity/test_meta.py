@@ -125,6 +125,22 @@ def test_expression(line):
 
 
 @pytest.mark.parametrize("line", [line.strip() for line in """
+    F.gelu(x); F.softmax(x, -1); F.log_softmax(x, 0); F.layer_norm(x, (100,)); F.silu(x); F.relu(x); x.tanh(); x.std(0);
+    F.embedding(i, x); F.cross_entropy(x, i); F.conv1d(x, t.empty(4, 100, 3, **M)); F.batch_norm(x, None, None,
+    training=True); F.group_norm(x, 4); F.pad(x, (1, 2)); x @ x.t(); x.cumsum(0); x.tril()
+    """.split(";")])
+def test_gradients(line):
+    def computed(t):
+        x = t.empty(100, 100, device="meta", requires_grad=True)
+        y = eval(line.replace("\n", " "), dict(t=t, F=t.nn.functional, M=M, x=x, i=t.empty(100, dtype=t.long, **M)))
+        y.sum().backward()
+        return described((y, x.grad), t)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert computed(tinytorch) == computed(torch)
+
+
+@pytest.mark.parametrize("line", [line.strip() for line in """
     m[m > 0]; m.nonzero(); m.unique(); t.equal(m, m); m.is_set_to(m); m.masked_select(m > 0); nn.LSTM(4, 4, **M)(m3);
     m.histc(); t.linalg.svd(m)
     """.split(";")])

@@ -141,6 +141,10 @@ class Meta(NDArrayOperatorsMixin, StandIn):
 
     tobytes = searchsorted = __bool__ = __int__ = __float__ = __complex__ = __index__ = __array__
 
+    @property
+    def __array_interface__(self):
+        raise no_values()
+
     def nonzero(self):
         self.check_static("nonzero")
 

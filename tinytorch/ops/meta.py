@@ -9,11 +9,12 @@ import functools
 import numpy as np
 
 from ..autograd import above
+from ..autograd.node import shape_of
 from ..autograd.op import _binary, _unary
 from ..device import META
 from ..kernels.layout import operand_order
 from ..kernels.meta import new_meta
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 
 #: file.function of the forward, or the name of the operation -> function(attributes before the first tensor, *arguments
 #: from that on): the result.
@@ -145,9 +146,17 @@ def _variant(call):
     def shaped(*args):
         result = compute(args[:o.first], *args[o.first:])
         return (result, None) if o.aux else result
-    o.forward = shaped
+    o.forward, o.run, o.run_recorded = shaped, _gradients, _gradients
     make, flags = call.make
     return make(o, shaped, *flags)
+
+
+def _gradients(g, saved, edges):
+    """The gradients, without numbers: each of the shape of its input."""
+    one = next(x for x in g if x is not None) if isinstance(g, (list, tuple)) else g
+    array = one.array if isinstance(one, Tensor) else one
+    made = [None if edge is None else new_meta(tuple(shape_of(edge)), array.dtype) for edge in edges]
+    return made if array is one else [None if d is None else wrap(d) for d in made]
 
 
 def _by_element(forward, before, *args):
