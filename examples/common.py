@@ -46,6 +46,18 @@ def mnist(args):
                             torch.from_numpy(part.targets.numpy())) for part in parts))
 
 
+def text_of(path):
+    """The text of a file, or of tinyshakespeare.txt in a folder; without a path that of Python's own documentation."""
+    if path is None:
+        from pydoc_data.topics import topics
+        return "\n".join(topics[name] for name in sorted(topics))
+    if os.path.isdir(path):
+        found = [os.path.join(path, *parts, "tinyshakespeare.txt") for parts in ((), ("text",), ("tinyshakespeare",))]
+        path = next((name for name in found if os.path.exists(name)), found[0])
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def limited(args, train, test):
     """The two parts cut down to `--limit` training examples and as many for test."""
     if not args.limit:

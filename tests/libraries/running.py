@@ -36,12 +36,17 @@ def installed(name):
 
 
 def run(name, *command, timeout=300):
-    """(what the program reports, or None; the last line of its errors)."""
+    """(what the program of a library reports, or None; the last line of its errors)."""
+    return run_program(f"with_{name}", *command, timeout=timeout)
+
+
+def run_program(name, *command, timeout=300):
+    """The same of any program of this folder."""
     variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     paths = [str(ROOT)] + [p for p in sys.path if p.endswith("-packages")]
     variables |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
     try:
-        done = subprocess.run([*command, str(FOLDER / f"with_{name}.py")], env=variables, capture_output=True,
+        done = subprocess.run([*command, str(FOLDER / f"{name}.py")], env=variables, capture_output=True,
                               text=True, timeout=timeout, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return None, f"no end after {timeout} s"
@@ -76,11 +81,16 @@ def outcome(name, torch_python):
     theirs, error = run(name, torch_python, "-W", "ignore")
     if theirs is None:
         return True, f"runs; not compared: {error[:120]}"
+    return True, compared(ours, theirs)
+
+
+def compared(ours, theirs):
+    """What to say of two reports: "equal", or what differs."""
     if ours.keys() != theirs.keys():
-        return True, "runs; reports other things than under torch"
+        return "runs; reports other things than under torch"
     far = {key: difference(ours[key], theirs[key]) for key in theirs}
     worst = max(far, key=far.get)
-    return True, "equal" if far[worst] <= TOLERANCE else (
+    return "equal" if far[worst] <= TOLERANCE else (
         f"runs; `{worst}` differs by {far[worst]:.1e}" if far[worst] < float("inf") else f"runs; `{worst}` is another")
 
 
