@@ -109,8 +109,8 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
     return losses, rows
 
 
-def picture(path, rows):
-    """Save loss and accuracy over the epochs."""
+def picture(path, rows, held_out="test accuracy"):
+    """Save over the epochs the loss and what the third column holds."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -122,7 +122,7 @@ def picture(path, rows):
     left.set_ylabel("training loss", color="tab:blue")
     right = left.twinx()
     right.plot(epochs, accuracies, "s-", color="tab:red")
-    right.set_ylabel("test accuracy", color="tab:red")
+    right.set_ylabel(held_out, color="tab:red")
     figure.savefig(path)
     print(f"saved {path}")
 

@@ -52,7 +52,12 @@ def main(argv=None):
     written = model.eval().generate(prompt, attention_mask=torch.ones_like(prompt), do_sample=False, pad_token_id=0,
                                     eos_token_id=None, max_new_tokens=args.letters)[0].tolist()
     print("-- most likely:", "".join([letters[i] for i in written]), sep="\n")
-    return losses, [(args.epochs, sum(losses) / len(losses), losses[-1], seconds)]
+    steps = -(-(len(text) // args.context) // args.batch)      # of an epoch
+    parts = [losses[i:i + steps] for i in range(0, len(losses), steps)]
+    rows = [(i, sum(part) / len(part), part[-1], seconds / len(parts)) for i, part in enumerate(parts, 1)]
+    if args.plot:
+        common.picture(args.plot, rows, "loss of the last batch")
+    return losses, rows
 
 
 if __name__ == "__main__":

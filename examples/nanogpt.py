@@ -62,7 +62,7 @@ class GPT(nn.Module):
             if temperature:
                 logits = logits / temperature
                 if best is not None:
-                    logits = logits.masked_fill(logits < logits.topk(best).values[:, -1:], -math.inf)
+                    logits = logits.masked_fill(logits < logits.topk(min(best, logits.shape[-1])).values[:, -1:], -math.inf)
                 following = torch.multinomial(torch.softmax(logits, -1), 1)
             else:
                 following = logits.argmax(-1, keepdim=True)
@@ -139,6 +139,8 @@ def main(argv=None):
     print("epoch    loss  held out  seconds")
     for epoch, mean, held_out, seconds in rows:
         print(f"{epoch:5} {mean:7.4f} {held_out:9.4f} {seconds:8.2f}")
+    if args.plot:
+        common.picture(args.plot, rows, "loss on what was held out")
     start = torch.tensor([[number.get(letter, 0) for letter in args.prompt]])
     written = model.continued(start, args.letters)[0].tolist()
     drawn = model.continued(start, args.letters, temperature=0.8, best=20)[0].tolist()

@@ -1,12 +1,11 @@
-"""Programs of libraries made for torch, in an environment where tinytorch is installed as torch and PyTorch is not, compared
-with what they gave under torch: .ci/worlds.
+"""Programs of libraries made for torch, in an environment where tinytorch is installed as torch and PyTorch is not,
+compared with what they gave under torch: .ci/worlds.
 
     python -m tests.libraries.worlds                       run them, compare with worlds.json
     python -m tests.libraries.worlds --record PYTHON       write worlds.json; PYTHON finds torch and the libraries
 """
 import argparse
 import json
-import subprocess
 import sys
 import time
 
