@@ -62,7 +62,8 @@ class GPT(nn.Module):
             if temperature:
                 logits = logits / temperature
                 if best is not None:
-                    logits = logits.masked_fill(logits < logits.topk(min(best, logits.shape[-1])).values[:, -1:], -math.inf)
+                    least = logits.topk(min(best, logits.shape[-1])).values[:, -1:]
+                    logits = logits.masked_fill(logits < least, -math.inf)
                 following = torch.multinomial(torch.softmax(logits, -1), 1)
             else:
                 following = logits.argmax(-1, keepdim=True)
