@@ -28,10 +28,12 @@ _KERNELS = {
     "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
     "below": (0, "n limit >key[625]:u4 >out[n]:?"),
     "uniform": (0, "n >key[625]:u4 >out[n]"),
-    "softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
+    "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
     "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
     "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
+    "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
     "layer_norm": (512, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
                    ">rate[rows]"),
     "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
