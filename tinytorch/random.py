@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from .device import check_device
+from .device import META, check_device
 from .kernels import native
 from .tensor import Tensor, wrap
 from .types import Device
@@ -213,6 +213,8 @@ class Generator:
 
     def __init__(self, device: Device = "cpu") -> None:
         self.device = check_device(device)
+        if self.device is META:
+            raise RuntimeError("META device type not an accelerator.")
         self._stream = Stream(_DEFAULT_SEED)
 
     @property

@@ -7,7 +7,8 @@ elements are found in anything laid out as the base is: in the base's gradient.
 import numpy as np
 
 from .. import dtypes as dt
-from ..lazy import raw, resolved, restrided, seen, toggled
+from ..device import META
+from ..lazy import StandIn, device_of, raw, resolved, restrided, seen, toggled
 from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
@@ -44,6 +45,8 @@ def strided(memory, size, stride, offset=0):
             steps[i] = max(size[i + 1], 1) * steps[i + 1] if i + 1 < len(steps) else 1
     check_size(size, memory.itemsize, steps)
     start = min(offset, memory.size)           # nothing keeps the offset of no elements in bounds
+    if isinstance(memory, StandIn):
+        return memory[start:].restrided(tuple(size), tuple([s * memory.itemsize for s in steps]))
     return np.ndarray(size, memory.dtype, memory, start * memory.itemsize, [s * memory.itemsize for s in steps])
 
 
@@ -59,7 +62,7 @@ def is_dense(array):
 
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    copy = np.array(array, order="K")          # of a NumPy scalar too
+    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # of a NumPy scalar too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 

@@ -54,7 +54,7 @@ def _by_operations(query, key, value, mask, dropout_p, is_causal, scale, enable_
     query = query * (-root if scale < 0 else root)
     if is_causal:
         rows, columns = query.array.shape[-2], key.array.shape[-2]
-        mask = wrap(np.tril(np.ones((rows, columns), bool)))
+        mask = wrap(np.tril(np.ones((rows, columns), bool))).to(query.device)
     if enable_gqa:
         heads = query.array.shape[-3]
         if any([not x.array.shape[-3] or heads % x.array.shape[-3] for x in (key, value)]):
