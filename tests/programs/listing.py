@@ -13,6 +13,7 @@ class Program:
     commit: str
     path: str           # of the program in the repository
     arguments: str      # split as a shell splits them
+    before: str         # a program of the repository that is to run first, where the program runs, or empty
     folder: str         # in which it runs, in the repository; empty: its own
     seconds: int        # after which it is stopped
     data: str           # "MNIST:ROOT", "FILE:PLACE" or "folder:PLACE", separated by spaces; seen from where it runs

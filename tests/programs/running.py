@@ -34,9 +34,12 @@ def _printed(program, target, command, paths):
     """(what it prints, the last line of its errors or "", the seconds it took, whether it was stopped)."""
     folder = Path(target) / program.runs_in
     script = Path(target) / program.path
-    variables = environment(paths) | {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "MPLBACKEND": "Agg",
+    variables = environment([str(target), *paths]) | {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "MPLBACKEND": "Agg",
                                       "COLUMNS": "80", "HOME": str(target), "PYTHONWARNINGS": "ignore"}
     given = ["-c", _SEEDED.format(folder=str(script.parent))] if program.seed == "given" else []
+    if program.before:
+        subprocess.run([*command, str(Path(target) / program.before)], env=variables, cwd=folder, check=True,
+                       capture_output=True, timeout=60)
     started, stopped = time.monotonic(), False
     with (Path(target) / ".errors").open("w+", encoding="utf-8") as errors, \
             (Path(target) / ".printed").open("w+", encoding="utf-8", errors="replace") as printed:

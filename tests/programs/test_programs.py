@@ -49,13 +49,15 @@ def test_a_program_of_a_repository_runs(tmp_path):
     (work / "part").mkdir(parents=True)
     source = "import sys, time\nprint(open('x.txt').read(), sys.argv[1])\ntime.sleep(60)\n"
     (work / "part" / "run.py").write_text(source)
+    (work / "part" / "first.py").write_text("open('x.txt', 'a').write('!')\n")
     git = ["git", "-C", str(work), "-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
         subprocess.run(git + command, check=True, timeout=30)
     commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True, timeout=30).stdout
     (tmp_path / "number.txt").write_text("0.5")
-    program = Program("owner/name", commit.strip(), "part/run.py", "7", "", 1, "number.txt:x.txt", "own", "")
+    program = Program("owner/name", commit.strip(), "part/run.py", "7", "part/first.py", "", 1,
+                      "number.txt:x.txt", "own", "")
     exporting.export(tmp_path, program, target)
     assert (target / "part" / "run.py").read_text() == source
     printed, error, seconds, stopped = running.run(program, tmp_path, tmp_path, [sys.executable])
-    assert (printed, error, stopped) == ("0.5 7\n", "", True) and 1 <= seconds < 3
+    assert (printed, error, stopped) == ("0.5! 7\n", "", True) and 1 <= seconds < 3
