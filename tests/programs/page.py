@@ -13,7 +13,10 @@ names, unmodified, under `python -m tinytorch` and under torch, on one core. A p
 stopped after the seconds of its row, under both. Compared are the numbers that both print and the words between them:
 a number is the same within {TOLERANCE:g} of torch's, relative to it, or one unit of the last printed digit. "equal
 (n of m)": of the m numbers that both printed the first n are the same, at least {NUMBERS} or all. Rounding grows as
-training goes on, so n may be less than m. Seed "own": the program sets its seed; "given": the runner sets it before.
+training goes on, so n may be less than m. Where numbers differ, torch with its kernels for other processors
+(ATEN_CPU_CAPABILITY=avx2, MKL_CBWR=COMPATIBLE, ONEDNN_MAX_CPU_ISA=SSE41) is compared with torch in the same way and
+what came of it is told too: where it differs as well, the program makes a rounding grow. Seed "own": the program sets
+its seed; "given": the runner sets it before.
 
 """
 _TABLE = """| program | arguments | seed | s, tinytorch | s, torch | outcome |
@@ -36,9 +39,11 @@ def write(found):
         key = _key(program)
         rows[key] = next((line for line in lines if line.startswith(key)), "")
     for program, (said, ours, theirs) in found.items():
-        rows[_key(program)] = f"{_key(program)} {ours:.0f} | {theirs:.0f} | {said.replace('|', '/')[:200]} |"
+        rows[_key(program)] = f"{_key(program)} {ours:.0f} | {theirs:.0f} | {said.replace('|', '/')[:240]} |"
     done = [row for row in rows.values() if row]
     equal = sum(["| equal (" in row for row in done])
     repositories = {row.partition(":")[0] for row in done if "| equal (" in row}
-    counts = f"{equal} of {len(done)} programs are equal, of {len(repositories)} repositories.\n\n"
+    rounding = sum(["torch's other kernels: number" in row for row in done])
+    counts = (f"{equal} of {len(done)} programs are equal, of {len(repositories)} repositories; {rounding} more differ "
+              "where torch with other kernels does.\n\n")
     PAGE.write_text(_HEAD + counts + _TABLE + "".join(f"{row}\n" for row in done), encoding="utf-8")

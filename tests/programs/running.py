@@ -17,6 +17,9 @@ TOLERANCE = 1e-3
 #: How many numbers are compared, from the first.
 NUMBERS = 20
 
+#: Torch then takes its kernels for older processors: the same program, rounded otherwise.
+OTHER_KERNELS = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41"}
+
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w])|\b(?:nan|inf)\b")
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _SEEDED = """import random, runpy, sys
@@ -30,12 +33,13 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def _printed(program, target, command, paths):
+def _printed(program, target, command, paths, kernels):
     """(what it prints, the last line of its errors or "", the seconds it took, whether it was stopped)."""
     folder = Path(target) / program.runs_in
     script = Path(target) / program.path
-    variables = environment([str(target), *paths]) | {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "MPLBACKEND": "Agg",
-                                      "COLUMNS": "80", "HOME": str(target), "PYTHONWARNINGS": "ignore"}
+    variables = environment([str(target), *paths]) | kernels
+    variables |= {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore", "MPLBACKEND": "Agg",
+                  "COLUMNS": "80", "HOME": str(target)}
     given = ["-c", _SEEDED.format(folder=str(script.parent))] if program.seed == "given" else []
     if program.before:
         subprocess.run([*command, str(Path(target) / program.before)], env=variables, cwd=folder, check=True,
@@ -60,16 +64,17 @@ def _printed(program, target, command, paths):
         printed.seek(0)
         errors.seek(0)
         text, lines = printed.read(), [x for x in errors.read().splitlines() if x and not x.startswith(" ")]
-    error = "" if stopped or process.returncode == 0 else (lines or [f"exit status {process.returncode}"])[-1]
+    raised = [x for x in lines if re.match(r"[\w.]+(Error|Exception)\b", x)] or lines
+    error = "" if stopped or process.returncode == 0 else (raised or [f"exit status {process.returncode}"])[-1]
     return text.replace(str(target), ""), error, seconds, stopped
 
 
-def run(program, mirror, data, command, paths=()):
+def run(program, mirror, data, command, paths=(), kernels=None):
     """Runs a program in a copy of its repository that is its own."""
     with tempfile.TemporaryDirectory() as target:
         export(mirror, program, target)
         lay_out_data(data, program, target)
-        return _printed(program, target, command, paths)
+        return _printed(program, target, command, paths, kernels or {})
 
 
 def numbers(text):
@@ -120,9 +125,17 @@ def outcome(ours, theirs, without=""):
 
 
 def tried(program, mirror, data, tiny, torch):
-    """(outcome, seconds here, seconds there) of a program; tiny, torch: interpreters."""
+    """(outcome, seconds here, seconds there) of a program; tiny, torch: interpreters.
+
+    Where the numbers are not the same, torch with other kernels is compared with torch too: a program whose training
+    makes a rounding grow gives other numbers there as well.
+    """
     libraries = subprocess.run([tiny, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"], text=True,
                                capture_output=True, check=True, timeout=60).stdout.strip()
     theirs = run(program, mirror, data, [torch], [libraries])
     ours = run(program, mirror, data, [tiny, "-m", "tinytorch"], [str(ROOT), libraries])
-    return outcome(ours, theirs, program.without), ours[2], theirs[2]
+    said = outcome(ours, theirs, program.without)
+    if said.startswith("number"):
+        again = outcome(run(program, mirror, data, [torch], [libraries], OTHER_KERNELS), theirs, program.without)
+        said += f"; torch's other kernels: {again}"
+    return said, ours[2], theirs[2]
