@@ -35,11 +35,14 @@ def installed(name):
     return importlib.util.find_spec(name) is not None
 
 
+def environment(paths):
+    """The variables of a program that runs on one core and imports from these folders."""
+    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
+
+
 def run(name, *command, timeout=300):
     """(what the program reports, or None; the last line of its errors)."""
-    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    paths = [str(ROOT)] + [p for p in sys.path if p.endswith("-packages")]
-    variables |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
+    variables = environment([str(ROOT)] + [p for p in sys.path if p.endswith("-packages")])
     try:
         done = subprocess.run([*command, str(FOLDER / f"with_{name}.py")], env=variables, capture_output=True,
                               text=True, timeout=timeout, cwd=ROOT)
