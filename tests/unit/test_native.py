@@ -88,7 +88,18 @@ def attention(width, seed, dtype):
         yield from [g.numpy() for g in gradients]
 
 
-FAMILIES = [by_rows, layer_norm, activations, adam, attention]
+def recurrent(width, seed, dtype):
+    for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
+        torch.manual_seed(seed)
+        layer = kind(3, width % 90 + 1, dtype=torch.float64).to(getattr(torch, np.dtype(dtype).name))
+        x = torch.tensor(draws(seed, 4, 5, 3, dtype=dtype), requires_grad=True)
+        y, _ = layer(x)
+        yield y.detach().numpy()
+        for g in torch.autograd.grad(y, (x, *layer.parameters()), torch.tensor(draws(seed, *y.shape, dtype=dtype))):
+            yield g.numpy()
+
+
+FAMILIES = [by_rows, layer_norm, activations, adam, attention, recurrent]
 
 
 @needs_library
