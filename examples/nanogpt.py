@@ -105,7 +105,8 @@ def train(args, model, train_tokens, test_tokens):
             return (step + 1) / warm
         return 0.1 + 0.45 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-    losses, rows = [], []
+    losses: list[float] = []
+    rows: list[tuple] = []
     for epoch in range(1, args.epochs + 1):
         start, first = time.perf_counter(), len(losses)
         for _ in common.tqdm(range(args.steps), desc=f"epoch {epoch}/{args.epochs}", leave=False):

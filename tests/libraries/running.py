@@ -35,6 +35,11 @@ def installed(name):
     return importlib.util.find_spec(name) is not None
 
 
+def environment(paths):
+    """The variables of a program that runs on one core and imports from these folders."""
+    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
+
+
 def run(name, *command, timeout=300):
     """(what the program of a library reports, or None; the last line of its errors)."""
     return run_program(f"with_{name}", *command, timeout=timeout)
@@ -42,9 +47,7 @@ def run(name, *command, timeout=300):
 
 def run_program(name, *command, timeout=300):
     """The same of any program of this folder."""
-    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    paths = [str(ROOT)] + [p for p in sys.path if p.endswith("-packages")]
-    variables |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
+    variables = environment([str(ROOT)] + [p for p in sys.path if p.endswith("-packages")])
     try:
         done = subprocess.run([*command, str(FOLDER / f"{name}.py")], env=variables, capture_output=True,
                               text=True, timeout=timeout, cwd=ROOT)

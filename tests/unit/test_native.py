@@ -75,7 +75,31 @@ def adam(width, seed, dtype):
         yield from (p.copy(), m.copy(), v.copy())
 
 
-FAMILIES = [by_rows, layer_norm, activations, adam]
+def attention(width, seed, dtype):
+    masked = draws(seed, 4, width, dtype=dtype)
+    masked[1], masked[2, :1] = -np.inf, -np.inf
+    yield softmax.safe_softmax(masked, -1)
+    for causal in (False, True):
+        q, k, v = (torch.tensor(draws(seed + i, 2, 3, width % 60 + 1, 5, dtype=dtype), requires_grad=True)
+                   for i in range(3))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        yield y.detach().numpy()
+        gradients = torch.autograd.grad(y, (q, k, v), torch.tensor(draws(seed, *y.shape, dtype=dtype)))
+        yield from [g.numpy() for g in gradients]
+
+
+def recurrent(width, seed, dtype):
+    for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
+        torch.manual_seed(seed)
+        layer = kind(3, width % 90 + 1, dtype=torch.float64).to(getattr(torch, np.dtype(dtype).name))
+        x = torch.tensor(draws(seed, 4, 5, 3, dtype=dtype), requires_grad=True)
+        y, _ = layer(x)
+        yield y.detach().numpy()
+        for g in torch.autograd.grad(y, (x, *layer.parameters()), torch.tensor(draws(seed, *y.shape, dtype=dtype))):
+            yield g.numpy()
+
+
+FAMILIES = [by_rows, layer_norm, activations, adam, attention, recurrent]
 
 
 @needs_library
@@ -110,21 +134,21 @@ def test_nothing_but_plain_arrays_is_taken():
 @needs_library
 def test_the_door_refuses():
     x, out = draws(0, 4, 8), np.empty((4, 8), np.float32)
-    native.run("softmax", 4, 8, x, out)
+    native.run("log_softmax", 4, 8, x, out)
     closed = out.copy()
     closed.flags.writeable = False
-    native.run("softmax", 4, 8, closed, out)                  # to be read, it may be closed
+    native.run("log_softmax", 4, 8, closed, out)                  # to be read, it may be closed
     for wrong in (x.T.copy().T, x.astype(np.float64), x.astype(">f4"), x.view(np.recarray), None, [1.0]):
         with pytest.raises((TypeError, AttributeError)):
-            native.run("softmax", 4, 8, wrong, out)
+            native.run("log_softmax", 4, 8, wrong, out)
         with pytest.raises((TypeError, AttributeError)):
-            native.run("softmax", 4, 8, x, wrong)
+            native.run("log_softmax", 4, 8, x, wrong)
     with pytest.raises(TypeError):
-        native.run("softmax", 4, 8, x, closed)
+        native.run("log_softmax", 4, 8, x, closed)
     for rows, width in ((5, 8), (4, 9), (0, 8), (-4, -8)):
         if rows * width != x.size:
             with pytest.raises(ValueError):
-                native.run("softmax", rows, width, x, out)
+                native.run("log_softmax", rows, width, x, out)
     with pytest.raises(ValueError):
         native.run("layer_norm", 4, 8, 0.0, x, np.ones(7, np.float32), None, out, *np.empty((2, 4), np.float32))
 

@@ -14,13 +14,13 @@ def _shifted(x, axis):
     return np.subtract(x, row_max(x) if last else np.maximum.reduce(x, axis=axis, keepdims=True))
 
 
-def _by_rows(kernel, axis, *arrays):
+def _by_rows(kernel, axis, *arrays, options=()):
     """What a native kernel of that name makes of the rows of arrays of one shape, or None where it is not to."""
     first = arrays[0]
     if axis not in (-1, first.ndim - 1) or not native.takes(kernel, *arrays):
         return None
     result, width = np.empty(first.shape, first.dtype), first.shape[-1]
-    native.run(kernel, first.size // width, width, *arrays, result)
+    native.run(kernel, first.size // width, width, *options, *arrays, result)
     return result
 
 
@@ -34,12 +34,25 @@ def softmax(x, axis):
     """exp(x) / sum(exp(x)) along `axis`."""
     if x.size < 2:
         return np.asarray(x - x + 1)
-    result = _by_rows("softmax", axis, x)
+    result = _by_rows("softmax", axis, x, options=(False,))
     if result is not None:
         return result
     result = _shifted(x, axis)
     np.exp(result, out=result)
     result /= _sum(result, axis)
+    return result
+
+
+def safe_softmax(x, axis):
+    """softmax, with zeros where all is -inf."""
+    result = _by_rows("softmax", axis, x, options=(True,))
+    if result is not None:
+        return result
+    with np.errstate(all="ignore"):
+        top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+        result = np.exp(x - np.where(np.isneginf(top), 0, top).astype(x.dtype))
+        total = np.add.reduce(result, axis=axis, keepdims=True)
+        result /= np.where(total == 0, 1, total).astype(x.dtype)
     return result
 
 

@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from ..threads import number
+from ..threads import free
 
 __all__ = ["each", "level", "run", "takes"]
 
@@ -28,10 +28,12 @@ _KERNELS = {
     "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
     "below": (0, "n limit >key[625]:u4 >out[n]:?"),
     "uniform": (0, "n >key[625]:u4 >out[n]"),
-    "softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
+    "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
     "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
     "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
+    "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
     "layer_norm": (512, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
                    ">rate[rows]"),
     "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
@@ -39,6 +41,14 @@ _KERNELS = {
     **dict.fromkeys("sigmoid silu gelu gelu_tanh".split(), (2048, "n x[n] >out[n]")),
     **dict.fromkeys(("gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward",
                      "relu_backward"), (2048, "n g[n] x[n] >out[n]")),
+    "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
+                  ">squashed[batch*hidden] >out[batch*hidden]"),
+    "lstm_step_backward": (512, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
+                           "dh[batch*hidden] >dc[batch*hidden] >d[4*batch*hidden]"),
+    "gru_step": (512, "batch hidden >a[4*batch*hidden] h[batch*hidden] >out[batch*hidden]"),
+    "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
+                          ">d[4*batch*hidden]"),
+    "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "adam": (4096, "n .beta1 .beta2 .rate .eps .weight_decay .sign .shrink >p[n] g[n] >m[n] >v[n]"),
 }
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
@@ -139,7 +149,7 @@ def takes(name, first, *others):
 def run(name, *args):
     """Call a kernel, on as many threads as are allowed."""
     function, kinds = _known[name]
-    function(number(), *[arg if kind is None else kind.address(arg, args) for arg, kind in zip(args, kinds)])
+    function(free(), *[arg if kind is None else kind.address(arg, args) for arg, kind in zip(args, kinds)])
 
 
 def each(name, *arrays):

@@ -40,11 +40,6 @@ struct elements { const float *x, *g; float *out; };
 #define ROOT_2_PI 0.79788456080286536f             /* sqrt(2 / pi) */
 #define DENSITY 0.39894228040143268f               /* 1 / sqrt(2 pi) */
 
-INLINE float sigmoid_of(float x)
-{
-    return 1.0f / (1.0f + exp_of(-x));
-}
-
 /* (1 + erf(x / sqrt(2))) / 2, the share of the normal distribution below x: (1 + tanh(t)) / 2 is sigmoid(2 t), and
 2 t = x p(x^2) with the polynomial of kernels/erf.py, its argument and what it gives scaled. */
 INLINE float normal_share(float x)

@@ -1,7 +1,7 @@
 /* Softmax along rows, and its gradient (kernels/softmax.py). */
 #include "common.h"
 
-struct rows { int64_t width; float *out; const float *x, *y; };
+struct rows { int64_t width, safe; float *out; const float *x, *y; };
 
 INLINE float largest(const float *x, int64_t width)
 {
@@ -20,6 +20,10 @@ static void softmax_rows(const void *args, int64_t first, int64_t last)
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
         float top = largest(x, width), total = 0;
+        if (a->safe && top == -INFINITY) {
+            memset(out, 0, (size_t)width * sizeof(float));
+            continue;
+        }
         TOTAL(+, total)
         for (int64_t i = 0; i < width; i++) {
             out[i] = exp_of(x[i] - top);
@@ -31,9 +35,10 @@ static void softmax_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-KERNEL void softmax(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
+/* `safe`: zeros, not NaN, where all is -inf. */
+KERNEL void softmax(int64_t threads, int64_t rows, int64_t width, int64_t safe, const float *x, float *out)
 {
-    struct rows args = {width, out, x, NULL};
+    struct rows args = {width, safe, out, x, NULL};
     share(threads, rows, rows_in_piece(width), softmax_rows, &args);
 }
 
@@ -56,7 +61,7 @@ static void softmax_backward_rows(const void *args, int64_t first, int64_t last)
 
 KERNEL void softmax_backward(int64_t threads, int64_t rows, int64_t width, const float *g, const float *y, float *out)
 {
-    struct rows args = {width, out, g, y};
+    struct rows args = {width, 0, out, g, y};
     share(threads, rows, rows_in_piece(width), softmax_backward_rows, &args);
 }
 
@@ -79,7 +84,7 @@ static void log_softmax_rows(const void *args, int64_t first, int64_t last)
 
 KERNEL void log_softmax(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
 {
-    struct rows args = {width, out, x, NULL};
+    struct rows args = {width, 0, out, x, NULL};
     share(threads, rows, rows_in_piece(width), log_softmax_rows, &args);
 }
 
@@ -103,6 +108,6 @@ static void log_softmax_backward_rows(const void *args, int64_t first, int64_t l
 KERNEL void log_softmax_backward(int64_t threads, int64_t rows, int64_t width, const float *g, const float *y,
                                  float *out)
 {
-    struct rows args = {width, out, g, y};
+    struct rows args = {width, 0, out, g, y};
     share(threads, rows, rows_in_piece(width), log_softmax_backward_rows, &args);
 }

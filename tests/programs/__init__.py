@@ -1,0 +1,1 @@
+"""Training programs of public repositories, run unmodified under tinytorch and, to compare, under torch."""

@@ -1,0 +1,49 @@
+"""docs/programs.md: every program of the list and what came of it."""
+from tests.libraries.running import ROOT
+
+from .listing import programs
+from .running import NUMBERS, TOLERANCE
+
+PAGE = ROOT / "docs" / "programs.md"
+
+_HEAD = f"""# Public programs, as they are
+
+Written by `python -m tests.programs`: programs of public repositories at the commit that `tests/programs/programs.csv`
+names, unmodified, under `python -m tinytorch` and under torch, on one core. A program that does not end by itself is
+stopped after the seconds of its row, under both. Compared are the numbers that both print and the words between them:
+a number is the same within {TOLERANCE:g} of torch's, relative to it, or one unit of the last printed digit. "equal
+(n of m)": of the m numbers that both printed the first n are the same, at least {NUMBERS} or all. Rounding grows as
+training goes on, so n may be less than m. Where numbers differ, torch with its kernels for other processors
+(ATEN_CPU_CAPABILITY=avx2, MKL_CBWR=COMPATIBLE, ONEDNN_MAX_CPU_ISA=SSE41) is compared with torch in the same way and
+what came of it is told too: where it differs as well, the program makes a rounding grow. Seed "own": the program sets
+its seed; "given": the runner sets it before.
+
+"""
+_TABLE = """| program | arguments | seed | s, tinytorch | s, torch | outcome |
+|---|---|---|---|---|---|
+"""
+
+
+def _key(program):
+    link = f"https://github.com/{program.repository}/blob/{program.commit}/{program.path}"
+    link = link.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+    arguments = f"`{program.arguments}`" if program.arguments else ""
+    return f"| [{program.repository}: {program.path}]({link}) | {arguments} | {program.seed} |"
+
+
+def write(found):
+    """Puts outcomes (outcome, seconds, torch's seconds) by program into the page; the others' stay."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
+    rows = {}
+    for program in programs():
+        key = _key(program)
+        rows[key] = next((line for line in lines if line.startswith(key)), "")
+    for program, (said, ours, theirs) in found.items():
+        rows[_key(program)] = f"{_key(program)} {ours:.0f} | {theirs:.0f} | {said.replace('|', '/')[:240]} |"
+    done = [row for row in rows.values() if row]
+    equal = sum(["| equal (" in row for row in done])
+    repositories = {row.partition(":")[0] for row in done if "| equal (" in row}
+    rounding = sum(["torch's other kernels: number" in row for row in done])
+    counts = (f"{equal} of {len(done)} programs are equal, of {len(repositories)} repositories; {rounding} more differ "
+              "where torch with other kernels does.\n\n")
+    PAGE.write_text(_HEAD + counts + _TABLE + "".join(f"{row}\n" for row in done), encoding="utf-8")

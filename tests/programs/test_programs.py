@@ -1,0 +1,63 @@
+"""The list of programs is read, repositories are laid out, and runs that differ are told from runs that do not."""
+import re
+import subprocess
+import sys
+
+import pytest
+
+from . import exporting, listing, running
+from .listing import Program
+
+
+def test_the_list():
+    rows = listing.programs()
+    assert len(rows) >= 10 and len({program.name for program in rows}) == len(rows)
+    for program in rows:
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+", program.repository) and re.fullmatch(r"[0-9a-f]{40}", program.commit)
+        assert program.seed in ("own", "given") and 0 < program.seconds <= 60
+        assert all([entry.count(":") == 1 for entry in program.data.split()])
+        re.compile(program.without)
+
+
+@pytest.mark.parametrize("ours, theirs, said", [
+    ("loss: 0.5000 at 1", "loss: 0.5001 at 1", "equal (2 of 2)"),
+    ("loss 1.0000001e3", "loss 1e3", "equal (1 of 1)"),
+    ("loss 2.31", "loss 2.35", "number 1 is 2.31, torch's 2.35"),
+    ("step 3", "step 4", "number 1 is 3, torch's 4"),
+    ("loss nan", "loss 1.5", "number 1 is nan, torch's 1.5"),
+    ("loss nan", "loss nan", "equal (1 of 1)"),
+    ("loss 1.5", "cost 1.5", "other words between the numbers"),
+    ("1 2", "1 2 3", "prints 2 numbers, torch 3"),
+    ("done", "done", "prints no numbers"),
+    ("took 3 s, loss 1.5", "took 9 s, loss 1.5", "equal (1 of 1)"),
+    ("1 " * 25 + "2", "1 " * 25 + "3", "equal (25 of 26)"),
+])
+def test_comparison(ours, theirs, said):
+    assert running.compared(ours, theirs, without=r"took \d+ s") == said
+
+
+def test_outcomes_of_runs_that_stop():
+    ended, cut = ("1 2 3", "", 1.0, False), ("1 2 4", "", 1.0, True)
+    assert running.outcome(ended, cut) == "equal (2 of 2)"
+    assert running.outcome(("1", "KeyError: 'x'", 1.0, False), ended) == "stops: KeyError: 'x'"
+    assert running.outcome(ended, ("1", "KeyError: 'x'", 1.0, False)).startswith("stops under torch alone")
+    assert running.outcome(*[("1", "KeyError: 'x'", 1.0, False)] * 2).startswith("stops under both")
+
+
+def test_a_program_of_a_repository_runs(tmp_path):
+    work, target = tmp_path / "owner+name" / "repo", tmp_path / "target"
+    (work / "part").mkdir(parents=True)
+    source = "import sys, time\nprint(open('x.txt').read(), sys.argv[1])\ntime.sleep(60)\n"
+    (work / "part" / "run.py").write_text(source)
+    (work / "part" / "first.py").write_text("open('x.txt', 'a').write('!')\n")
+    git = ["git", "-C", str(work), "-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
+        subprocess.run(git + command, check=True, timeout=30)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True, timeout=30).stdout
+    (tmp_path / "number.txt").write_text("0.5")
+    program = Program("owner/name", commit.strip(), "part/run.py", "7", "part/first.py", "", 1,
+                      "number.txt:x.txt", "own", "")
+    exporting.export(tmp_path, program, target)
+    assert (target / "part" / "run.py").read_text() == source
+    printed, error, seconds, stopped = running.run(program, tmp_path, tmp_path, [sys.executable])
+    assert (printed, error, stopped) == ("0.5! 7\n", "", True) and 1 <= seconds < 3
