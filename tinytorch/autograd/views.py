@@ -191,7 +191,11 @@ def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
         g = above.relaid(g, part, whole)
     else:
         g = layout.relaid(g, part, whole)
-    return g / layout.sharers(whole) if layout.overlaps(whole) else g
+    if not layout.overlaps(whole):
+        return g
+    if not isinstance(g, Tensor) and g.dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(dt.from_bfloat16(g) / layout.sharers(whole))
+    return g / layout.sharers(whole)
 
 
 #: A view that has been given a history anew.

@@ -299,6 +299,6 @@ def _places(layout, start):
 
 
 def sharers(layout):
-    """How many elements of a layout lie where each of them lies, as an array of its shape."""
-    places = _places(layout, layout[2])
-    return np.bincount(places.reshape(-1))[places].astype(np.zeros(0, layout[3]).real.dtype)
+    """How many elements of a layout lie where each of them lies, as an array of its shape to divide by."""
+    places, dtype = _places(layout, layout[2]), layout[3]
+    return np.bincount(places.reshape(-1))[places].astype(np.float32 if dtype.kind == "V" else dtype.type().real.dtype)
