@@ -14,9 +14,10 @@ from .test_op_db import HERE
 #: (A view that is moved leaves behind the memory around it: no sample of partial views.)
 NAMES = [name for name in HERE if OPS[name].supports_dtype(torch.float32, "cpu") and name != "as_strided.partial_views"]
 #: An index into a tensor of one element is a number on the CPU; and a result without elements is there.
-ON_CPU = {"argmax", "argmin", "argsort", "bernoulli", "cdist", "cummax", "cummin", "gather", "kthvalue", "linalg.householder_product",
-          "linalg.ldl_factor", "linalg.ldl_factor_ex", "max.reduction_with_dim", "median", "min.reduction_with_dim",
-          "mode", "nanmedian", "nn.functional.adaptive_max_pool2d", "nn.functional.adaptive_max_pool3d", "sort", "topk"}
+ON_CPU = {"argmax", "argmin", "argsort", "bernoulli", "cdist", "cummax", "cummin", "gather", "kthvalue",
+          "linalg.householder_product", "linalg.ldl_factor", "linalg.ldl_factor_ex", "max.reduction_with_dim", "median",
+          "min.reduction_with_dim", "mode", "nanmedian", "nn.functional.adaptive_max_pool2d",
+          "nn.functional.adaptive_max_pool3d", "sort", "topk"}
 #: Other shapes: statistics that were not asked for; strides of what has no elements.
 OTHER = {"_native_batch_norm_legit", "native_batch_norm", "empty_permuted"}
 #: Both need numbers, in other places.
