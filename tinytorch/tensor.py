@@ -335,6 +335,9 @@ class Tensor(_Slots):
         if self.array is owner:
             return whole
         offset = address_of(self.array) - start
+        if self.is_meta:
+            return whole.over(np.ndarray(self.array.shape, self.array.dtype, root_of(whole), offset,
+                                         self.array.strides))
         if whole.strides != owner.strides or root_of(owner) is not root_of(self.array) or not whole.flags.forc:
             return self.array.copy(order="K")
         try:

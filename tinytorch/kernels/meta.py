@@ -188,6 +188,7 @@ def _joined(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
 
 def _stacked(arrays, axis=0, out=None, **options):
     arrays = list(arrays)
+    _without_numbers(arrays)
     shape = list(arrays[0].shape)
     if any([x.shape != arrays[0].shape for x in arrays]):
         raise ValueError("all input arrays must have the same shape")

@@ -12,7 +12,7 @@ from ..autograd import above
 from ..autograd.node import shape_of
 from ..autograd.op import _binary, _unary
 from ..device import META
-from ..kernels.layout import operand_order
+from ..kernels.layout import channels_last, in_channels_last, operand_order
 from ..kernels.meta import new_meta
 from ..tensor import Tensor, wrap
 
@@ -30,7 +30,7 @@ def rule(*names):
 
 
 @rule("gelu._gelu", "norm._layer_norm", "norm._batch_norm", "norm._scale_shift", "group_norm._group_norm",
-      "rearrange._roll", "dropout._times", "tril", "triu", "bernoulli", "normal", "index_copy", "cumulative._cumsum",
+      "rearrange._roll", "dropout._times", "tril", "triu", "bernoulli", "index_copy", "cumulative._cumsum",
       "cumulative._cumprod", "cumulative._logcumsumexp")
 def _like_input(before, input, *rest):
     return input.copy("K")
@@ -85,12 +85,61 @@ def _padded(before, input, widths, value):
 
 @rule("interpolate._resize")
 def _resized(before, input):
-    return new_meta((*input.shape[:input.ndim - len(before[1])], *before[1]), input.dtype)
+    return _with_sizes(input, before[1])
 
 
-@rule("pool._max_pool", "pool._avg_pool")
+def _with_sizes(input, sizes):
+    """A result like `input` whose last dimensions have other sizes; in its memory format."""
+    result = new_meta((*input.shape[:input.ndim - len(sizes)], *sizes), input.dtype)
+    return in_channels_last(result) if result.ndim in (4, 5) and result.ndim == len(sizes) + 2 and channels_last(
+        input) else result
+
+
+@rule("pool._max_pool", "pool._avg_pool", "adaptive_pool._adaptive_avg")
 def _pooled(before, input, *rest):
-    return new_meta((*input.shape[:input.ndim - len(before[0])], *before[0]), input.dtype)
+    return _with_sizes(input, before[0])
+
+
+@rule("pool._max_and_indices", "adaptive_pool._adaptive_max")
+def _with_indices(before, input):
+    result = _pooled(before, input)
+    return result, result.astype(np.int64)
+
+
+@rule("norms.vector_norm_over")
+def _norm(before, input, p, dim, keepdim):
+    return (input.real if input.dtype.kind == "c" else input).sum(dim, keepdims=keepdim)
+
+
+@rule("diagonal._embed")
+def _embedded(before, input, shape, *rest):
+    return new_meta(tuple(shape), input.dtype)
+
+
+@rule("pixel_shuffle._shuffle")
+def _shuffled(before, input, factor):
+    *batch, c, h, w = input.shape
+    return new_meta((*batch, c // factor ** 2, h * factor, w * factor), input.dtype)
+
+
+@rule("pixel_shuffle._unshuffle")
+def _unshuffled(before, input, factor):
+    *batch, c, h, w = input.shape
+    return new_meta((*batch, c * factor ** 2, h // factor, w // factor), input.dtype)
+
+
+@rule("rnn._rnn", "rnn._gru")
+def _recurrent(before, input, hx, w_ih, w_hh, *rest):
+    sizes, batch_first = before[-3:-1]
+    count = sizes[0] if sizes is not None else input.shape[0 if batch_first else 1]
+    output = new_meta((*input.shape[:-1], w_hh.shape[1]), input.dtype)
+    return output, new_meta((1, count, w_hh.shape[1]), input.dtype)
+
+
+@rule("rnn._lstm")
+def _long_short(before, input, hx, cx, w_ih, w_hh, *rest):
+    output, h = _recurrent(before, input, hx, w_ih, w_hh)
+    return output, h, new_meta((*h.shape[:2], w_hh.shape[0] // 4), input.dtype)
 
 
 @rule("scatter._gather")
@@ -111,6 +160,12 @@ def _loss(before, input, target, weight, ignore_index, reduction, *rest):
 @rule("attention._attend")
 def _attended(before, query, key, value):
     return operand_order(new_meta((*query.shape[:-1], value.shape[-1]), query.dtype), query)
+
+
+@rule("normal")
+def _normal(before, mean, std):
+    like = mean if isinstance(mean, np.ndarray) else std
+    return new_meta(np.broadcast_shapes(np.shape(mean), np.shape(std)), like.dtype)
 
 
 @rule("masked._masked_fill")
