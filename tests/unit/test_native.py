@@ -67,12 +67,28 @@ def activations(width, seed, dtype):
             yield torch.autograd.grad(y, x, torch.tensor(draws(seed + 1, 3, width, dtype=dtype)))[0].numpy()
 
 
-def adam(width, seed, dtype):
-    p, g, m = (draws(seed + i, 2, width, dtype=dtype) for i in range(3))
-    v = m * m
-    for weight_decay, decoupled, maximize in ((0, False, False), (.1, False, True), (.1, True, False)):
-        optim.adam(p, g, m, v, None, 3, .01, .9, .99, 1e-8, weight_decay, decoupled, maximize)
-        yield from (p.copy(), m.copy(), v.copy())
+def optimisers(width, seed, dtype):
+    def arrays(n):
+        return [np.abs(draws(seed + i, 2, width, dtype=dtype)) if i > 2 else draws(seed + i, 2, width, dtype=dtype)
+                for i in range(n)]
+    for decay, maximize in ((0, False), (0.1, True)):
+        for step, n, options in (
+                *((optim.sgd, 3, (fresh, 0.1, 0.9, 0.2 * (not nesterov), decay, nesterov, maximize))
+                  for fresh in (True, False) for nesterov in (True, False)),
+                (lambda p, g, *rest: optim.sgd(p, g, None, *rest), 2, (False, 0.1, 0, 0, 0.1, False, maximize)),
+                (optim.adam, 5, (3, 0.01, 0.9, 0.99, 1e-8, decay, False, maximize)),
+                (lambda p, g, m, v, *rest: optim.adam(p, g, m, np.abs(v), None, *rest), 4,
+                 (3, 0.01, 0.9, 0.99, 1e-8, decay, True, maximize)),
+                (optim.adamax, 4, (3, 0.01, 0.9, 0.99, 1e-8, decay, maximize)),
+                (lambda p, g, m, a, b, c, *rest: optim.rmsprop(p, g, a + m * m + 1, m, b, *rest), 6,
+                 (0.1, 0.9, 1e-3, decay, 0.5, maximize)),
+                (lambda p, g, m, square, *rest: optim.rmsprop(p, g, square, None, None, *rest), 4,
+                 (0.1, 0.9, 1e-3, decay, 0, maximize)),
+                (lambda p, g, m, total, *rest: optim.adagrad(p, g, total, *rest), 4, (0.1, 1e-8, decay, maximize)),
+                (lambda p, g, m, a, b, *rest: optim.adadelta(p, g, a, b, *rest), 5, (0.1, 0.9, 1e-6, decay, maximize))):
+            given = arrays(n)
+            step(*given, *options)
+            yield from given
 
 
 def attention(width, seed, dtype):
@@ -99,7 +115,7 @@ def recurrent(width, seed, dtype):
             yield g.numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, adam, attention, recurrent]
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent]
 
 
 @needs_library

@@ -49,7 +49,12 @@ _KERNELS = {
     "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
                           ">d[4*batch*hidden]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
-    "adam": (4096, "n .beta1 .beta2 .rate .eps .weight_decay .sign .shrink >p[n] g[n] >m[n] >v[n]"),
+    "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
+    "adam": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
+    "adamax": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),
+    "rmsprop": (4096, "n .sign .weight_decay .alpha .eps .momentum .lr >p[n] g[n] >square[n] ?>mean[n] ?>buf[n]"),
+    "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
+    "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT = np.dtype(np.float32)
