@@ -292,3 +292,24 @@ def shapes(described):
     if isinstance(described, tuple) and len(described) == 6:
         return described[1:]
     return [shapes(x) for x in described] if isinstance(described, (list, tuple)) else described
+
+
+def optimised(t):
+    """Steps of optimisers on `meta`: their state is there too, and counts."""
+    found = []
+    for width in 3, 3000:
+        for name in "SGD Adam AdamW RMSprop Adagrad Adadelta Adamax NAdam RAdam".split():
+            layer = t.nn.Linear(width, 10, device="meta")
+            optimizer = getattr(t.optim, name)(layer.parameters(), lr=0.1)
+            for _ in range(2):
+                optimizer.zero_grad()
+                layer(t.empty(2, width, device="meta")).sum().backward()
+                optimizer.step()
+            state = optimizer.state[layer.weight]
+            found.append((name, {key: (x.is_meta, tuple(x.shape)) for key, x in state.items()}, layer.weight.is_meta))
+            assert "step" not in state or state["step"] == 2
+    return found
+
+
+def test_optimisers():
+    assert optimised(tinytorch) == optimised(torch)
