@@ -115,7 +115,18 @@ def recurrent(width, seed, dtype):
             yield g.numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent]
+def pooling(width, seed, dtype):
+    for nan in (np.nan, 0.5):
+        x = draws(seed, 2, 3, 9, width + 8, special=True)
+        x[0, 0, :, 3] = x[0, 0, :, 2]                         # of equals the first has the gradient
+        x[np.isnan(x)] = nan
+        x = torch.tensor(x.astype(dtype), requires_grad=True)
+        y = F.max_pool2d(x, 2)
+        yield y.detach().numpy()
+        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+
+
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, pooling]
 
 
 @needs_library

@@ -38,7 +38,7 @@ _KERNELS = {
                    ">rate[rows]"),
     "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
-    **dict.fromkeys("sigmoid silu gelu gelu_tanh".split(), (2048, "n x[n] >out[n]")),
+    **dict.fromkeys("relu sigmoid silu gelu gelu_tanh".split(), (2048, "n x[n] >out[n]")),
     **dict.fromkeys(("gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward",
                      "relu_backward"), (2048, "n g[n] x[n] >out[n]")),
     "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
@@ -49,6 +49,7 @@ _KERNELS = {
     "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
                           ">d[4*batch*hidden]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
+    "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
     "adam": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
     "adamax": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),

@@ -74,6 +74,7 @@ INLINE float gelu_tanh_slope(float x)
     return share + 2.0f * ROOT_2_PI * x * share * (1.0f - share) * (1.0f + 3.0f * 0.044715f * x * x);
 }
 
+EACH(relu, v < 0.0f ? 0.0f : v)
 EACH(sigmoid, sigmoid_of(v))
 EACH(silu, v * sigmoid_of(v))
 EACH(gelu, v * normal_share(v))
