@@ -38,9 +38,11 @@ _KERNELS = {
                    ">rate[rows]"),
     "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
-    **dict.fromkeys("relu sigmoid silu gelu gelu_tanh".split(), (2048, "n x[n] >out[n]")),
-    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward",
-                     "relu_backward"), (2048, "n g[n] x[n] >out[n]")),
+    **dict.fromkeys("relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
+    **dict.fromkeys(("gelu", "gelu_tanh"), (2048, "n x[n] ?>kept[n] >out[n]")),
+    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),
+    **dict.fromkeys("silu_backward sigmoid_backward tanh_backward relu_backward".split(),
+                    (2048, "n g[n] x[n] >out[n]")),
     "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
                   ">squashed[batch*hidden] >out[batch*hidden]"),
     "lstm_step_backward": (512, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
