@@ -80,7 +80,7 @@ class _Array:
             return None
         flags = array.flags
         plain = flags.carray                   # contiguous, aligned, and may be written to
-        if array.__class__ is not np.ndarray or array.dtype != self.dtype or not (
+        if type(array) is not np.ndarray or array.dtype != self.dtype or not (
                 plain or flags.c_contiguous and flags.aligned and not self.written):
             raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
         size = self.factor
@@ -148,7 +148,7 @@ def takes(name, first, *others):
     if first.size < _least[name]:
         return False
     for array in (first, *others):
-        if array is not None and not (array.__class__ is np.ndarray and array.dtype == _FLOAT
+        if array is not None and not (type(array) is np.ndarray and array.dtype == _FLOAT
                                       and array.flags.c_contiguous and array.flags.aligned):
             return False
     return True
