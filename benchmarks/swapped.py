@@ -12,7 +12,7 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SWAP = [("import tinytorch as torch", "import torch"), ("from tinytorch import nn", "from torch import nn"),
-        ("from tinytorch.utils.data", "from torch.utils.data")]
+        ("from tinytorch.utils.data", "from torch.utils.data"), ("    torch.install()", "    pass")]
 
 
 def load(name, library):

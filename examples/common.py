@@ -46,6 +46,18 @@ def mnist(args):
                             torch.from_numpy(part.targets.numpy())) for part in parts))
 
 
+def text_of(path):
+    """The text of a file, or of tinyshakespeare.txt in a folder; without a path that of Python's own documentation."""
+    if path is None:
+        from pydoc_data.topics import topics
+        return "\n".join(topics[name] for name in sorted(topics))
+    if os.path.isdir(path):
+        found = [os.path.join(path, *parts, "tinyshakespeare.txt") for parts in ((), ("text",), ("tinyshakespeare",))]
+        path = next((name for name in found if os.path.exists(name)), found[0])
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def limited(args, train, test):
     """The two parts cut down to `--limit` training examples and as many for test."""
     if not args.limit:
@@ -97,8 +109,8 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
     return losses, rows
 
 
-def picture(path, rows):
-    """Save loss and accuracy over the epochs."""
+def picture(path, rows, held_out="test accuracy"):
+    """Save over the epochs the loss and what the third column holds."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -110,7 +122,7 @@ def picture(path, rows):
     left.set_ylabel("training loss", color="tab:blue")
     right = left.twinx()
     right.plot(epochs, accuracies, "s-", color="tab:red")
-    right.set_ylabel("test accuracy", color="tab:red")
+    right.set_ylabel(held_out, color="tab:red")
     figure.savefig(path)
     print(f"saved {path}")
 

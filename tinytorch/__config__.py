@@ -1,6 +1,7 @@
 """torch.__config__: what computes."""
 import numpy as np
 
+from .kernels import native
 from .runtime import get_num_interop_threads, get_num_threads
 from .version import __version__
 
@@ -9,13 +10,14 @@ __all__ = ["parallel_info", "show"]
 
 def show():
     """What this is, in a few lines."""
-    return f"tinytorch {__version__}\n  - NumPy {np.__version__}\n  - CPU alone\n"
+    return f"tinytorch {__version__}\n  - NumPy {np.__version__}\n  - native kernels: {native.level()}\n  - CPU alone\n"
 
 
 def parallel_info():
     """The numbers of threads."""
     return (f"at::get_num_threads() : {get_num_threads()}\n"
-            f"at::get_num_interop_threads() : {get_num_interop_threads()}\n")
+            f"at::get_num_interop_threads() : {get_num_interop_threads()}\n"
+            f"native kernels : {native.level()}\n")
 
 
 def _cxx_flags():

@@ -124,7 +124,7 @@ from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
-from .ops.creation import casts as _casts, sparse_methods as _sparse_methods
+from .ops.creation import casts as _casts, new_methods as _new_methods, sparse_methods as _sparse_methods
 from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill
 from .printing import *
@@ -162,7 +162,7 @@ _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": 
                         "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
                         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"), "autograd.casts")}
 del globals()["ops"]                           # the package of operations here: torch.ops are operators by name
-_above.later.update(custom="tinytorch.func", vmap="tinytorch.func")
+_above.later.update(custom="tinytorch.func", on_meta="tinytorch.ops.meta", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)
 del _no_collection

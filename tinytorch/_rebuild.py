@@ -16,6 +16,8 @@ from .device import device
 from .lazy import seen
 from .memory_format import LAYOUT_NAMES, layout, sparse_coo
 from .nn.parameter import Parameter
+from .ops.creation.factories import empty_strided
+from .ops.creation.options import new_without_numbers
 from .ops.creation.sparse import sparse_compressed_tensor, sparse_coo_tensor
 from .storage import TypedStorage
 from .tensor import Size, Tensor, own_attributes, wrap
@@ -66,8 +68,9 @@ def _view(storage, d, offset, size, stride):
         raise RuntimeError("numel: integer multiplication overflow")
     if min(stride, default=0) < 0 or max(stride, default=0) * d.itemsize > _BYTES:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    memory = storage.memory.view(np.uint8)
     if 0 in size:
-        return np.empty(size, d.numpy)
+        return np.empty(size, d.numpy) if type(memory) is np.ndarray else new_without_numbers(size, d.numpy)
     end = (offset + sum((n - 1) * s for n, s in zip(size, stride)) + 1) * d.itemsize
     if end > storage.nbytes():
         if end > _BYTES:
@@ -75,8 +78,10 @@ def _view(storage, d, offset, size, stride):
                                f"strides={list(stride)}")
         raise RuntimeError("Trying to resize storage that is not resizable: the storage has "
                            f"{storage.nbytes()} bytes, the tensor ends at byte {end}")
-    memory = storage.memory.view(np.uint8)
-    return np.ndarray(size, d.numpy, memory, offset * d.itemsize, tuple(s * d.itemsize for s in stride))
+    strides = tuple(s * d.itemsize for s in stride)
+    if type(memory) is not np.ndarray:
+        return memory[offset * d.itemsize:end].view(d.numpy).restrided(size, strides)
+    return np.ndarray(size, d.numpy, memory, offset * d.itemsize, strides)
 
 
 def _get_layout(name):
@@ -137,6 +142,14 @@ def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks, meta
     return _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, storage.dtype, metadata)
 
 
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    """A tensor on the device `meta`."""
+    _check(type(dtype) is dt.dtype and dtype in dt.ALL, "dtype", "a torch.dtype", dtype)
+    _check_grad(requires_grad, dtype)
+    return empty_strided(_numbers("size", size), _numbers("stride", stride), dtype=dtype, device="meta",
+                         requires_grad=requires_grad)
+
+
 def _rebuild_parameter(data, requires_grad, hooks):
     _check(isinstance(data, Tensor), "data", "a Tensor", data)
     _check(type(requires_grad) is bool, "requires_grad", "a bool", requires_grad)
@@ -192,10 +205,16 @@ def guard(file, function, *args):
         raise pickle.UnpicklingError(f"{type(error).__name__}: {error}") from None
 
 
+for _function in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_meta_tensor_no_storage, _rebuild_parameter,
+                  _rebuild_parameter_with_state, _rebuild_sparse_tensor):
+    _function.__module__ = "torch._utils"      # under which names pickles have them
+_rebuild_from_type_v2.__module__, _get_layout.__module__ = "torch._tensor", "torch.serialization"
+
 #: What any file may name: torch's name -> our object.
 KNOWN = {
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
+    "torch._utils._rebuild_meta_tensor_no_storage": _rebuild_meta_tensor_no_storage,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
     "torch._tensor._rebuild_from_type_v2": _rebuild_from_type_v2,

@@ -5,7 +5,8 @@ import sys
 import numpy as np
 
 from ._rebuild import StorageType
-from .device import check_device, device
+from .device import META, check_device, device
+from .ops.creation.options import new_without_numbers
 from .storage import TypedStorage, UntypedStorage, is_storage
 
 
@@ -34,7 +35,8 @@ def placed(memory, location, map_location, name):
         location = str(map_location.get(location, location))
     elif isinstance(map_location, (str, device)):
         location = str(map_location)
-        check_device(device(map_location))
+        if check_device(device(map_location)) is META:
+            return new_without_numbers(memory.shape, memory.dtype)
     elif map_location is not None:
         given = map_location(UntypedStorage._over(memory), location)
         if given is not None:

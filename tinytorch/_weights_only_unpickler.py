@@ -18,6 +18,7 @@ from ._rebuild import (
     KNOWN,
     _get_layout,
     _rebuild_from_type_v2,
+    _rebuild_meta_tensor_no_storage,
     _rebuild_parameter,
     _rebuild_parameter_with_state,
     _rebuild_sparse_tensor,
@@ -499,8 +500,6 @@ def _without_unpickler(function):
     _call(function)(functools.wraps(function)(lambda unpickler, *args: function(*args)))
 
 
-_without_unpickler(_rebuild_tensor_v2)
-_without_unpickler(_rebuild_tensor_v3)
-_without_unpickler(_rebuild_sparse_tensor)
-_without_unpickler(_get_layout)
-_without_unpickler(_rebuild_parameter)
+for _function in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_meta_tensor_no_storage, _rebuild_sparse_tensor,
+                  _get_layout, _rebuild_parameter):
+    _without_unpickler(_function)

@@ -1,4 +1,5 @@
-"""Device objects. There is one device, the CPU; others can be named but hold no tensor."""
+"""Device objects. Tensors are on the CPU, or on `meta`, where they have no numbers; others can only be named."""
+import importlib
 import re
 
 
@@ -72,23 +73,31 @@ class device:
         return device, (self.type, self.index)
 
     def __enter__(self):
-        check_device(self)
+        _contexts().enter(self)
         return self
 
     def __exit__(self, *exc_info):
+        _contexts().leave()
         return False
 
 
-CPU = device("cpu")
+CPU, META = device("cpu"), device("meta")
+
+
+def _contexts():
+    """What knows of default devices, which few programs have."""
+    return importlib.import_module(f"{__package__}.utils._device")
 
 
 def check_device(d):
-    """The CPU for None and every spelling of it; torch's error for a device that is not there."""
+    """The CPU for None and every spelling of it, or `meta`; torch's error for a device that is not there."""
     if d is None or d is CPU:
         return CPU
     d = device(d)
     if d.type == "cpu":
         return CPU
+    if d.type == "meta":
+        return META
     if d.type in ("cuda", "xpu"):
         raise AssertionError(f"Torch not compiled with {d.type.upper()} enabled")
     raise NotImplementedError(f"tinytorch computes on the CPU only: no tensor can be put on device '{d}'")

@@ -16,6 +16,7 @@ from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
+from .device import CPU, device as Device
 from .dtypes import BFLOAT16, BY_NUMPY, COMPLEX32, WIDENED, is_complex
 
 #: Why conjugated memory cannot be seen as pairs of reals.
@@ -28,7 +29,8 @@ _SIGN = np.uint16(0x8000)                      # of a bfloat16
 
 
 class StandIn:
-    """What stands in for an ndarray that is `Tensor.array`, and is none: a Lazy, or a batch (func/batched.py).
+    """What stands in for an ndarray that is `Tensor.array`, and is none: a Lazy, a batch (func/batched.py), or an array
+    without numbers (kernels/meta.py).
 
     memory     the ndarray in which the numbers lie
     restrided  a view of it with any sizes and strides
@@ -50,13 +52,29 @@ class StandIn:
     def check_mask(self):
         """RuntimeError if this is a mask that picks as many elements as there are samples."""
 
-    def check_storage(self):
-        """RuntimeError if there is none to be had."""
+    def over(self, memory):
+        """What stands for `memory`, all that this is a view of."""
+        return memory
+
+    def check_storage(self, force=False):
+        """An error if NumPy cannot have the memory, or with `force` a copy of it."""
+
+    @property
+    def device(self):
+        return device_of(self.raw)
 
     @property
     def memory(self):
         raw = self.raw
         return raw.memory if isinstance(raw, StandIn) else raw
+
+
+#: Why there is no way from the device `meta` to another.
+NO_DATA = "Cannot copy out of meta tensor; no data!"
+
+
+class NoValues(NotImplementedError, TypeError):
+    """Raised where the numbers of an array that has none would be needed."""
 
 
 def root_of(array: ndarray) -> ndarray:
@@ -68,6 +86,11 @@ def root_of(array: ndarray) -> ndarray:
         if not isinstance(base, ndarray):
             return array
         array = base
+
+
+def device_of(array: ndarray) -> Device:
+    """Where the numbers of an array are."""
+    return array.device if isinstance(array, StandIn) else CPU
 
 
 def is_lazy(array: ndarray) -> bool:

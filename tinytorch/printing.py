@@ -62,6 +62,8 @@ def tensor_text(tensor: Tensor, contents: str | None = None) -> str:
     """
     kind = type(tensor).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
+    if contents is None and tensor.is_meta:
+        contents = "..."
     if contents is None:
         contents = array_text(tensor.array, len(prefix))
     text = with_suffixes(prefix + contents, _suffixes(tensor), len(prefix))
@@ -73,7 +75,11 @@ def _suffixes(tensor):
     found = []
     array, d = tensor.array, tensor.dtype
     default = dt.get_default_dtype()
-    if array.size == 0:
+    if tensor.is_meta:
+        found += ["device='meta'", f"size={array.shape}"]
+        if d is not default:
+            found.append(f"dtype={d}")
+    elif array.size == 0:
         if array.ndim != 1:
             found.append(f"size={array.shape}")
         if d is not default:

@@ -7,13 +7,15 @@ weights, shuffles and dropout masks as the real torch, and states can be exchang
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import threading
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from .device import check_device
+from .device import META, check_device
+from .kernels import native
 from .tensor import Tensor, wrap
 from .types import Device
 
@@ -26,6 +28,20 @@ _WORDS = 624                            # length of the engine's state
 _LOW24, _LOW53, _LOW64 = np.uint64((1 << 24) - 1), np.uint64((1 << 53) - 1), (1 << 64) - 1
 _STEP24, _STEP53 = np.float32(2.0 ** -24), 2.0 ** -53
 _32 = np.uint64(32)
+
+
+#: Numbers that NumPy's engine has drawn before it is asked natively.
+_FEW = 256
+
+
+def _memory_of(engine):
+    """The state of NumPy's engine as it lies in memory, for native kernels: 624 words, and the place of the one to
+    come. None without them, and if something else lies there."""
+    if native.level() is None:
+        return None
+    memory = np.ctypeslib.as_array((ctypes.c_uint32 * (_WORDS + 1)).from_address(engine.ctypes.state_address))
+    state = engine.state["state"]
+    return memory if memory[-1] == state["pos"] and np.array_equal(memory[:-1], state["key"]) else None
 
 
 class Stream:
@@ -64,6 +80,7 @@ class Stream:
         self._seeder = np.random.RandomState(self._engine)
         self._seeder.seed(self.seed & 0xFFFFFFFF)
         self._words = self._engine.random_raw
+        self._key = _memory_of(self._engine)
 
     # -------------------------------------------------------------- state
     def state(self):
@@ -108,12 +125,18 @@ class Stream:
     # -------------------------------------------------------------- draws (for the kernels)
     def words(self, n):
         """n 32-bit words, in a uint64 array."""
+        drawn = self._drawn("words", n, np.uint64)
+        if drawn is not None:
+            return drawn
         if n:
             self._idle = None
         return self._words(n)
 
     def double_words(self, n):
         """n 64-bit words: the first word drawn is the high half."""
+        drawn = self._drawn("double_words", n, np.uint64)
+        if drawn is not None:
+            return drawn
         words = self.words(2 * n)
         high = words[0::2]
         high <<= _32
@@ -127,6 +150,9 @@ class Stream:
 
     def uniform32(self, n):
         """n float32 numbers in [0, 1): 24 bits each."""
+        drawn = self._drawn("uniform", n, np.float32)
+        if drawn is not None:
+            return drawn
         x = self.bits24(n).astype(np.float32)
         x *= _STEP24
         return x
@@ -136,6 +162,23 @@ class Stream:
         words = self.double_words(n)
         words &= _LOW53
         return words
+
+    def below(self, limit, n):
+        """Of n integers of 53 bits, which are below `limit`."""
+        drawn = self._drawn("below", n, bool, limit)
+        return self.bits53(n) < np.uint64(limit) if drawn is None else drawn
+
+    def _drawn(self, kernel, n, dtype, *limit):
+        """An array of n numbers that a native kernel draws, or None for few, and where there is none."""
+        if n < _FEW or native.level() is None:
+            return None
+        if self._engine is None:
+            self._make_engine()
+        if self._key is None:
+            return None
+        out, self._idle = np.empty(n, dtype), None
+        native.run(kernel, n, *limit, self._key, out)
+        return out
 
     def uniform64(self, n):
         """n float64 numbers in [0, 1): 53 bits each."""
@@ -170,6 +213,8 @@ class Generator:
 
     def __init__(self, device: Device = "cpu") -> None:
         self.device = check_device(device)
+        if self.device is META:
+            raise RuntimeError("META device type not an accelerator.")
         self._stream = Stream(_DEFAULT_SEED)
 
     @property

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
 from collections.abc import Callable
 
-from .device import CPU, check_device
+from .device import CPU, _contexts, device as Device
 from .kernels import threads
 from .kernels.memory import Unset
 from .tensor import Tensor
-from .types import Device
 
 __all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_device",
            "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
@@ -102,13 +102,18 @@ def get_deterministic_debug_mode() -> int:
 
 
 def get_default_device() -> Device:
-    """The CPU."""
-    return CPU
+    """Where functions that make tensors put them: the CPU unless `with device` or `set_default_device` says so."""
+    return _contexts().current() if f"{__package__}.utils._device" in sys.modules else CPU
 
 
 def set_default_device(device: Device) -> None:
-    """Nothing for the CPU (or None), where every tensor is; torch's error for any other device."""
-    check_device(device)
+    """Where functions that make tensors put them from now on, in this thread; None: the CPU.
+
+    RuntimeError for what names no device; one that is not there is an error of the functions that are told to use it.
+    """
+    device = None if device is None else Device(device)
+    if not (device is None or device == CPU) or f"{__package__}.utils._device" in sys.modules:
+        _contexts().set_default(device)
 
 
 def get_float32_matmul_precision() -> str:

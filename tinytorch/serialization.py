@@ -26,6 +26,7 @@ from ._rebuild import (
     StorageType,
     _get_layout,
     _rebuild_from_type_v2,
+    _rebuild_meta_tensor_no_storage,
     _rebuild_parameter,
     _rebuild_parameter_with_state,
     _rebuild_sparse_tensor,
@@ -41,7 +42,7 @@ from .device import device
 from .lazy import address_of, bits_of, root_of
 from .memory_format import layout, strided
 from .nn.parameter import Parameter, is_lazy
-from .storage import UntypedStorage, is_storage
+from .storage import UntypedStorage, _load_from_bytes, is_storage
 from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
@@ -167,6 +168,8 @@ def _reduce_tensor(tensor):
         parts = (array.plan,) if tensor.is_sparse else array.plan
         data = (*map(wrap, parts), wrap(array.values), Size(array.shape)) + (array.coalesced,) * tensor.is_sparse
         return _rebuild_sparse_tensor, (tensor.layout, data)
+    if tensor.is_meta:
+        return _rebuild_meta_tensor_no_storage, (tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad)
     memory = _memory_of(array)
     if memory is None:
         array = array.copy()
@@ -182,6 +185,20 @@ def _reduce_tensor(tensor):
         args += (d,)
     marks = {name: True for name, bit in zip(("conj", "neg"), bits_of(array)) if bit}
     return _rebuild_tensor_v3 if untyped else _rebuild_tensor_v2, args + (marks,) if marks else args
+
+
+def plain_form(x):
+    """How torch has pickle itself write a tensor or storage; None for what it refuses, or that is sparse."""
+    if is_storage(x):
+        if isinstance(x, UntypedStorage):
+            return None
+        file = io.BytesIO()
+        save(x, file, _use_new_zipfile_serialization=False)
+        return _load_from_bytes, (file.getvalue(),)
+    if x.layout is not strided or x.dtype in _NO_STORAGE:
+        return None
+    found = _reduce(x)
+    return None if found is NotImplemented else found
 
 
 def _memory_of(array):

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 
 from .autograd.public import method
+from .device import META
 from .kernels import shared
 from .lazy import address_of, bits_of, raw, root_of, seen
 from .ops.layout.strided import _memory
@@ -22,6 +23,8 @@ def share(owner: Tensor | _Storage, with_descriptor: bool = False) -> np.ndarray
 
     Returns the array of its bytes.
     """
+    if owner.device is META:
+        raise RuntimeError("_share_fd_: only available on CPU")
     alone = isinstance(owner, Tensor) and sys.getrefcount(owner.array) <= _ALONE
     array = raw(owner.array if isinstance(owner, Tensor) else owner.memory)
     root = root_of(array)

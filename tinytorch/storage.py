@@ -4,6 +4,8 @@ A storage is a window on memory that tensors own; it holds no history and is not
 """
 from __future__ import annotations
 
+import importlib
+import io
 import math
 import os
 import warnings
@@ -17,14 +19,14 @@ from .autograd.op import op
 from .autograd.public import method
 from .autograd.views import check_in_place
 from .data import array_of
-from .device import CPU
+from .device import META
 from .errors import C_NAMES, not_a_tensor
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
 from .kernels.shared import segment_of
-from .lazy import address_of, bits_of, is_lazy, raw, seen
+from .lazy import address_of, bits_of, device_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
-from .tensor import Tensor, wrap
+from .tensor import Tensor, as_torch_does, wrap
 from .types import Ints
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
@@ -34,11 +36,16 @@ class _Storage:
     """What both kinds share; `memory` is an ndarray of one dimension."""
 
     is_cuda = is_sparse = is_hpu = False
-    device = CPU
     filename = None
+
+    @property
+    def device(self):
+        return device_of(self.memory)
 
     def data_ptr(self):
         """Address of the first byte (0 if there is none)."""
+        if self.device is META:
+            return 0
         return self.memory.__array_interface__["data"][0] if self.memory.size else 0
 
     def nbytes(self):
@@ -109,9 +116,20 @@ class _Storage:
     def __deepcopy__(self, memo):
         return self.clone()
 
+    def __reduce_ex__(self, protocol):
+        return as_torch_does(self) or object.__reduce_ex__(self, protocol)
+
     def __repr__(self):
-        numbers = "\n ".join(map(str, self.tolist()))
-        return f" {numbers}\n[torch.storage.{type(self).__name__}({self._kind()}) of size {self.size()}]"
+        numbers = "..." if self.device is META else " " + "\n ".join(map(str, self.tolist()))
+        return f"{numbers}\n[torch.storage.{type(self).__name__}({self._kind()}) of size {self.size()}]"
+
+
+def _load_from_bytes(content):
+    """A storage from what it is pickled as: the bytes of a file that holds it."""
+    return importlib.import_module(f"{__package__}.serialization").load(io.BytesIO(content), weights_only=False)
+
+
+_load_from_bytes.__module__ = "torch.storage"
 
 
 class UntypedStorage(_Storage):
@@ -166,7 +184,7 @@ class UntypedStorage(_Storage):
         return self
 
     def _kind(self):
-        return "device=cpu"
+        return f"device={self.device}"
 
     def __getitem__(self, index):
         if isinstance(index, slice):
@@ -246,7 +264,7 @@ class TypedStorage(_Storage):
         return self
 
     def _kind(self):
-        return f"dtype={self.dtype}, device=cpu"
+        return f"dtype={self.dtype}, device={self.device}"
 
     def __getitem__(self, index):
         if isinstance(index, slice):
@@ -339,6 +357,8 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         raise not_a_tensor("is_set_to", "tensor", 1, tensor)
     a, b = self.array, tensor.array
+    if self.is_meta or tensor.is_meta:
+        raise NotImplementedError("aten::is_set_to is not implemented for tensors on the device meta")
     return (not is_lazy(a) and not is_lazy(b) and address_of(a) == address_of(b) and a.shape == b.shape
             and self.stride() == tensor.stride())
 
@@ -363,7 +383,7 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     """
     check_in_place(self)
     if source is _LEFT_OUT:
-        source = wrap(np.empty(0, self.array.dtype))
+        source = self.new_empty(0)
     if not isinstance(source, (Tensor, _Storage)) or (storage_offset is _LEFT_OUT) is not (size is None):
         told = [source, storage_offset] + [x for x in (size, stride) if x is not None]
         given = ", ".join([type(x).__name__ for x in told if x is not _LEFT_OUT])
@@ -373,6 +393,9 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
         raise RuntimeError(f"Expected a Storage of type {_c_name(self.dtype)} or an UntypedStorage, but got type "
                            f"{source.dtype.type_name} for argument 1 'storage'")
+    if source.device is not self.device:
+        raise RuntimeError(f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on '
+                           f'different device "{source.device}".  This is no longer allowed; the devices must match.')
     if isinstance(source, _Storage):
         source = wrap(_as_numbers(source, self.array.dtype))
     if source.dtype is not self.dtype:

@@ -58,7 +58,8 @@ def to_bfloat16(array: ndarray) -> ndarray:
 
 def from_bfloat16(array: ndarray) -> ndarray:
     """bfloat16 bits as the float32 array of the same values."""
-    return stepping_as(array, (array["bfloat16"].astype(np.uint32) << np.uint32(16)).view(np.float32))
+    bits = np.left_shift(array["bfloat16"], np.uint32(16), dtype=np.uint32)    # (astype sees no order in strides of 0)
+    return stepping_as(array, bits.view(np.float32))
 
 
 # ------------------------------------------------------------------ complex32: two float16

@@ -2,7 +2,9 @@
 package puts the methods on it, autograd the ones about graphs."""
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
@@ -11,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes as dt
-from .device import CPU, device as Device
-from .lazy import StandIn, address_of, bits_of, resolved, root_of
+from .device import CPU, META, device as Device
+from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
 from .memory_format import strided
 from .missing import MissingMethod
 
@@ -83,9 +85,8 @@ class Tensor(_Slots):
     _grad = None
     _hooks = None
     __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
-    is_cuda = is_sparse = is_sparse_csr = is_quantized = is_mps = is_xpu = is_meta = is_nested = is_mkldnn = False
+    is_cuda = is_sparse = is_sparse_csr = is_quantized = is_mps = is_xpu = is_nested = is_mkldnn = False
     is_ipu = is_maia = is_mtia = is_vulkan = is_xla = False
-    is_cpu = True
     layout = strided
     name = None
 
@@ -121,10 +122,19 @@ class Tensor(_Slots):
 
     @property
     def device(self) -> Device:
-        return CPU
+        return CPU if type(self.array) is np.ndarray else device_of(self.array)
+
+    @property
+    def is_cpu(self) -> bool:
+        return self.device is CPU
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether this tensor is on the device `meta`: of known shape and dtype, without numbers."""
+        return self.device is META
 
     def get_device(self) -> int:
-        """-1: every tensor is on the CPU."""
+        """-1: no tensor is on an accelerator."""
         return -1
 
     @property
@@ -169,8 +179,8 @@ class Tensor(_Slots):
         return (address_of(self.array) - address_of(root_of(self.array))) // self.array.itemsize
 
     def data_ptr(self) -> int:
-        """Address of the first element (0 for an empty tensor)."""
-        return address_of(self.array) if self.array.size else 0
+        """Address of the first element (0 if there is none, or no memory)."""
+        return address_of(self.array) if self.array.size and not self.is_meta else 0
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating one."""
@@ -192,6 +202,8 @@ class Tensor(_Slots):
 
     def pin_memory(self, device: Device | str | None = None) -> Tensor:
         """RuntimeError: there is no device to pin memory for."""
+        if self.is_meta:
+            raise RuntimeError(f"cannot pin 'Meta{self.dtype.type_name}Type' only dense CPU tensors can be pinned")
         if device is not None and Device(device).type == "cpu":
             raise RuntimeError("CPU device type not an accelerator.")
         raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -226,7 +238,7 @@ class Tensor(_Slots):
         if self.requires_grad and not force and fresh.recording():
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if isinstance(self.array, StandIn):
-            self.array.check_storage()
+            self.array.check_storage(force)
         if type(self.array) is not np.ndarray and not force:
             bit, name = ("conjugate", "conj") if bits_of(self.array)[0] else ("negative", "neg")
             raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use "
@@ -285,7 +297,7 @@ class Tensor(_Slots):
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
-        if self.array.ndim == 0 and type(self) is Tensor:
+        if self.array.ndim == 0 and type(self) is Tensor and not self.is_meta:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
@@ -323,6 +335,9 @@ class Tensor(_Slots):
         if self.array is owner:
             return whole
         offset = address_of(self.array) - start
+        if self.is_meta:
+            return whole.over(np.ndarray(self.array.shape, self.array.dtype, root_of(whole), offset,
+                                         self.array.strides))
         if whole.strides != owner.strides or root_of(owner) is not root_of(self.array) or not whole.flags.forc:
             return self.array.copy(order="K")
         try:
@@ -332,6 +347,9 @@ class Tensor(_Slots):
             return self.array.copy(order="K")
 
     def __reduce_ex__(self, protocol: int) -> tuple:
+        return as_torch_does(self) or self._reduced()
+
+    def _reduced(self):
         return _rebuild, (type(self), self.array, self.requires_grad), own_attributes(self) or None
 
     # -------------------------------------------------------------- gradient
@@ -363,6 +381,14 @@ def _real(number, name):
     if number.imag:
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return number.real
+
+
+def as_torch_does(x: Any) -> tuple | None:
+    """How torch pickles a tensor or storage, if this library has its name here: for torch to read, and the other way
+    round. None: it does not, or not this one."""
+    if sys.modules.get("torch") is not sys.modules[__package__]:
+        return None
+    return importlib.import_module(f"{__package__}.serialization").plain_form(x)
 
 
 def own_attributes(tensor: Tensor) -> dict:

@@ -1,5 +1,9 @@
 """What the programs here print: numbers, to compare, as a line of JSON."""
+import contextlib
+import io
 import json
+import sys
+from pathlib import Path
 
 import torch
 
@@ -40,3 +44,12 @@ def trained(net, optimizer, x, y, steps=10, loss=torch.nn.functional.mse_loss):
         optimizer.step()
         losses.append(value.item())
     return losses
+
+
+def example(name, *options):
+    """The losses of a script of examples/, whichever library is called torch, and what text it writes."""
+    sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+    from swapped import load
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        losses, _ = load(name, "torch").main(list(options))
+    return {"losses": losses, "written": printed.getvalue().partition("-- most likely:")[2].partition("\n-- ")[0]}

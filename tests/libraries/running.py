@@ -41,10 +41,15 @@ def environment(paths):
 
 
 def run(name, *command, timeout=300):
-    """(what the program reports, or None; the last line of its errors)."""
+    """(what the program of a library reports, or None; the last line of its errors)."""
+    return run_program(f"with_{name}", *command, timeout=timeout)
+
+
+def run_program(name, *command, timeout=300):
+    """The same of any program of this folder."""
     variables = environment([str(ROOT)] + [p for p in sys.path if p.endswith("-packages")])
     try:
-        done = subprocess.run([*command, str(FOLDER / f"with_{name}.py")], env=variables, capture_output=True,
+        done = subprocess.run([*command, str(FOLDER / f"{name}.py")], env=variables, capture_output=True,
                               text=True, timeout=timeout, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return None, f"no end after {timeout} s"
@@ -79,11 +84,16 @@ def outcome(name, torch_python):
     theirs, error = run(name, torch_python, "-W", "ignore")
     if theirs is None:
         return True, f"runs; not compared: {error[:120]}"
+    return True, compared(ours, theirs)
+
+
+def compared(ours, theirs):
+    """What to say of two reports: "equal", or what differs."""
     if ours.keys() != theirs.keys():
-        return True, "runs; reports other things than under torch"
+        return "runs; reports other things than under torch"
     far = {key: difference(ours[key], theirs[key]) for key in theirs}
     worst = max(far, key=far.get)
-    return True, "equal" if far[worst] <= TOLERANCE else (
+    return "equal" if far[worst] <= TOLERANCE else (
         f"runs; `{worst}` differs by {far[worst]:.1e}" if far[worst] < float("inf") else f"runs; `{worst}` is another")
 
 

@@ -1,6 +1,8 @@
-"""accelerate: a loop of training prepared."""
+"""accelerate: a loop of training prepared; a model built without memory, and loaded."""
+import tempfile
+
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, init_empty_weights, load_checkpoint_and_dispatch
 from outcome import network, regression, show
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -17,4 +19,10 @@ for _ in range(2):
             optimizer.step()
             optimizer.zero_grad()
             losses.append(loss.item())
-show(losses=losses)
+with tempfile.TemporaryDirectory() as folder:
+    torch.save(net.state_dict(), f"{folder}/pytorch_model.bin")
+    with init_empty_weights():
+        empty = network()
+    devices = [str(p.device) for p in empty.parameters()]
+    loaded = load_checkpoint_and_dispatch(empty, f"{folder}/pytorch_model.bin", device_map={"": "cpu"})
+show(losses=losses, devices=devices, loaded=loaded(x[:4]))

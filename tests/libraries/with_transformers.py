@@ -1,4 +1,6 @@
-"""transformers: BERT and GPT-2, trained a few steps, and text generated."""
+"""transformers: BERT and GPT-2, trained a few steps, text generated, a model saved and read."""
+import tempfile
+
 import torch
 from outcome import show
 from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
@@ -17,4 +19,10 @@ for _ in range(3):
 gpt = GPT2LMHeadModel(GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=2)).eval()
 tokens = gpt.generate(ids[:2, :4], attention_mask=torch.ones(2, 4, dtype=torch.long), max_new_tokens=8, do_sample=False,
                       pad_token_id=0)
-show(losses=losses, tokens=tokens, loss=gpt(ids, labels=ids).loss)
+with tempfile.TemporaryDirectory() as folder:
+    gpt.save_pretrained(folder)
+    read = GPT2LMHeadModel.from_pretrained(folder, low_cpu_mem_usage=True)
+with torch.device("meta"):
+    shapes = GPT2LMHeadModel(GPT2Config())(torch.zeros(1, 5, dtype=torch.long)).logits.shape
+show(losses=losses, tokens=tokens, loss=gpt(ids, labels=ids).loss, read=read(ids, labels=ids).loss,
+     shapes=list(shapes))

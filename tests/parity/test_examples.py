@@ -21,7 +21,7 @@ def load(monkeypatch):
     from swapped import load
     yield load
     for name in sys.modules.keys() - before.keys():
-        if name in ("common", "swapped") or name in {case for case, _ in CASES}:
+        if name in ("common", "swapped") or name in ("nanogpt", *[case for case, _ in CASES]):
             del sys.modules[name]
 
 
@@ -75,3 +75,21 @@ def test_losses(name, options, dtype, digits, films, load, capsys):
     ours, theirs = np.array(losses[tinytorch][:count]), np.array(losses[torch][:count])
     assert len(ours) == len(theirs) == count
     np.testing.assert_allclose(ours, theirs, rtol=tolerance)
+
+
+@pytest.mark.parametrize("dropout", ["0", "0.2"])
+def test_text(dropout, tmp_path, load, capsys):
+    """The losses of a small GPT, and what it writes."""
+    file = tmp_path / "text.txt"
+    file.write_text(" ".join(["some words", "that come", "again", "and again"][i * i % 7 % 4] for i in range(300)))
+    options = ["--data", str(file), "--epochs", "2", "--steps", "20", "--width", "32", "--depth", "2", "--context",
+               "16", "--letters", "40", "--dropout", dropout]
+    found = {}
+    for library in (tinytorch, torch):
+        losses, rows = load("nanogpt", library.__name__).main(options)
+        found[library] = losses, [row[:3] for row in rows], capsys.readouterr().out.partition("-- most likely")[2]
+    ours, theirs = found[tinytorch], found[torch]
+    assert len(ours[0]) == 40 and ours[0][-1] < ours[0][0]
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-4)
+    np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-4)
+    assert ours[2] == theirs[2]

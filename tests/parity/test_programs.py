@@ -143,10 +143,17 @@ v = T.zeros(()); v[None] = T.tensor(1.); w = T.zeros(2)[0]; w[..., None] = T.ten
 a = T.zeros((1, 2), dtype=T.int64).expand(3, 2); a[0:] = T.zeros((1, 2), dtype=T.int64)
 a = T.zeros((1, 2)).expand(3, 2); a[0:] = a; s = a._version
 x = T.ones(3).cdouble().requires_grad_(); y = T.ldexp(x, T.tensor([-1, 3, 70])); g = T.autograd.grad(loss(y), [x])
+a = T.tensor([[0, 0, 1]]); x = T.full((1, 1), 1e30).requires_grad_(); g = T.autograd.grad(loss(T.ldexp(a, x)), [x])
+a = T.zeros(1, 3).bfloat16().expand(2, 3); b = T.zeros(2, 3).bfloat16(); b.data = a; e = T.rsqrt(b); s = e.stride()
+c = T._neg_view(T.zeros(1, 3).expand(2, 3)); d = c.copy_(c); s = d is c
+a = T.ones(2).bfloat16().requires_grad_(); d = a * 0; e = d.expand(3, 2); d.neg_(); d.data = e; loss(e).backward()
+d = T.angle(T.zeros(2, 3).cfloat().t()); s = d.stride(); e = T.angle(T.zeros(2, 3).t()); r = e.stride()
+v = T.zeros(2).bool().masked_fill_(T.ones(2).bool(), T.tensor(2j)); i = v.int().masked_fill(v, T.tensor(2 + 0j))
 a = T.zeros(3).half().requires_grad_(); v = a * 0; v[()] = 1e30; w = a * 0; w[1:] = 1e30; s = repr(v)
 c = T.lerp(T.ones(2), T.zeros(2), 1j)
 c = T.lerp(T.ones(2), T.zeros(2), T.tensor(1j)); d = T.lerp(T.ones(()), T.zeros(()), T.tensor(.5).double())
 c = T.ones(2).lerp_(T.zeros(2), T.tensor(1j))
+c = T.gcd(T.tensor([[-128], [6]]).char(), T.tensor([-6, 4, 0, -128, -127]).char()); d = T.gcd(c[0], c[1])
 c = T.lcm(T.tensor([-9, 100], dtype=T.int8), T.tensor([-100, 99], dtype=T.int8)); d = T.lcm(c, c)
 v = T.zeros(1, 4, 4, 4); v[0:, T.tensor([[0], [0]]), 0, 0] = T.ones(4, 1, 4)
 x = T.zeros(1).half().requires_grad_(); g = T.autograd.grad(loss(T.cumsum(x, 0)), x); c = g[0][1::7]

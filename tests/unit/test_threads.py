@@ -60,7 +60,7 @@ def recurrent_gradients(kind, **settings):
 
 def adam_steps():
     torch.manual_seed(0)
-    w = torch.randn(700, 700, requires_grad=True)
+    w = torch.randn(700, 700, dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.Adam([w], 0.1, weight_decay=0.01)
     for _ in range(3):
         w.grad = w.detach() * 2

@@ -6,6 +6,7 @@ sparse, sparse_primitive       sparse/install.py: (name, arguments, keywords) of
 sparse_array                   what a sparse tensor has for an ndarray: SparseArray
 custom                         func/custom.py: a Function under torch.func's transforms
 module                         nn/modules/module.py: the class Module
+on_meta                        ops/meta.py: the result of (op, primitive, arguments) without numbers
 vmap                           func/inside.py: vmap, and what new and random tensors are under it
 """
 import importlib

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..errors import not_a_tensor
+from ..lazy import NoValues
 from ..tensor import Tensor
 from .grad_mode import mode, no_grad, usual
 from .node import ANS
@@ -79,6 +80,8 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
     def compute(self, *args, **kwargs):
         try:
             return function(self, *args, **kwargs)
+        except NoValues:
+            raise
         except TypeError as error:             # what is no argument for it is told in the name of the method
             raise TypeError(re.sub(rf"^{name}(?=\(\))", name + "_", str(error))) from None
         except NotImplementedError as error:

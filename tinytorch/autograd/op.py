@@ -189,7 +189,7 @@ def _unary(o, forward, to_float, casts):
         except (TypeError, ValueError, MemoryError) as error:
             return unusual_unary(o, call, input, error)
         if input.view_info is not None:
-            if result.strides != array.strides:
+            if result.strides != array.strides and not o.own_order:
                 result = operand_order(result, array)
             if differentiable:
                 refresh(input)

@@ -13,7 +13,7 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..errors import C_NAMES, SparseOperandError, kind_of, not_implemented, sizes_do_not_match, type_name
 from ..kernels.memory import refusal
-from ..lazy import is_lazy
+from ..lazy import NoValues, is_lazy
 from ..tensor import Tensor, wrap
 from ..types import Number
 from . import above
@@ -300,6 +300,8 @@ def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Excepti
     """Why the forward of a primitive failed: a record, memory, or what `error` says."""
     if not isinstance(error, TypeError):
         raise refusal(error) from None
+    if isinstance(error, NoValues):
+        return above.on_meta(o, call, args)
     if isinstance(error, SparseOperandError):
         return above.sparse_primitive(o, args, error)
     records = [x.array.dtype for x in args if isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED]
@@ -345,6 +347,8 @@ def like_tuple(result: tuple, values: Iterable) -> tuple:
 
 def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None) -> Tensor:
     """An input whose dtype the forward does not take (bfloat16, an integer where a float is needed), or too large."""
+    if isinstance(error, NoValues):
+        return above.on_meta(o, call, (input,))
     if isinstance(error, SparseOperandError):
         return above.sparse(o.name, (input,), {})
     if error is not None and not isinstance(error, TypeError):
@@ -369,6 +373,8 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
                    out: Tensor | None = None) -> Tensor:
     """Why the forward of two operands failed: bfloat16, an integer out of range, shapes, or memory."""
     a = input.array
+    if isinstance(error, NoValues):
+        return above.on_meta(o, call, (input, other))
     if isinstance(error, SparseOperandError):
         return above.sparse(o.name, (input, other), {})
     if isinstance(error, MemoryError):
@@ -423,6 +429,9 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+    if type(out.array) is not type(result.array) and out.device is not result.device:
+        raise RuntimeError(f"Attempting to copy from device {result.device} to device {out.device}, but cross-device "
+                           "copies are not allowed!")
     if mode.grad and (result._requires_grad or out.requires_grad):
         raise _no_history("" if result.node is None else f"{result.node.op.name}(): ")
     if exact is not None and out.array.dtype != result.array.dtype:

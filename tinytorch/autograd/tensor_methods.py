@@ -169,6 +169,9 @@ def _data(self):
 def _set_data(self, value):
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if value.device is not self.device:
+        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                           "incompatible tensor type.")
     if self._requires_grad and value.array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     self.array = value.array

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
+from ..device import META
 from ..kernels import layout
 from ..kernels.memory import empty, unset
-from ..lazy import address_of, bits_of, is_lazy, raw, root_of, seen
+from ..lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor
 from . import above
 from .grad_mode import INFERENCE_WRITE, mode, usual
@@ -190,7 +191,11 @@ def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
         g = above.relaid(g, part, whole)
     else:
         g = layout.relaid(g, part, whole)
-    return g / layout.sharers(whole) if layout.overlaps(whole) else g
+    if not layout.overlaps(whole):
+        return g
+    if not isinstance(g, Tensor) and g.dtype == dt.BFLOAT16:
+        return dt.to_bfloat16(dt.from_bfloat16(g) / layout.sharers(whole))
+    return g / layout.sharers(whole)
 
 
 #: A view that has been given a history anew.
@@ -298,6 +303,8 @@ def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying
 def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The memory of `array`, from its first element on, in the shape of `like`, and in its order if that is dense.
     New memory, with the elements there were and undefined ones, if that is too small."""
+    if device_of(array) is META:
+        return array.resized(like)
     if True in bits_of(array):
         return seen(resized(raw(array), np.asarray(like, order="C")), *bits_of(array))       # torch drops the order
     root, count = root_of(array), like.size

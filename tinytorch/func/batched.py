@@ -185,7 +185,7 @@ class Batched(NDArrayOperatorsMixin, StandIn):
             raise RuntimeError("vmap: We do not support batching operators that can support dynamic shape. Attempting "
                                "to batch over indexing with a boolean mask.")
 
-    def check_storage(self):
+    def check_storage(self, force=False):
         raise Unreadable("Cannot access data pointer of Tensor that doesn't have storage")
 
     def tolist(self):

@@ -7,7 +7,8 @@ elements are found in anything laid out as the base is: in the base's gradient.
 import numpy as np
 
 from .. import dtypes as dt
-from ..lazy import raw, resolved, restrided, seen, toggled
+from ..device import META
+from ..lazy import StandIn, device_of, raw, resolved, restrided, seen, toggled
 from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
@@ -26,6 +27,9 @@ def end_of(layout):
 def at(memory, layout, start=0):
     """`memory`, a contiguous array that stands for memory from byte `start` on, seen through a layout."""
     shape, strides, offset, dtype, bits = layout
+    if isinstance(memory, StandIn):
+        return seen(memory.view(np.uint8)[offset - start:end_of(layout) - start].view(dtype).restrided(
+            shape, strides), *bits)
     if 0 in shape:
         return np.empty(shape, dtype)
     return seen(np.ndarray(shape, dtype, memory, offset - start, strides), *bits)
@@ -44,6 +48,8 @@ def strided(memory, size, stride, offset=0):
             steps[i] = max(size[i + 1], 1) * steps[i + 1] if i + 1 < len(steps) else 1
     check_size(size, memory.itemsize, steps)
     start = min(offset, memory.size)           # nothing keeps the offset of no elements in bounds
+    if isinstance(memory, StandIn):
+        return memory[start:].restrided(tuple(size), tuple([s * memory.itemsize for s in steps]))
     return np.ndarray(size, memory.dtype, memory, start * memory.itemsize, [s * memory.itemsize for s in steps])
 
 
@@ -59,7 +65,7 @@ def is_dense(array):
 
 def dense_copy(array):
     """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    copy = np.array(array, order="K")          # of a NumPy scalar too
+    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # of a NumPy scalar too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 
@@ -293,6 +299,6 @@ def _places(layout, start):
 
 
 def sharers(layout):
-    """How many elements of a layout lie where each of them lies, as an array of its shape."""
-    places = _places(layout, layout[2])
-    return np.bincount(places.reshape(-1))[places].astype(np.zeros(0, layout[3]).real.dtype)
+    """How many elements of a layout lie where each of them lies, as an array of its shape to divide by."""
+    places, dtype = _places(layout, layout[2]), layout[3]
+    return np.bincount(places.reshape(-1))[places].astype(np.float32 if dtype.kind == "V" else dtype.type().real.dtype)

@@ -3,7 +3,11 @@ import math
 
 import numpy as np
 
+from . import native
 from .rows import row_sum
+
+#: Elements whose part in the gradients of weight and bias is added up in one go.
+_PIECE = 16384
 
 
 def _by_channel(x):
@@ -94,6 +98,11 @@ def layer_norm(x, weight, bias, width, eps, center):
     And (mean, 1 over the root mean square), by row."""
     if not x.flags.c_contiguous:
         x = np.ascontiguousarray(x)
+    if center and native.takes("layer_norm", x, weight, bias) and (bias is None or weight is not None):
+        result, count = np.empty(x.shape, x.dtype), x.size // width
+        mean, rate = np.empty((2, count, 1), x.dtype)
+        native.run("layer_norm", count, width, eps, x, weight, bias, result, mean, rate)
+        return result, (mean, rate)
     rows = x.reshape(-1, width) if x.size else x.reshape(0, width)
     mean = None
     if center:
@@ -122,6 +131,13 @@ def _added_up(rows, rounded):
 def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
     """Gradients of input, weight and bias; those not `wanted` are None. `rounded`: what sums over rows, which are kept
     in less precision, go through after each."""
+    if mean is not None and wanted[0] and rounded is None and native.takes(
+            "layer_norm_backward", g, x, weight, mean, rate):
+        g_input, count, grain = np.empty(x.shape, x.dtype), x.size // width, max(1, _PIECE // width)
+        pieces = -(-count // grain)
+        sums = np.empty((pieces, 2, width), x.dtype) if wanted[1] or wanted[2] else None
+        native.run("layer_norm_backward", count, width, grain, pieces, g, x, weight, mean, rate, g_input, sums)
+        return g_input, *([None, None] if sums is None else sums[0] if pieces == 1 else np.add.reduce(sums))
     add_up = _column_sum if rounded is None else lambda rows: _added_up(rows, rounded)
     g, rows = (a.reshape(-1, width) if a.size else a.reshape(0, width) for a in (g, x))
     g_bias = add_up(g) if wanted[2] else None

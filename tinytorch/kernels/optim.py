@@ -6,7 +6,9 @@ optim_half.py, where it counts `how` torch does them: foreach, fused.
 """
 import numpy as np
 
-from . import optim_half
+from ..device import META
+from ..lazy import device_of
+from . import native, optim_half
 from .linalg import blas
 from .linalg.blas import Short, Sums, add_scaled, add_scaled_each
 from .threads import split
@@ -22,8 +24,10 @@ _PASS = 1 << 21
 def by_pieces(update, arrays, works=1):
     """update(sums, *arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views
     to write to, with `works` uninitialised scratch arrays of the part's shape; `sums`: blas.Sums or Short. Several
-    threads share large ones."""
+    threads share large ones. Nothing is done where there are no numbers."""
     first = arrays[0]
+    if type(first) is not np.ndarray and device_of(first) is META:
+        return
     if first.nbytes <= PIECE or not all([a is None or a.flags.c_contiguous for a in arrays]):
         scratch = [np.empty_like(first) for _ in range(works)]
         sums = Short
@@ -74,6 +78,9 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
     if buf is None and weight_decay == 0 and p.size < _PASS:
         return add_scaled(p, g, lr if maximize else -lr)
     sign = -1 if maximize else 1
+    if native.takes("sgd", p, g, buf):
+        native.run("sgd", p.size, nesterov, fresh, sign, weight_decay, lr, momentum, 1 - dampening, p, g, buf)
+        return
 
     def update(sums, p, g, buf, t):            # in scaled sums alone, each of them one pass
         if buf is not None:
@@ -112,6 +119,10 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
     if p.dtype.itemsize == 2:
         return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
     rate *= root                               # the bias corrections, folded into rate and eps
+    if native.takes("adam", p, g, m, v, v_max):
+        native.run("adam", p.size, -1 if maximize else 1, weight_decay, beta1, beta2, rate, eps * root,
+                   1 if shrink is None else shrink, p, g, m, v, v_max)
+        return
 
     def update(sums, p, g, m, v, v_max, t, out):
         if shrink is not None:
@@ -134,6 +145,9 @@ def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize
     rate = float(lr / (1 - beta1 ** step))
     if p.dtype.itemsize == 2:
         return optim_half.adamax(p, g, m, largest, rate, beta1, beta2, eps, weight_decay, maximize, *how)
+    if native.takes("adamax", p, g, m, largest):
+        native.run("adamax", p.size, -1 if maximize else 1, weight_decay, beta1, beta2, rate, eps, p, g, m, largest)
+        return
 
     def update(sums, p, g, m, largest, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
@@ -151,6 +165,10 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
     """RMSprop (Hinton 2012); `mean`: the gradient's average if centered, `buf`: momentum, or None."""
     if p.dtype.itemsize == 2:
         return optim_half.rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize, *how)
+    if native.takes("rmsprop", p, g, square, mean, buf):
+        native.run("rmsprop", p.size, -1 if maximize else 1, weight_decay, alpha, eps, momentum, lr, p, g, square, mean,
+                   buf)
+        return
 
     def update(sums, p, g, square, mean, buf, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
@@ -175,6 +193,9 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
     """Adagrad (Duchi, Hazan and Singer 2011); `lr` already decayed."""
     if p.dtype.itemsize == 2:
         return optim_half.adagrad(p, g, total, lr, eps, weight_decay, maximize, *how)
+    if native.takes("adagrad", p, g, total):
+        native.run("adagrad", p.size, -1 if maximize else 1, weight_decay, lr, eps, p, g, total)
+        return
 
     def update(sums, p, g, total, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
@@ -191,6 +212,9 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
     """Adadelta (Zeiler 2012); `delta2`: the running average of squared updates."""
     if p.dtype.itemsize == 2:
         return optim_half.adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how)
+    if native.takes("adadelta", p, g, square, delta2):
+        native.run("adadelta", p.size, -1 if maximize else 1, weight_decay, rho, eps, lr, p, g, square, delta2)
+        return
 
     def update(sums, p, g, square, delta2, t, out, d):
         g = decayed(g, p, weight_decay, maximize, out)

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 
+from . import native
 from .layout import as_array
 from .rows import row_max, row_sum
 
@@ -11,6 +12,16 @@ def _shifted(x, axis):
     """x less its maximum along `axis`."""
     last = axis in (-1, x.ndim - 1)
     return np.subtract(x, row_max(x) if last else np.maximum.reduce(x, axis=axis, keepdims=True))
+
+
+def _by_rows(kernel, axis, *arrays, options=()):
+    """What a native kernel of that name makes of the rows of arrays of one shape, or None where it is not to."""
+    first = arrays[0]
+    if axis not in (-1, first.ndim - 1) or not native.takes(kernel, *arrays):
+        return None
+    result, width = np.empty(first.shape, first.dtype), first.shape[-1]
+    native.run(kernel, first.size // width, width, *options, *arrays, result)
+    return result
 
 
 def _sum(x, axis):
@@ -23,13 +34,32 @@ def softmax(x, axis):
     """exp(x) / sum(exp(x)) along `axis`."""
     if x.size < 2:
         return np.asarray(x - x + 1)
+    result = _by_rows("softmax", axis, x, options=(False,))
+    if result is not None:
+        return result
     result = _shifted(x, axis)
     np.exp(result, out=result)
     result /= _sum(result, axis)
     return result
 
 
+def safe_softmax(x, axis):
+    """softmax, with zeros where all is -inf."""
+    result = _by_rows("softmax", axis, x, options=(True,))
+    if result is not None:
+        return result
+    with np.errstate(all="ignore"):
+        top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+        result = np.exp(x - np.where(np.isneginf(top), 0, top).astype(x.dtype))
+        total = np.add.reduce(result, axis=axis, keepdims=True)
+        result /= np.where(total == 0, 1, total).astype(x.dtype)
+    return result
+
+
 def softmax_backward(g, y, axis):
+    result = _by_rows("softmax_backward", axis, g, y)
+    if result is not None:
+        return result
     if axis in (-1, y.ndim - 1):
         result = g - np.vecdot(g, y)[..., None]
         result *= y
@@ -43,6 +73,9 @@ def log_softmax(x, axis):
     """log(softmax(x)) along `axis`."""
     if x.size < 2:
         return np.asarray(x - x)
+    result = _by_rows("log_softmax", axis, x)
+    if result is not None:
+        return result
     result = _shifted(x, axis)
     total = _sum(np.exp(result), axis)
     result -= np.log(total, out=total)
@@ -52,6 +85,9 @@ def log_softmax(x, axis):
 def log_softmax_backward(g, y, axis):
     if axis == ():
         return as_array(g - g * np.exp(y))
+    result = _by_rows("log_softmax_backward", axis, g, y)
+    if result is not None:
+        return result
     result = np.exp(y)
     result *= _sum(g, axis)
     return np.subtract(g, result, out=result)

@@ -51,7 +51,11 @@ class _Team:
             self.calls.put((parts, done))
 
 
+_here = threading.local()
+
+
 def _help(calls):
+    _here.shares = True
     while True:
         _take(*calls.get())
 
@@ -81,6 +85,11 @@ def number():
     return _team.size
 
 
+def free():
+    """How many may share what this thread does next: none but itself where it does a part of something already."""
+    return 1 if getattr(_here, "shares", False) else _team.size
+
+
 def set_number(n):
     """Let `n` threads work at once. More than there are cores would only wait for each other."""
     _team.size = n
@@ -98,12 +107,14 @@ def split(count, work):
         return
     bounds = [count * i // n for i in range(n + 1)]
     parts, done = deque(zip([work] * n, bounds, bounds[1:])), SimpleQueue()
+    shared_before, _here.shares = getattr(_here, "shares", False), True
     try:
         _team.call(parts, done, n - 1)
         _take(parts, done)
         errors = [done.get() for _ in range(n)]
     finally:
         parts.clear()                          # an interrupt leaves nothing to do for helpers
+        _here.shares = shared_before
     for error in errors:
         if error is not None:
             raise error

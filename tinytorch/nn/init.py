@@ -150,6 +150,8 @@ def dirac_(tensor, groups=1):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if shape[0] % groups:
         raise ValueError("dim 0 must be divisible by groups")
+    if tensor.is_meta:
+        return tensor
     outputs = shape[0] // groups
     weight = np.zeros((groups, outputs, *shape[1:]), np.float32)
     channel = np.arange(min(outputs, shape[1]))
@@ -245,7 +247,7 @@ def orthogonal_(tensor, gain=1, generator=None):
     array = tensor.array
     if array.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if array.size == 0:
+    if array.size == 0 or tensor.is_meta:
         return tensor
     if array.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         raise not_implemented("geqrf_cpu", array)
@@ -270,6 +272,8 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
     """
     if tensor.array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
+    if tensor.is_meta:
+        return tensor
     rows, columns = tensor.array.shape
     zeros = math.ceil(sparsity * rows)
     tensor.normal_(0, std, generator=generator)
@@ -290,6 +294,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=3)
+    if tensor.is_meta:
+        return tensor
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     if inside > 0.3:
         return _redraw_outside(tensor, mean, std, a, b, generator)

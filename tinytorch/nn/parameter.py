@@ -5,7 +5,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.tensor_methods import check_not_inference
 from ..autograd.torch_function import disabled
-from ..device import CPU, check_device
+from ..ops.creation.factories import empty
 from ..tensor import Tensor, own_attributes, wrap
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
@@ -71,7 +71,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
 
-    def __reduce_ex__(self, protocol):
+    def _reduced(self):
         return _rebuild_parameter, (type(self), self.array, self._requires_grad), own_attributes(self) or None
 
 
@@ -137,7 +137,9 @@ class _Uninitialized:
     def data(self, other):
         self.__dict__["lazy_dtype"] = other.dtype
 
-    device = CPU
+    @property
+    def device(self):
+        return self.lazy_device
 
     def is_floating_point(self):
         return self.lazy_dtype.is_floating_point
@@ -146,7 +148,7 @@ class _Uninitialized:
         return self.lazy_dtype.is_complex
 
     def _of(self, dtype):
-        return type(self)(self._requires_grad, None, dtype)
+        return type(self)(self._requires_grad, self.lazy_device, dtype)
 
     def to(self, *args, dtype=None, **kwargs):
         """An uninitialised tensor of another dtype."""
@@ -176,11 +178,10 @@ class _Uninitialized:
 
     def materialize(self, shape, device=None, dtype=None):
         """Become an ordinary tensor of this shape, its elements not set."""
-        check_device(device)
-        dtype = dtype or self.__dict__.pop("lazy_dtype")
-        self.__dict__.pop("lazy_dtype", None)
+        made = empty(tuple(shape), dtype=dtype or self.lazy_dtype, device=device or self.lazy_device)
+        del self.__dict__["lazy_dtype"], self.__dict__["lazy_device"]
         self.__class__ = self.cls_to_become
-        self.array = np.empty(tuple(shape), dtype.numpy)
+        self.array = made.array
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
@@ -191,14 +192,14 @@ class _Uninitialized:
         return f"<{type(self).__name__}>"
 
     def __reduce_ex__(self, protocol):
-        return type(self), (self._requires_grad, None, self.lazy_dtype)
+        return type(self), (self._requires_grad, self.lazy_device, self.lazy_dtype)
 
 
 def _uninitialized(cls, requires_grad, device, dtype):
-    check_device(device)
     self = object.__new__(cls)
     self.node, self._requires_grad, self.version, self.view_info = None, bool(requires_grad), [0], None
     self.__dict__["lazy_dtype"] = dtype or dt.get_default_dtype()
+    self.__dict__["lazy_device"] = empty(0, device=device).device
     return self
 
 

@@ -349,6 +349,21 @@ KNOWN = [
      "torch's sorting"),
     (r"T\.cosine_similarity\(", "value", r"result: np\.float64\((-?\d\.?\d{0,4})\S* for np\.float64\(\1",
      "computed in less precision than the result shows"),
+    (("unsqueeze_", "grad"), "error", "^no error for IndexError: .*too many indices", "torch replays the views of a "
+     "tensor whose shape was changed in place in its old shape"),
+    ((r"(?s)1e-30.*(\w) (/ |= T\.\w*div\w*\(.*)\1", "^gg = "), "value", "np.complex", "the derivatives of a quotient "
+     "that is constant cancel up to rounding"),
+    ((r"(?s)inf.*dtype=T\.complex", r"= \w \* \w$|T\.(mul|square)\("), "value", r"\bnan", "whether a product of "
+     "infinite parts, less another, is nan hangs on whether the last is rounded before it is taken off"),
+    ((r"(?s)bfloat16.*F\.conv\dd\(", "^g = "), "value", r"g\[1\]: result: np\.float32\(0\.0\) for", "torch multiplies "
+     "padding by what memory held, another number in every call"),
+    ((r"T\.zeros\(\([\d, ]*\b0\b", r"T\.(baddbmm|addbmm|bmm|addmm|addmv|mm)\("), "error",
+     "^no error for RuntimeError: .*result type", "of no elements nothing is multiplied"),
+    ((r"complex\(-?float\('inf'\)", r"T\.(addr|addmm|addmv|baddbmm|addbmm)\("), "value",
+     r"\(-?inf[+-](0|nan)j\) for np\.complex\d+\(-?inf[+-](0|nan)j", "an infinite part times the 0j of beta and alpha "
+     "is nan, if it is multiplied"),
+    ((r"float\('inf'\)|1e30", r"T\.linalg\.(matrix_)?norm\(a, (-?2|'nuc')"), "error", "^no error for _LinAlgError",
+     "whether LAPACK fails with infinite numbers, or has nan for them, is the library's own affair"),
 ]
 
 

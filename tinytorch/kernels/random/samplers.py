@@ -287,7 +287,7 @@ def _swapped(targets, n):
 def bernoulli(out, p, stream):
     """1 with probability p (a number), else 0: the low 53 bits of two words, times 2**-53, are compared with p."""
     if out.size:
-        drawn = stream.bits53(out.size) < np.uint64(math.ceil(p * 2.0 ** 53))
+        drawn = stream.below(math.ceil(p * 2.0 ** 53), out.size)
         store(out, dt.to_bfloat16(drawn.astype(np.float32)) if out.dtype == dt.BFLOAT16 else drawn)
     return out
 

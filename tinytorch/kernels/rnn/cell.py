@@ -54,7 +54,7 @@ def lstm_backward(g, wanted, saved, x, h, c, w_ih, w_hh, b_ih, b_hh):
     dh = np.zeros_like(c) if g[0] is None else g[0]
     dc = np.zeros_like(c) if g[1] is None else g[1].copy()
     d = np.empty((len(c), w_hh.shape[0]), c.dtype)
-    lstm_step_backward(a, c, squashed, dh, dc, by_gate(d, 4), np.empty(a.shape, c.dtype))
+    lstm_step_backward(a, c, squashed, dh, dc, d, np.empty(a.shape, c.dtype))
     dx, dh, *weights = linear_gradients(wanted[:2] + wanted[3:], d, x, h, w_ih, w_hh)
     return dx, dh, dc, *weights
 
@@ -75,7 +75,7 @@ def gru_backward(g, wanted, a, x, h, w_ih, w_hh, b_ih, b_hh):
     n = h.shape[1]
     dh = g.copy()
     d = np.empty((len(h), 4 * n), h.dtype)
-    gru_step_backward(a, h, dh, by_gate(d, 4), np.empty((2,) + h.shape, h.dtype))
+    gru_step_backward(a, h, 0, dh, d, np.empty((2,) + h.shape, h.dtype))
     d_in, d_hidden = d[:, n:], np.concatenate((d[:, n:3 * n], d[:, :n]), axis=1)
     dx, _, w_in, _, b_in, _ = linear_gradients(
         [wanted[0], False, wanted[2], False, wanted[4], False], d_in, x, h, w_ih, w_hh)

@@ -6,6 +6,7 @@ needs nothing but the outputs: the slope is 1 - h * h, and a step's h is the out
 """
 import numpy as np
 
+from .. import native
 from .shared import carried, columns, gradient_of_state, packed, product, rows, start, weight_gradients
 
 
@@ -76,7 +77,9 @@ def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
         now, o, dk = dh[:hi - lo], out[lo:hi], d[lo:hi]
         if g_out is not None:
             now += g_out[k]
-        if nonlinearity == "tanh":
+        if nonlinearity == "tanh" and native.takes("rnn_step_backward", o, now, dk):
+            native.run("rnn_step_backward", o.size, o, now, dk)
+        elif nonlinearity == "tanh":
             np.multiply(o, o, out=dk)
             dk *= now
             np.subtract(now, dk, out=dk)

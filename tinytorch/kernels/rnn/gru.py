@@ -5,6 +5,7 @@ apart (the reset gate multiplies the hidden one); the sigmoids are halved as in 
 """
 import numpy as np
 
+from .. import native
 from .shared import carried, gradient_of_state, packed, product, projected, rows, start
 
 _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
@@ -13,6 +14,9 @@ _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
 def gru_step(a, h, h_next):
     """One step from `a` (4, batch, hidden): pre-activations of reset and update (halved), input and
     hidden part of the new gate. Writes: `a` reset, update, new, hidden part; `h_next` the state."""
+    if native.takes("gru_step", a, h, h_next):
+        native.run("gru_step", *h.shape, a, h, h_next)
+        return
     r, z, new, part = a
     s = a[:2]
     np.tanh(s, out=s)
@@ -26,12 +30,17 @@ def gru_step(a, h, h_next):
     h_next += new
 
 
-def gru_step_backward(a, h, dh, d, work):
-    """Gradients `d` (4, batch, hidden) of: the new gate's hidden part, reset, update, the new gate's
-    input part. `dh` becomes that of the state before as far as it came past the gates.
+def gru_step_backward(a, joined, offset, dh, d, work):
+    """Gradients `d` (batch, 4 * hidden) of: the new gate's hidden part, reset, update, the new gate's input part. The
+    state before is `joined` (batch, *) from column `offset` on; `dh` becomes its gradient as far as it came past the
+    gates.
 
     `work` (2, batch, hidden) is scratch.
     """
+    if native.takes("gru_step_backward", a, joined, dh, d):
+        native.run("gru_step_backward", *dh.shape, joined.shape[1], offset, a, joined, dh, d)
+        return
+    h, d = joined[:, offset:], d.reshape(len(d), 4, d.shape[1] // 4).swapaxes(0, 1)
     r, z, new, part = a
     t, u = work
     np.subtract(1, z, out=u)
@@ -105,8 +114,7 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
         if g_out is not None:
             now += g_out[k]
         step = d[lo:hi]
-        gru_step_backward(steps[k], joined[lo:hi, n + 1:], now, step.reshape(size, 4, hidden).swapaxes(0, 1),
-                          work[:, :size])
+        gru_step_backward(steps[k], joined[lo:hi], n + 1, now, step, work[:, :size])
         if k or wanted[1]:
             np.dot(step[:, :3 * hidden], weights, out=past[:size])
             now += past[:size]

@@ -5,6 +5,7 @@ sigmoid(a) = tanh(a / 2) / 2 + 1/2: their weights are packed halved, one tanh do
 """
 import numpy as np
 
+from .. import native
 from .shared import carried, columns, gradient_of_state, packed, product, projected, rows, start, weight_gradients
 
 _HALVED = {t: np.array([0.5, 0.5, 1, 0.5], t)[:, None, None] for t in ("f", "d")}
@@ -16,6 +17,9 @@ def lstm_step(a, c, c_next, squashed, h):
 
     Writes: `a` the gates, `c_next` the cells, `squashed` their tanh, `h` the output.
     """
+    if native.takes("lstm_step", a, c, c_next, squashed, h):
+        native.run("lstm_step", *c.shape, a, c, c_next, squashed, h)
+        return
     np.tanh(a, out=a)
     a *= _HALVED[a.dtype.char]
     a += _RAISED[a.dtype.char]
@@ -28,10 +32,14 @@ def lstm_step(a, c, c_next, squashed, h):
 
 
 def lstm_step_backward(a, c, squashed, dh, dc, d, work):
-    """Gradients `d` (4, batch, hidden) of the pre-activations; `dc` becomes that of the cells before.
+    """Gradients `d` (batch, 4 * hidden) of the pre-activations; `dc` becomes that of the cells before.
 
     `work` (4, batch, hidden) is scratch.
     """
+    if native.takes("lstm_step_backward", a, c, squashed, dh, dc, d):
+        native.run("lstm_step_backward", *c.shape, a, c, squashed, dh, dc, d)
+        return
+    d = d.reshape(len(d), 4, d.shape[1] // 4).swapaxes(0, 1)
     i, f, g, o = a
     t, r, u, v = work
     np.multiply(dh, o, out=u)
@@ -109,8 +117,7 @@ def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr, sampl
         step = d[lo:hi]
         if w_hr is not None:
             outputs[lo:hi] = now
-        lstm_step_backward(*steps[k], now if w_hr is None else np.dot(now, w_hr), dc[:size],
-                           step.reshape(size, 4, hidden).swapaxes(0, 1), work[:, :size])
+        lstm_step_backward(*steps[k], now if w_hr is None else np.dot(now, w_hr), dc[:size], step, work[:, :size])
         if k or wanted[1]:
             np.dot(step, w_hh, out=now)
     dx = np.dot(d, w_ih) if wanted[0] else None

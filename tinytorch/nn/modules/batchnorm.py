@@ -27,7 +27,8 @@ class _NormBase(Module):
         self.register_parameter("bias", Parameter(empty(num_features, **size)) if affine and bias else None)
         self.register_buffer("running_mean", zeros(num_features, **size) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, **size) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
+        seen = tensor(0, dtype=int64, device=device) if track_running_stats else None
+        self.register_buffer("num_batches_tracked", seen)
         self.reset_parameters()
 
     def reset_running_stats(self):

@@ -4,7 +4,9 @@ import warnings
 from ... import __future__
 from ...arguments import parse_to
 from ...autograd.grad_mode import no_grad
-from ...device import check_device, device
+from ...device import device
+from ...lazy import NO_DATA
+from ...ops.creation.factories import empty_like
 from ..parameter import Parameter
 
 
@@ -22,7 +24,7 @@ class Convertible:
                 grad = param.grad
                 with no_grad():
                     data, grad_data = fn(param), None if grad is None else fn(grad)
-                if overwrite:
+                if overwrite or data.device is not param.device:
                     self._parameters[name] = param = Parameter(data, param.requires_grad)
                     param.grad = None if grad is None else grad_data.requires_grad_(grad.requires_grad)
                 else:
@@ -40,8 +42,8 @@ class Convertible:
         dtype, device, non_blocking, memory_format    by name, too; memory_format for those of 4 and 5 dimensions
         TypeError for a dtype that is neither floating nor complex. Returns self.
         """
-        _, dtype, _, memory_format = parse_to(*args, **kwargs)
-        if dtype is None and memory_format is None:
+        device, dtype, _, memory_format = parse_to(*args, **kwargs)
+        if device is None and dtype is None and memory_format is None:
             return self
         if dtype is not None and dtype.is_complex:
             warnings.warn(
@@ -56,14 +58,20 @@ class Convertible:
         def convert(t):
             target = dtype if t.is_floating_point() or t.is_complex() else None
             if memory_format is not None and t.dim() in (4, 5):
-                return t.to(dtype=target, memory_format=memory_format)
-            return t.to(dtype=target)
+                return t.to(device, target, memory_format=memory_format)
+            try:
+                return t.to(device, target)
+            except NotImplementedError as error:
+                if str(error) != NO_DATA:
+                    raise
+                raise NotImplementedError(f"{NO_DATA} Please use torch.nn.Module.to_empty() instead of "
+                                          "torch.nn.Module.to() when moving module from meta to a different "
+                                          "device.") from None
         return self._apply(convert)
 
     def to_empty(self, *, device, recurse=True):
         """Give every parameter and buffer new memory whose content is not set."""
-        check_device(device)
-        return self._apply(lambda t: t.clone(), recurse)
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def type(self, dst_type):
         """Convert all parameters and buffers to a dtype (or its name), integers included."""
@@ -86,8 +94,8 @@ class Convertible:
         return self._apply(lambda t: t.double() if t.is_floating_point() else t)
 
     def cpu(self):
-        """Itself: every tensor is on the CPU."""
-        return self
+        """Itself. NotImplementedError if there is a tensor on `meta`, which has no numbers."""
+        return self._apply(lambda t: t.cpu())
 
     def cuda(self, device=None):
         """AssertionError if there is a tensor to move: there is no CUDA here."""

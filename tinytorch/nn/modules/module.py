@@ -12,7 +12,7 @@ from .hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from .state import Stateful, _IncompatibleKeys, _WrappedHook  # noqa: F401  torch has them here
+from .state import _EXTRA_STATE_KEY_SUFFIX, Stateful, _IncompatibleKeys, _WrappedHook  # noqa: F401  torch has them here
 
 __all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
            "register_module_forward_hook", "register_module_forward_pre_hook", "register_module_full_backward_hook",

@@ -9,7 +9,7 @@ from ...tensor import Tensor
 from ..parameter import Parameter, is_lazy
 from . import hooks
 
-_EXTRA = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -106,7 +106,7 @@ class Stateful:
             if tensor is not None and name not in self._non_persistent_buffers_set:
                 destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
-            destination[prefix + _EXTRA] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """All parameters and persistent buffers by their full names, sharing memory with the module's.
@@ -165,7 +165,7 @@ class Stateful:
                     error_msgs.append(error)
             elif strict:
                 missing_keys.append(key)
-        extra_key = prefix + _EXTRA
+        extra_key = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not Stateful.set_extra_state:
             if extra_key in state_dict:
                 self.set_extra_state(state_dict[extra_key])
@@ -194,6 +194,11 @@ class Stateful:
         try:
             with no_grad():
                 if not assign:
+                    if tensor.is_meta and not value.is_meta:
+                        warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta "
+                                      "parameter in the current model, which is a no-op. (Did you mean to pass "
+                                      "`assign=True` to assign items in the state dictionary to their corresponding "
+                                      "key in the module instead of copying them in place?)", stacklevel=2)
                     tensor.copy_(value)
                     return None
                 if isinstance(tensor, Parameter):

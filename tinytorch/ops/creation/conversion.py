@@ -7,16 +7,17 @@ from ... import dtypes as dt
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, of_source, stored_as
 from ...autograd.public import method, overridden, public
-from ...autograd.views import assign, check_in_place, check_overlap, layouts, may_share
+from ...autograd.views import assign, check_in_place, check_overlap, is_expanded, layouts, may_share
 from ...data import check_array
-from ...device import check_device, device as Device
+from ...device import CPU, META, check_device, device as Device
 from ...errors import not_a_tensor
 from ...kernels.layout import channels_last, dense_copy, ordered_like
+from ...lazy import NO_DATA
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
 from ...types import Number
 from ..layout.shape import inverse
-from .options import as_dtype, check_options, wrong
+from .options import as_dtype, check_options, without_numbers, wrong
 
 
 def _converted_back(g, numpy_dtype, source):
@@ -68,6 +69,20 @@ def alias(input):
     return input[...]
 
 
+def _from_meta(g):
+    raise NotImplementedError(NO_DATA)
+
+
+@single(name="to_copy", input=lambda g: _from_meta(g))
+def _to_meta(input):
+    return without_numbers(input)
+
+
+def _moved(self, device):
+    """`self` on another device, the CPU or `meta`. NotImplementedError for a way from there, where no numbers are."""
+    return self if (device is META) is self.is_meta else _to_meta(self) if device is META else _from_meta(self)
+
+
 @method()
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """`self` in another dtype (recorded), or itself if nothing changes: to(dtype), to(device), to(device,
@@ -87,9 +102,12 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             dtype, device, copy = _arguments_of_to(args, dtype, device, copy)
     if device is not None:
         if device.__class__ in _DEVICES:
-            check_device(device)
+            device = check_device(device)
         else:
             check_options("to", None, device)
+        moved = self if device is CPU and type(self.array) is np.ndarray else _moved(self, device)
+        if moved is not self:
+            return to(moved, dtype=dtype, memory_format=memory_format)
     if non_blocking is not False or copy is not False:
         for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
             if not isinstance(flag, bool):
@@ -114,7 +132,7 @@ def _arguments_of_to(args, dtype, device, copy):
     first, *flags = args
     if isinstance(first, Tensor) or _is_dtype(first):
         fits = dtype is None and device is None
-        dtype = first.dtype if isinstance(first, Tensor) else first
+        dtype, device = (first.dtype, first.device) if isinstance(first, Tensor) else (first, None)
     else:
         fits, device = device is None, first
         if flags:
@@ -214,7 +232,7 @@ def type_as(self, other):
     """`self` in the dtype of `other`."""
     if not isinstance(other, Tensor):
         raise not_a_tensor("type_as", "other", 1, other)
-    return to(self, other.dtype)
+    return to(self, other)
 
 
 @method("type")
@@ -228,7 +246,7 @@ def type_(self, dtype=None, non_blocking=False):
     if non_blocking.__class__ is not bool:
         raise wrong("type", "non_blocking", "bool", non_blocking)
     if dtype is None:
-        return f"torch.{self.dtype.tensor_type}"
+        return f"torch.{'meta.' * self.is_meta}{self.dtype.tensor_type}"
     if isinstance(dtype, str):
         for d in dt.ALL:
             if dtype in (f"torch.{d.tensor_type}", f"torch.cuda.{d.tensor_type}"):
@@ -245,8 +263,8 @@ def type_(self, dtype=None, non_blocking=False):
 
 @method()
 def cpu(self, *, memory_format=None):
-    """Itself: every tensor is on the CPU."""
-    return self
+    """Itself. NotImplementedError for a tensor on `meta`, which has no numbers."""
+    return _moved(self, CPU)
 
 
 @method()
@@ -272,8 +290,13 @@ def copy_values(self, other, non_blocking=False):
         raise not_a_tensor("copy_", "other", 1, other)
     if non_blocking.__class__ is not bool:
         raise wrong("copy_", "non_blocking", "bool", non_blocking)
+    if other.device is not self.device:
+        other = _moved(other, self.device)
     check_in_place(self, other)
     same = other is self                       # the same elements: they may lie at one place
+    if same and is_expanded(self.array) and not self._requires_grad:
+        self.version[0] += 1
+        return self
     if not same and may_share(self.array, other.array):
         check_overlap(self, other, copying=True)
         part, whole = layouts(other.array, self.array)

@@ -66,6 +66,8 @@ def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[in
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if bits_of(self.array)[0]:
         raise BufferError("Can't export tensors with the conjugate bit set")
+    if self.is_meta:
+        raise BufferError("Cannot pack tensors on meta")
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
     if stream not in (None, -1):

@@ -9,18 +9,34 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
 from ...autograd import above
-from ...autograd.grad_mode import mode
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
-from ...autograd.public import method, overridden, public
+from ...autograd.public import overridden, public
 from ...data import array_of
+from ...device import META, check_device
 from ...kernels.layout import ordered_like, span, strided
 from ...kernels.memory import check_size, empty as new_memory, unset
-from ...memory_format import layout as Layout, memory_format as MemoryFormat, memory_order, preserve_format
+from ...lazy import restrided
+from ...memory_format import (
+    contiguous_format,
+    layout as Layout,
+    memory_format as MemoryFormat,
+    memory_order,
+    preserve_format,
+)
 from ...tensor import Tensor, wrap
 from ...types import Device, Ints, Number
 from ..layout.shape import inverse
 from .buffers import from_numpy, frombuffer
-from .options import as_dtype, check_options, dtype_for, finish, number_of, require_grad
+from .options import (
+    as_dtype,
+    check_options,
+    dtype_for,
+    finish,
+    new_without_numbers,
+    number_of,
+    require_grad,
+    without_numbers,
+)
 
 __all__ = ["as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like",
            "is_tensor", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like"]
@@ -65,8 +81,9 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "tensor")
+    on_meta = False
     if device is not None or requires_grad.__class__ is not bool or pin_memory is not False:
-        check_options("tensor", None, device, requires_grad, pin_memory)
+        on_meta = check_options("tensor", None, device, requires_grad, pin_memory)
     if isinstance(data, Tensor):
         warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
                       "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
@@ -74,6 +91,8 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
         result = wrap(data.array.copy() if dtype is None else dt.cast(data.array, dtype.numpy))
     else:
         result = wrap(_array(data, dtype))
+    if on_meta:
+        result = wrap(without_numbers(result.array))
     if requires_grad:
         require_grad(result)
     return result
@@ -88,14 +107,14 @@ def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device
     tensor([1, 2])
     """
     dtype = as_dtype(dtype, "as_tensor")
-    if device is not None:
-        check_options("as_tensor", None, device)
+    on_meta = device is not None and check_options("as_tensor", None, device)
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)
     if isinstance(data, np.ndarray):
         result = from_numpy(data)
-        return result if dtype is None else result.to(dtype)
-    return wrap(_array(data, dtype))
+        return result if dtype is None and not on_meta else result.to(device=device, dtype=dtype)
+    array = _array(data, dtype)
+    return wrap(without_numbers(array) if on_meta else array)
 
 
 @public()
@@ -118,7 +137,7 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
                               "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
                               "warning.", UserWarning, stacklevel=3)
             requires_grad = obj.requires_grad
-        result = obj.to(dtype) if dtype is not None else obj
+        result = obj.to(device=device, dtype=dtype)
         shared = result is obj
         if copy and shared:
             result = result.clone()
@@ -200,8 +219,11 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
     numpy_dtype = (dtype or dt.get_default_dtype()).numpy
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
-        check_options(name, layout, device, requires_grad, pin_memory)
-    if memory_format is None:
+        if check_options(name, layout, device, requires_grad, pin_memory):
+            fill = None
+    if fill is None:
+        array = new_without_numbers(shape, numpy_dtype, memory_order(memory_format or contiguous_format, len(shape)))
+    elif memory_format is None:
         array = new_memory(shape, numpy_dtype, fill)
     else:
         check_options(name, memory_format=memory_format)
@@ -285,7 +307,8 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
         dtype = dt.int64 if value.__class__ is int else dt.of_scalar(value)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
-        check_options(name, layout, device, requires_grad, pin_memory)
+        if check_options(name, layout, device, requires_grad, pin_memory):
+            return finish(new_without_numbers(size_of((size,), name), dtype.numpy), None, requires_grad)
     result = wrap(constant(size_of((size,), name), value, dtype.numpy))
     if requires_grad:
         require_grad(result)
@@ -302,7 +325,8 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
                           pin_memory=pin_memory, memory_format=memory_format)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
-        check_options(function.__name__, layout, device, requires_grad, pin_memory)
+        if check_options(function.__name__, layout, device, requires_grad, pin_memory) is not input.is_meta:
+            input = elsewhere(input)
     array = input.array
     if array.__class__ is above.sparse_array:
         return above.sparse(function.__name__, (input,), {"dtype": dtype, "requires_grad": requires_grad})
@@ -320,6 +344,13 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
     if requires_grad:
         require_grad(result)
     return result
+
+
+def elsewhere(input):
+    """A tensor like `input` on the other device, the CPU or `meta`: of the same shape, strides and dtype."""
+    if not input.is_meta:
+        return wrap(without_numbers(input.array))
+    return wrap(restrided(np.empty((), input.array.dtype), input.array.shape, input.array.strides))
 
 
 def _fill_with(value):
@@ -415,8 +446,11 @@ def _strided(name, size, stride, dtype, device, requires_grad, pin_memory):
     check_positive(size)
     bytes_needed = span(size, stride, 0, numpy_dtype.itemsize)
     check_size(size, numpy_dtype.itemsize, stride)
-    memory = new_memory((bytes_needed // numpy_dtype.itemsize,), numpy_dtype, _unset)
-    return finish(strided(memory, size, stride), device, requires_grad, pin_memory)
+    count = bytes_needed // numpy_dtype.itemsize,
+    if device is not None and check_device(device) is META:
+        steps = [n * numpy_dtype.itemsize for n in stride]
+        return finish(new_without_numbers(count, numpy_dtype).restrided(size, steps), None, requires_grad, pin_memory)
+    return finish(strided(new_memory(count, numpy_dtype, _unset), size, stride), device, requires_grad, pin_memory)
 
 
 @public()
@@ -439,52 +473,3 @@ def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dt.dtype | type 
                            else "Duplicate dim not allowed in physical_layout")
     numpy_dtype = (as_dtype(dtype, "empty_permuted") or dt.get_default_dtype()).numpy
     return finish(unset(empty_in(size, numpy_dtype, order)), device, requires_grad, pin_memory)
-
-
-# ------------------------------------------------------------------ methods: like self
-def _beside(self, result):
-    """`result`, new memory; under vmap for each sample, if `self` differs from sample to sample."""
-    return above.vmap.beside(self, result) if mode.vmap_levels else result
-
-
-@method()
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
-    """`torch.tensor(data)` in the dtype of `self`."""
-    return tensor(data, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
-
-
-@method()
-def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """`torch.zeros(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype,
-                                 layout, device, requires_grad, pin_memory))
-
-
-@method()
-def new_ones(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """`torch.ones(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_ones", _ones, args, size, None, self.dtype if dtype is None else dtype, layout,
-                                 device, requires_grad, pin_memory))
-
-
-@method()
-def new_empty(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """`torch.empty(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_empty", _unset, args, size, None, self.dtype if dtype is None else dtype,
-                                 layout, device, requires_grad, pin_memory))
-
-
-@method()
-def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """`torch.full(size, fill_value)` in the dtype of `self`."""
-    return _beside(self, _full("new_full", size, fill_value, None, self.dtype if dtype is None else dtype, layout,
-                               device, requires_grad, pin_memory))
-
-
-@method()
-def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
-                      pin_memory=False):
-    """`torch.empty_strided(size, stride)` in the dtype of `self`."""
-    check_options("new_empty_strided", layout, device, requires_grad, pin_memory)
-    return _strided("new_empty_strided", size, stride, self.dtype if dtype is None else dtype, device, requires_grad,
-                    pin_memory)

@@ -1,7 +1,7 @@
 """What functions that make tensors have in common: dtype= layout= device= requires_grad= pin_memory= and numbers."""
 from ... import dtypes as dt
 from ...autograd.tensor_methods import check_can_require_grad
-from ...device import check_device, device as Device
+from ...device import META, check_device, device as Device
 from ...errors import kind_of
 from ...memory_format import check_layout, layout as Layout, memory_format as MemoryFormat
 from ...tensor import Tensor, wrap
@@ -35,12 +35,13 @@ def dtype_for(out, dtype, name):
 
 
 def check_options(name, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None):
-    """torch's errors for keywords of a function that is not wrapped."""
+    """torch's errors for keywords of a function that is not wrapped; else whether the device is `meta`."""
+    on_meta = False
     if device is not None:
         if device.__class__ is not Device and not isinstance(device, str) and (
                 isinstance(device, (bool, Tensor)) or not hasattr(device, "__index__")):
             raise wrong(name, "device", "torch.device", device)
-        check_device(device)
+        on_meta = check_device(device) is META
     if layout is not None:
         if not isinstance(layout, Layout):
             raise wrong(name, "layout", "torch.layout", layout)
@@ -52,6 +53,7 @@ def check_options(name, layout=None, device=None, requires_grad=False, pin_memor
     if pin_memory.__class__ is not bool and pin_memory is not None:
         raise wrong(name, "pin_memory", "bool", pin_memory)
     check_pinned(pin_memory)
+    return on_meta
 
 
 def check_pinned(pin_memory):
@@ -64,12 +66,24 @@ def check_pinned(pin_memory):
 def finish(array, device=None, requires_grad=False, pin_memory=False):
     """A leaf around `array`, on the device that is told if there is such a one."""
     check_pinned(pin_memory)
-    if device is not None:
-        check_device(device)
+    if device is not None and check_device(device) is META:
+        array = without_numbers(array)
     result = wrap(array)
     if requires_grad:
         require_grad(result)
     return result
+
+
+def without_numbers(array):
+    """An array like this one on the device `meta`."""
+    from ...kernels.meta import meta_like  # which few programs need
+    return meta_like(array)
+
+
+def new_without_numbers(shape, numpy_dtype, order="C"):
+    """An array on the device `meta` with its dimensions in memory in the given order ("C" or dimensions)."""
+    from ...kernels.meta import new_meta
+    return new_meta(shape, numpy_dtype, None if order == "C" else order)
 
 
 def require_grad(result):

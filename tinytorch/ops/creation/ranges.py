@@ -17,7 +17,7 @@ from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap
 from ...types import Device, Number
 from ..layout.join import cat
-from .options import check_options, dtype_for, finish, require_grad
+from .options import check_options, dtype_for, finish, new_without_numbers, require_grad
 
 __all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
 
@@ -81,9 +81,10 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     if len(args) == 1 and not isinstance(end, (int, float, complex)):
         raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
     _check_numbers("arange", start, end, step)
+    on_meta = False
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
-        check_options("arange", layout, device, requires_grad, pin_memory)
+        on_meta = check_options("arange", layout, device, requires_grad, pin_memory)
     if dtype is not None or out is not None:
         dtype = dtype_for(out, dtype, "arange")
     else:
@@ -103,7 +104,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
                       f"which does not match the computed number of elements {count}. Note that this may occur as a "
                       f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).",
                       UserWarning, stacklevel=2)
-    result = wrap(_steps(start, step, count, dtype))
+    result = wrap(new_without_numbers((count,), dtype.numpy) if on_meta else _steps(start, step, count, dtype))
     if requires_grad:
         require_grad(result)
     return result if out is None else refill(out, result, by_count=True)

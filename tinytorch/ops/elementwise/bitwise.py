@@ -160,7 +160,19 @@ def gcd(input, other):
     >>> torch.gcd(torch.tensor([12, 15]), torch.tensor([8]))
     tensor([4, 1])
     """
-    return np.gcd(input, other)
+    result = np.gcd(input, other)
+    if input.dtype.kind == "i" and (input == (least := np.iinfo(input.dtype).min)).any() | (other == least).any():
+        return np.where((input == least) ^ (other == least), _gcd_of_least(input, other), result)
+    return result
+
+
+def _gcd_of_least(input, other):
+    """Euclid's algorithm, whose remainders have the sign of what is divided: that of the least integer, which has no
+    absolute value, comes through where the number of divisions is even."""
+    a, b = np.broadcast_arrays(np.abs(input), np.abs(other))
+    while a.any():
+        a, b = np.where(a, np.fmod(b, np.where(a, a, 1)), 0), np.where(a, a, b)
+    return b
 
 
 @binary(numbers="none", name="lcm_cpu")

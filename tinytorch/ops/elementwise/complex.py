@@ -11,7 +11,7 @@ from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast, of_s
 from ...autograd.public import overridden, public
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
-from ...kernels.layout import as_array
+from ...kernels.layout import as_array, operand_order
 from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor, wrap
 from ..layout.index import _select
@@ -278,9 +278,12 @@ def angle(input):
     tensor([1.5708, 3.1416])
     """
     if input.dtype.kind in dt.COMPLEX:
-        return np.angle(input)
+        return np.ascontiguousarray(np.angle(input))
     angles = np.where(input < 0, math.pi, 0.0).astype(input.dtype)
-    return np.where(np.isnan(input), input, angles)
+    return operand_order(np.where(np.isnan(input), input, angles), input)
+
+
+angle.op.own_order = True
 
 
 @op(name="complex", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)

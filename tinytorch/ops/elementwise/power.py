@@ -383,6 +383,8 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         if other.array.dtype.kind in dt.BOOL:
             raise not_implemented("ldexp_cpu_exp", dt.bool)
         return ternary(_ldexp, input, other)
+    if input.array.dtype.kind in dt.INTEGRAL and other.array.dtype.kind in dt.DIFFERENTIABLE and other.dim():
+        input = converted(input, other.array.dtype)
     if input.array.dtype == other.array.dtype and input.array.dtype.kind in dt.DIFFERENTIABLE:
         return ternary(_ldexp, input, other)
     power, d = _pow(2.0, other), result_dtype((wrap(np.empty((), input.array.dtype)), other))

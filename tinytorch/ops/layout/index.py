@@ -45,7 +45,7 @@ __all__ = ["index_put"]
 
 _ALL = slice(None)
 _NUMBERS = (bool, int, float, complex)
-_PLAIN = (int, type(None))
+_PLAIN, _UNIT = (int, type(None)), (None, 1)
 _INDICES = (np.int64, np.int32, np.uint8, np.bool_)
 
 
@@ -145,9 +145,10 @@ def parse(shape, index):
         if kind is slice:
             item = _checked(item)
             basic.append(item)
-            dim, made = dim + 1, made + 1
-            if item is not _ALL:
+            if item is not _ALL and (item.start or item.step not in _UNIT or (
+                    item.stop is not None and item.stop < shape[dim])):
                 primitive = _slice
+            dim, made = dim + 1, made + 1
         elif item is None:
             basic.append(None)
             made += 1
@@ -287,7 +288,7 @@ def _simple(shape, index):
             primitive = _select
         elif (item.__class__ is slice and item.step is None and item.start.__class__ in _PLAIN
               and item.stop.__class__ in _PLAIN):
-            if item.start is not None or item.stop is not None:
+            if item.start or item.stop is not None and item.stop < n:          # not all of it
                 primitive = _slice
         else:
             return None

@@ -133,7 +133,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         if value.array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value.array.ndim} dimension(s).")
-        if dt.is_complex(value.array.dtype) and not dt.is_complex(dtype):
+        if dtype.kind not in dt.BOOL and not dt.is_complex(dtype) and value.item().imag != 0:
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
         if value.array.dtype != dtype:
             stored_as(value.item(), dtype)     # refuses what does not fit

@@ -8,8 +8,10 @@ from ...autograd.hooks import checked_gradient
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, check_broadcast, check_out_dtype, stored_as, write_out
 from ...autograd.public import public
+from ...device import META
 from ...errors import not_implemented, refuse_records
 from ...kernels.scatter import add_flat, along, combine_flat
+from ...lazy import device_of
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from ..creation.conversion import _to_copy
@@ -205,6 +207,8 @@ def _neutral(reduce, dtype):
 # ------------------------------------------------------------------ checks
 def _any_outside(array, n):
     """Whether any of the integers is not in 0 .. n-1 (read as unsigned, a negative one is huge)."""
+    if device_of(array) is META:
+        return False
     return array.size > 0 and array.view(np.uint64 if array.itemsize == 8 else np.uint32).max() >= n
 
 

@@ -60,7 +60,8 @@ def _memory(array):
         flat = np.lib.stride_tricks.as_strided(root, (count,), (root.itemsize,))
     else:
         flat = root.reshape(-1, order="A")
-    return flat if flat.dtype == array.dtype else flat.view(array.dtype)
+    flat = flat if flat.dtype == array.dtype else flat.view(array.dtype)
+    return array.over(flat) if isinstance(array, StandIn) else flat
 
 
 def unlike(src, target):

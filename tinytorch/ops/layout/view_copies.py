@@ -31,7 +31,7 @@ def _copying(name):
     """A primitive that copies; the nodes of `name` are called as those of a view of that name, and _copy."""
     @single(name=f"{name}_copy" if "." in name else f"{name}.0_copy", input=lambda g: g)
     def primitive(input):
-        return np.array(input, order="C")
+        return input.copy("C")
     return primitive
 
 

@@ -13,6 +13,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import FOUND
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
+from ...kernels import native
 from ...tensor import Tensor, check_dim
 from ...types import Number
 from ..elementwise.arithmetic import REFUSED, conj, refused, rounded_once, zeros_like
@@ -195,6 +196,9 @@ def hardswish(input: Tensor) -> Tensor:
 def _silu_gradient(g, input):
     if input.__class__ is np.ndarray and input.dtype.char == "e":
         return rounded_once(_silu_gradient, g, input)
+    result = native.each("silu_backward", g, input) if g.__class__ is np.ndarray is input.__class__ else None
+    if result is not None:
+        return result
     s = sigmoid(input)
     return g * conj(s * (1 + input * (1 - s)))
 
@@ -203,7 +207,8 @@ def _silu_gradient(g, input):
 def _silu(input):
     if input.dtype.char == "e":
         return rounded_once(_silu.op.forward, input)
-    return input * sigmoid.op.forward(input)
+    result = native.each("silu", input)
+    return input * sigmoid.op.forward(input) if result is None else result
 
 
 @public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu")

@@ -11,7 +11,9 @@ from ...autograd.op import op, single
 from ...autograd.promotion import converted
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
+from ...kernels import native
 from ...kernels.layout import operand_order
+from ...kernels.softmax import safe_softmax
 from ...tensor import Tensor, wrap
 from ..layout.rearrange import repeat_interleave
 from ..linalg.products import matmul
@@ -33,12 +35,7 @@ def _safe_softmax(input, dim):
     """softmax, with zeros where all is -inf."""
     if input.dtype.kind == dt.COMPLEX:
         raise not_implemented("softmax_lastdim_kernel_impl", input)
-    with np.errstate(all="ignore"):
-        top = np.maximum.reduce(input, axis=dim, keepdims=True, initial=-np.inf)
-        result = np.exp(input - np.where(np.isneginf(top), 0, top).astype(input.dtype))
-        total = np.add.reduce(result, axis=dim, keepdims=True)
-        result /= np.where(total == 0, 1, total).astype(input.dtype)
-    return result
+    return safe_softmax(input, dim)
 
 
 def _added(mask, like):
@@ -57,7 +54,7 @@ def _by_operations(query, key, value, mask, dropout_p, is_causal, scale, enable_
     query = query * (-root if scale < 0 else root)
     if is_causal:
         rows, columns = query.array.shape[-2], key.array.shape[-2]
-        mask = wrap(np.tril(np.ones((rows, columns), bool)))
+        mask = wrap(np.tril(np.ones((rows, columns), bool))).to(query.device)
     if enable_gqa:
         heads = query.array.shape[-3]
         if any([not x.array.shape[-3] or heads % x.array.shape[-3] for x in (key, value)]):
@@ -77,9 +74,13 @@ def _in_single(*arrays):
     return [dt.cast(x, _FLOAT32) if x.dtype.itemsize == 2 else x for x in arrays]
 
 
-def _weights(query, key, mask, is_causal, scale):
-    """(exp(scores - largest), their sums) of single or double precision."""
+def _weights(query, key, mask, is_causal, scale, divided):
+    """(exp(scores - largest), `divided` by their sums if asked, and the sums) of single or double precision."""
     scores = np.matmul(query, key.swapaxes(-1, -2))
+    if mask is None and native.takes("attention_weights", scores):
+        total, (queries, keys) = np.empty((*scores.shape[:-1], 1), scores.dtype), scores.shape[-2:]
+        native.run("attention_weights", total.size, keys, queries, is_causal, divided, scale, scores, total)
+        return scores, total
     scores *= scores.dtype.type(scale)
     if is_causal:
         scores[..., ~np.tril(np.ones(scores.shape[-2:], bool))] = -np.inf
@@ -88,7 +89,10 @@ def _weights(query, key, mask, is_causal, scale):
     top = np.maximum.reduce(scores, axis=-1, keepdims=True)
     scores -= np.where(np.isneginf(top), 0, top).astype(scores.dtype)
     np.exp(scores, out=scores)
-    return scores, np.add.reduce(scores, axis=-1, keepdims=True)
+    total = np.add.reduce(scores, axis=-1, keepdims=True)
+    if divided:
+        scores /= np.where(total == 0, 1, total)
+    return scores, total
 
 
 def _heads(x, count):
@@ -114,13 +118,16 @@ def _attend_backward(mask, is_causal, scale, g, query, key, value, ans):
     heads = query.shape[1]
     k, v = _heads(key, heads), _heads(value, heads)
     with np.errstate(all="ignore"):
-        weights, total = _weights(query, k, mask, is_causal, scale)
-        weights /= np.where(total == 0, 1, total)
+        weights, _ = _weights(query, k, mask, is_causal, scale, True)
     of_value = np.matmul(weights.swapaxes(-1, -2), g)
     of_scores = np.matmul(g, v.swapaxes(-1, -2))
-    of_scores -= np.add.reduce(g * ans, axis=-1, keepdims=True)
-    of_scores *= weights
-    of_scores *= of_scores.dtype.type(scale)
+    dots = np.vecdot(g, ans)[..., None]
+    if native.takes("attention_weights_backward", of_scores, weights, dots):
+        native.run("attention_weights_backward", dots.size, weights.shape[-1], scale, weights, dots, of_scores)
+    else:
+        of_scores -= dots
+        of_scores *= weights
+        of_scores *= of_scores.dtype.type(scale)
     found = np.matmul(of_scores, k), np.matmul(of_scores.swapaxes(-1, -2), query), of_value
     return tuple([dt.cast(_shared(d, x.shape[1]), given) for d, x in zip(found, (query, key, value))])
 
@@ -137,7 +144,7 @@ def _attend(mask, is_causal, scale, query, key, value):
     q, k, v = _in_single(query, key, value)
     heads = q.shape[1]
     with np.errstate(all="ignore"):
-        weights, total = _weights(q, _heads(k, heads), mask, is_causal, scale)
+        weights, total = _weights(q, _heads(k, heads), mask, is_causal, scale, False)
         if query.dtype.itemsize == 2:          # they are multiplied as halves
             weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
         result = np.matmul(weights, _heads(v, heads))

@@ -14,11 +14,14 @@ from ...autograd.op import op
 from ...autograd.promotion import in_float32
 from ...autograd.public import overridden, public, refuse
 from ...autograd.views import assign, check_in_place
+from ...device import META
 from ...errors import not_implemented
 from ...kernels.layout import operand_order
 from ...kernels.random import samplers
+from ...lazy import device_of
 from ...random import stream_of
 from ...tensor import Tensor, wrap
+from ..creation.options import new_without_numbers
 from ..random.samplers import room
 
 _SELU_LOW = 1.7580993408473766          # -(scale * alpha) of selu: where it saturates
@@ -45,7 +48,10 @@ def _noise(array, p, feature):
     """True where an element (a whole channel if `feature`) is kept, in the memory order of `array`."""
     if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING:
         raise not_implemented("bernoulli_scalar_cpu_", array)
-    if feature:
+    if device_of(array) is META:
+        kept = new_without_numbers(array.shape[:2] + (1,) * (array.ndim - 2) if feature else array.shape,
+                                   np.dtype(bool))
+    elif feature:
         kept = np.empty(array.shape[:2] + (1,) * (array.ndim - 2), bool)
     else:
         kept = samplers.empty_like(array, bool)

@@ -10,6 +10,7 @@ from ...autograd.op import op
 from ...autograd.promotion import FOUND, write_out
 from ...autograd.public import overridden, public
 from ...errors import not_implemented
+from ...kernels import native
 from ...kernels.erf import erf
 from ...tensor import Tensor
 from ..elementwise.arithmetic import rounded_once
@@ -17,6 +18,8 @@ from ..elementwise.math import exp, tanh
 
 _HALF_SQRT, _DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
+#: The native kernels.
+_NATIVE = {"none": "gelu", "tanh": "gelu_tanh"}
 
 
 def _curvature(g, grad, input, approximate):
@@ -29,27 +32,42 @@ def _curvature(g, grad, input, approximate):
     return g * grad * (1 - t * t) * (slope + 3 * _TANH_CUBE * _TANH_SCALE * input * input - input * t * slope * slope)
 
 
+def _share(input, approximate):
+    """The share of `input` that is let through."""
+    if approximate == "none":
+        share = erf(input * _HALF_SQRT)
+    else:
+        share = input * input
+        share *= _TANH_CUBE
+        share += 1
+        share *= input
+        share *= _TANH_SCALE
+        np.tanh(share, out=share)
+    share += 1
+    share *= 0.5
+    return share
+
+
 @op(name="gelu_backward", grad=lambda g, input, approximate, share: _gelu_backward(g, input, approximate, share),
     input=_curvature)
 def _gelu_backward(grad, input, approximate, share):
-    """The gradient `grad`, times the share of `input` let through (`share`: that, or its tanh) and how it changes."""
+    """The gradient `grad`, times the share of `input` let through and how it changes."""
     if grad.dtype.char == "e":
         return rounded_once(_gelu_backward.op.forward, grad, input, approximate, share)
+    result = native.each(_NATIVE[approximate] + "_backward", grad, input, share)
+    if result is not None:
+        return result
     slope = input * input
     if approximate == "none":
         slope *= -0.5
         np.exp(slope, out=slope)
-        slope *= input
         slope *= _DENSITY
-        slope += share
     else:
         slope *= 3 * _TANH_CUBE * _TANH_SCALE
         slope += _TANH_SCALE
-        slope *= input
-        slope *= 1 - share * share
-        slope += 1
-        slope += share
-        slope *= 0.5
+        slope *= 2 * share * (1 - share)
+    slope *= input
+    slope += share
     slope *= grad
     return slope
 
@@ -60,22 +78,13 @@ def _gelu(input, approximate, keep):
     if input.dtype.char == "e":
         result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)
         return result.astype(np.float16), share
+    if native.takes(_NATIVE[approximate], input):
+        result, share = np.empty(input.shape, input.dtype), np.empty(input.shape, input.dtype) if keep else None
+        native.run(_NATIVE[approximate], input.size, input, share, result)
+        return result, share
     input = np.atleast_1d(input)
-    if approximate == "none":
-        share = erf(input * _HALF_SQRT)
-        share += 1
-        share *= 0.5
-        return share * input, share
-    t = input * input
-    t *= _TANH_CUBE
-    t += 1
-    t *= input
-    t *= _TANH_SCALE
-    np.tanh(t, out=t)
-    result = t + 1
-    result *= input
-    result *= 0.5
-    return result, t
+    share = _share(input, approximate)
+    return share * input, share
 
 
 @public(hot=True)

@@ -11,6 +11,7 @@ from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed, unary
 from ...autograd.public import public
 from ...errors import not_implemented
+from ...kernels import native
 from ...kernels.random.samplers import rrelu_slopes
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
@@ -48,6 +49,9 @@ def parts(x):
 @binary(name="threshold_backward", method=False, inplace=False, grad=lambda g, output: _relu_backward(g, output),
         output=zeros_like)
 def _relu_backward(grad, output):
+    result = native.each("relu_backward", grad, output)
+    if result is not None:
+        return result
     # times 1 (also for NaN) or 0 in the output's dtype: a product with a bool array costs a small one twice the time
     return grad * np.not_equal(output, _ZERO[output.dtype]).astype(output.dtype)
 
@@ -74,6 +78,9 @@ def relu(input):
     """
     try:
         if input.size >= 16384 and input.flags.c_contiguous:
+            result = native.each("relu", input)
+            if result is not None:
+                return result
             return _clipped_in_rows(input, _ZERO[input.dtype])
         return _AT_LEAST_ZERO[input.dtype](input)
     except KeyError:                           # a dtype without a zero to compare with

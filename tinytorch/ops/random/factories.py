@@ -15,7 +15,7 @@ from ...autograd.promotion import check_broadcast, check_written, refill, write_
 from ...autograd.public import public
 from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import resized
-from ...device import check_device, device as Device
+from ...device import META, check_device, device as Device
 from ...errors import refuse_records, type_name
 from ...kernels.memory import empty
 from ...kernels.random import rejection, samplers
@@ -23,7 +23,8 @@ from ...memory_format import layout as Layout, memory_format as MemoryFormat
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 from ...types import Ints
-from ..creation.options import as_dtype, check_options, check_pinned
+from ..creation.factories import elsewhere
+from ..creation.options import as_dtype, check_options, check_pinned, new_without_numbers
 from ..elementwise.arithmetic import zeros_like
 from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, room, varied
 
@@ -44,11 +45,12 @@ def _shape(name, args, size):
 def _new(fill, arguments, shape, generator, out, dtype, default, device, requires_grad, pin_memory):
     """A tensor of `shape`, filled by fill(array, *arguments, stream); or `out`, resized and filled."""
     stream = stream_of(generator)
-    check_device(device)
+    on_meta = device is not None and check_device(device) is META
     check_pinned(pin_memory)
     dtype = as_dtype(dtype, "rand")
     if out is None:
-        result = wrap(room(empty(shape, (dtype or default or dt.get_default_dtype()).numpy)))
+        made = new_without_numbers if on_meta else empty
+        result = wrap(room(made(shape, (dtype or default or dt.get_default_dtype()).numpy)))
         if requires_grad:
             check_can_require_grad(result)
             result._requires_grad = True
@@ -135,15 +137,16 @@ def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generat
 
 def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_memory, memory_format):
     """As _new, for the shape, dtype and memory order of `input`."""
-    check_device(device)
+    if device is not None and (check_device(device) is META) is not input.is_meta:
+        input = elsewhere(input)
     check_pinned(pin_memory)
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
     d = as_dtype(dtype, "rand_like") or dt.of(input.array)
     if layout == "torch.preserve_format":
-        array = room(empty(input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype)),
-                     input.array)
+        array = room(input.array.astype(d.numpy) if input.is_meta else empty(
+            input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype)), input.array)
     elif layout == "torch.contiguous_format":
-        array = room(empty(input.array.shape, d.numpy))
+        array = room((new_without_numbers if input.is_meta else empty)(input.array.shape, d.numpy))
     else:
         raise NotImplementedError(f"memory_format {memory_format} is not supported")
     result = wrap(array)

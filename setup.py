@@ -1,0 +1,58 @@
+"""Builds the native kernels where there is a compiler; what else the project is stands in pyproject.toml.
+
+They are no extension modules: plain libraries of C that know nothing of Python, one for each set of instructions, which
+tinytorch/kernels/native loads. One build serves every Python. Without a compiler, and with TINYTORCH_NATIVE=0 in the
+environment, there are none, and NumPy does what they would.
+"""
+import os
+import platform
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+FOLDER = Path("tinytorch/kernels/native")
+GNU = ["-std=gnu11", "-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden",
+       "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-unused-parameter"]
+#: Sets of instructions by the names in `LEVELS` there: what GCC and Clang are told, and what MSVC is.
+LEVELS = {"baseline": ([], [])}
+if platform.machine().lower() in ("x86_64", "amd64"):
+    LEVELS["avx2"] = ["-mavx2", "-mfma"], ["/arch:AVX2"]
+    LEVELS["avx512"] = ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"], [
+        "/arch:AVX512"]
+
+
+class build_libraries(build_ext):
+    """Compiles and links without Python's headers and libraries."""
+
+    def build_extension(self, ext):
+        level = ext.name.rpartition("_")[2]
+        microsoft = self.compiler.compiler_type == "msvc"
+        arguments = ["/O2", "/std:c11", *LEVELS[level][1]] if microsoft else [*GNU, *LEVELS[level][0]]
+        objects = self.compiler.compile(ext.sources, output_dir=f"{self.build_temp}/{level}",
+                                        extra_postargs=arguments, depends=ext.depends)
+        self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name),
+                                         libraries=[] if microsoft else ["m", "pthread"])
+
+    def get_ext_filename(self, name):
+        return name.replace(".", os.sep) + (".dll" if os.name == "nt" else ".so")
+
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:                            # before setuptools 70.1
+    from wheel.bdist_wheel import bdist_wheel
+
+
+class any_python(bdist_wheel):
+    """A wheel for every Python 3 of the platform."""
+
+    def get_tag(self):
+        _, _, system = super().get_tag()
+        return "py3", "none", system
+
+
+native = [] if os.environ.get("TINYTORCH_NATIVE") == "0" else [
+    Extension(f"tinytorch.kernels.native.library_{level}", sorted(map(str, FOLDER.glob("*.c"))),
+              depends=sorted(map(str, FOLDER.glob("*.h"))), optional=True) for level in LEVELS]
+setup(ext_modules=native, cmdclass={"build_ext": build_libraries, "bdist_wheel": any_python})

@@ -1,0 +1,274 @@
+"""The native kernels beside their NumPy twins. Where there are none (no compiler built them), there is nothing to test
+but that, and so the tests say."""
+import os
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.kernels import native, norm, optim, softmax
+
+F = torch.nn.functional
+ROOT = Path(__file__).parents[2]
+needs_library = pytest.mark.skipif(native.level() is None, reason="no library of native kernels was built")
+WIDTHS = (1, 2, 7, 16, 17, 33, 64, 100, 1000)
+
+
+@contextmanager
+def kernels(wanted):
+    """All native kernels, however few elements there are; or none."""
+    before = dict(native._least)
+    native._least.update(dict.fromkeys(before, 0 if wanted else sys.maxsize))
+    try:
+        yield
+    finally:
+        native._least.update(before)
+
+
+def draws(seed, *shape, special=False, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    x = (rng.standard_normal(shape) * 3).astype(np.float32)
+    if special and x.size > 8:
+        x.reshape(-1)[rng.permutation(x.size)[:6]] = [np.inf, -np.inf, np.nan, -0.0, 1e-40, 3e38]
+    return x.astype(dtype)
+
+
+def layer_norm(width, seed, dtype):
+    shapes = (5, width), (5, width), (width,), (width,)
+    x, g, w, b = (draws(seed + i, *shape, dtype=dtype) for i, shape in enumerate(shapes))
+    for weight, bias in ((w, b), (w, None), (None, None)):
+        y, (mean, rate) = norm.layer_norm(x, weight, bias, width, 1e-5, True)
+        for wanted in ((True, True, True), (True, False, False), (True, False, True)):
+            g_input, g_weight, g_bias = norm.layer_norm_backward(g, wanted, x, weight, width, mean, rate)
+            yield from (y, mean, rate, g_input)
+            yield from [a for a, there in zip((g_weight, g_bias), wanted[1:]) if there]
+
+
+def by_rows(width, seed, dtype):
+    x, g = draws(seed, 6, width, dtype=dtype), draws(seed + 1, 6, width, dtype=dtype)
+    yield from (softmax.softmax(x, -1), softmax.log_softmax(x, -1))
+    yield softmax.softmax_backward(g, softmax.softmax(x, 1), -1)
+    yield softmax.log_softmax_backward(g, np.minimum(x, 0), 1)
+    x[0, -1:], x[1], x[2, 0] = np.inf, -np.inf, np.nan
+    yield from (softmax.softmax(x, 1), softmax.log_softmax(x, 1))
+
+
+def activations(width, seed, dtype):
+    with np.errstate(all="ignore"):
+        x = torch.tensor(draws(seed, 3, width, special=True, dtype=dtype), requires_grad=True)
+        for f in (F.gelu, lambda x: F.gelu(x, approximate="tanh"), F.silu, torch.sigmoid, torch.tanh, F.relu):
+            y = f(x)
+            yield y.detach().numpy()
+            yield torch.autograd.grad(y, x, torch.tensor(draws(seed + 1, 3, width, dtype=dtype)))[0].numpy()
+
+
+def optimisers(width, seed, dtype):
+    def arrays(n):
+        return [np.abs(draws(seed + i, 2, width, dtype=dtype)) if i > 2 else draws(seed + i, 2, width, dtype=dtype)
+                for i in range(n)]
+    for decay, maximize in ((0, False), (0.1, True)):
+        for step, n, options in (
+                *((optim.sgd, 3, (fresh, 0.1, 0.9, 0.2 * (not nesterov), decay, nesterov, maximize))
+                  for fresh in (True, False) for nesterov in (True, False)),
+                (lambda p, g, *rest: optim.sgd(p, g, None, *rest), 2, (False, 0.1, 0, 0, 0.1, False, maximize)),
+                (optim.adam, 5, (3, 0.01, 0.9, 0.99, 1e-8, decay, False, maximize)),
+                (lambda p, g, m, v, *rest: optim.adam(p, g, m, np.abs(v), None, *rest), 4,
+                 (3, 0.01, 0.9, 0.99, 1e-8, decay, True, maximize)),
+                (optim.adamax, 4, (3, 0.01, 0.9, 0.99, 1e-8, decay, maximize)),
+                (lambda p, g, m, a, b, c, *rest: optim.rmsprop(p, g, a + m * m + 1, m, b, *rest), 6,
+                 (0.1, 0.9, 1e-3, decay, 0.5, maximize)),
+                (lambda p, g, m, square, *rest: optim.rmsprop(p, g, square, None, None, *rest), 4,
+                 (0.1, 0.9, 1e-3, decay, 0, maximize)),
+                (lambda p, g, m, total, *rest: optim.adagrad(p, g, total, *rest), 4, (0.1, 1e-8, decay, maximize)),
+                (lambda p, g, m, a, b, *rest: optim.adadelta(p, g, a, b, *rest), 5, (0.1, 0.9, 1e-6, decay, maximize))):
+            given = arrays(n)
+            step(*given, *options)
+            yield from given
+
+
+def attention(width, seed, dtype):
+    masked = draws(seed, 4, width, dtype=dtype)
+    masked[1], masked[2, :1] = -np.inf, -np.inf
+    yield softmax.safe_softmax(masked, -1)
+    for causal in (False, True):
+        q, k, v = (torch.tensor(draws(seed + i, 2, 3, width % 60 + 1, 5, dtype=dtype), requires_grad=True)
+                   for i in range(3))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        yield y.detach().numpy()
+        gradients = torch.autograd.grad(y, (q, k, v), torch.tensor(draws(seed, *y.shape, dtype=dtype)))
+        yield from [g.numpy() for g in gradients]
+
+
+def recurrent(width, seed, dtype):
+    for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
+        torch.manual_seed(seed)
+        layer = kind(3, width % 90 + 1, dtype=torch.float64).to(getattr(torch, np.dtype(dtype).name))
+        x = torch.tensor(draws(seed, 4, 5, 3, dtype=dtype), requires_grad=True)
+        y, _ = layer(x)
+        yield y.detach().numpy()
+        for g in torch.autograd.grad(y, (x, *layer.parameters()), torch.tensor(draws(seed, *y.shape, dtype=dtype))):
+            yield g.numpy()
+
+
+def pooling(width, seed, dtype):
+    for nan in (np.nan, 0.5):
+        x = draws(seed, 2, 3, 9, width + 8, special=True)
+        x[0, 0, :, 3] = x[0, 0, :, 2]                         # of equals the first has the gradient
+        x[np.isnan(x)] = nan
+        x = torch.tensor(x.astype(dtype), requires_grad=True)
+        y = F.max_pool2d(x, 2)
+        yield y.detach().numpy()
+        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+
+
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, pooling]
+
+
+@needs_library
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.__name__)
+def test_twins(family):
+    """As near to what double precision gives as the twin is, and as infinite."""
+    for seed, width in enumerate(WIDTHS):
+        with kernels(True):
+            ours = list(family(width, 10 * seed, np.float32))
+        with kernels(False):
+            twins = list(family(width, 10 * seed, np.float32))
+        exact = list(family(width, 10 * seed, np.float64))
+        assert len(ours) == len(twins) == len(exact) > 2
+        for i, (a, b, c) in enumerate(zip(ours, twins, exact)):
+            assert a.dtype == b.dtype == np.float32 and a.shape == b.shape, (i, width)
+            finite = np.isfinite(b)
+            np.testing.assert_array_equal(a[~finite], b[~finite], f"{i} at width {width}")
+            wrong, wrong_there = (np.abs(x[finite] - c[finite]).max(initial=0) for x in (a, b))
+            assert wrong <= 2 * wrong_there + 1e-6 * np.abs(c[finite]).max(initial=1), (i, width)
+
+
+def test_nothing_but_plain_arrays_is_taken():
+    x = draws(0, 64, 64)
+    with kernels(True):
+        for wrong in (x.astype(np.float64), x.T, x[:, ::2], x.astype(">f4"), x[:, :63], x.view(np.recarray),
+                      x.astype(np.float16), np.frombuffer(b"0" * 4097, np.uint8)[1:].view(np.float32)):
+            assert not native.takes("softmax", wrong)
+            assert not native.takes("layer_norm", x, wrong)
+        assert native.takes("softmax", x) and native.takes("layer_norm", x, None, x)
+
+
+@needs_library
+def test_the_door_refuses():
+    x, out = draws(0, 4, 8), np.empty((4, 8), np.float32)
+    native.run("log_softmax", 4, 8, x, out)
+    closed = out.copy()
+    closed.flags.writeable = False
+    native.run("log_softmax", 4, 8, closed, out)                  # to be read, it may be closed
+    for wrong in (x.T.copy().T, x.astype(np.float64), x.astype(">f4"), x.view(np.recarray), None, [1.0]):
+        with pytest.raises((TypeError, AttributeError)):
+            native.run("log_softmax", 4, 8, wrong, out)
+        with pytest.raises((TypeError, AttributeError)):
+            native.run("log_softmax", 4, 8, x, wrong)
+    with pytest.raises(TypeError):
+        native.run("log_softmax", 4, 8, x, closed)
+    for rows, width in ((5, 8), (4, 9), (0, 8), (-4, -8)):
+        if rows * width != x.size:
+            with pytest.raises(ValueError):
+                native.run("log_softmax", rows, width, x, out)
+    with pytest.raises(ValueError):
+        native.run("layer_norm", 4, 8, 0.0, x, np.ones(7, np.float32), None, out, *np.empty((2, 4), np.float32))
+
+
+@needs_library
+def test_threads_change_no_bit():
+    """Also the gradient of weight and bias, which is a sum over all rows."""
+    x = torch.tensor(draws(0, 3000, 96))
+    before, found = torch.get_num_threads(), []
+    try:
+        for n in (1, 2, 4):
+            torch.set_num_threads(n)
+            w, b = torch.ones(96, requires_grad=True), torch.zeros(96, requires_grad=True)
+            y = F.gelu(F.layer_norm(x, (96,), w, b)).softmax(-1)
+            (y * x).sum().backward()
+            found.append([a.tobytes() for a in (y.detach().numpy(), w.grad.numpy(), b.grad.numpy())])
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1] == found[2]
+
+
+@needs_library
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_and_many_threads():
+    x = torch.tensor(draws(1, 2000, 64))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        expected = x.softmax(-1).numpy().tobytes()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.write(writer, b"1" if x.softmax(-1).numpy().tobytes() == expected else b"0")
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0 and os.read(reader, 1) == b"1"
+        found = []
+        threads = [threading.Thread(target=lambda: found.extend(
+            x.softmax(-1).numpy().tobytes() == expected for _ in range(20))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert found == [True] * 80
+    finally:
+        torch.set_num_threads(before)
+
+
+def _stream():
+    torch.manual_seed(7)
+    state = torch.get_rng_state()
+    for n in (3, 700, 1, 255, 256, 5000, 2):
+        yield torch.rand(n)
+        yield F.dropout(torch.ones(n), 0.3)
+        yield torch.randint(2 ** 40, (n,))
+        yield torch.randperm(n)
+        yield torch.randn(n)
+        yield torch.rand(n, dtype=torch.float64)
+        yield torch.get_rng_state()
+    torch.set_rng_state(state)
+    yield torch.rand(1000)
+
+
+@needs_library
+def test_the_random_stream_is_the_same(monkeypatch):
+    ours = list(_stream())
+    monkeypatch.setattr(torch.random, "_FEW", sys.maxsize)
+    for i, (a, b) in enumerate(zip(ours, _stream())):
+        assert torch.equal(a, b), i
+
+
+def _python(code, **environment):
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("TINYTORCH_NATIVE")}
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, timeout=60,
+                          env={**ours, **environment})
+
+
+def test_settings():
+    said = "import tinytorch as t; print(t.__config__.show(), t.__config__.parallel_info())"
+    assert _python(said, TINYTORCH_NATIVE="0").stdout.count("None") == 2
+    there = "None" not in _python(said).stdout
+    assert native.level() is None or there and _python(said).stdout.count(native.level()) == 2
+    refused = _python(said, TINYTORCH_NATIVE_LEVEL="none")
+    assert refused.returncode and "ImportError: TINYTORCH_NATIVE: no library of native kernels" in refused.stderr
+    demanded = _python(said, TINYTORCH_NATIVE="1")
+    assert (demanded.returncode == 0) == there
+
+
+@needs_library
+@pytest.mark.parametrize("level", [name for name in native.LEVELS if native.level() in native.LEVELS[
+    native.LEVELS.index(name) + 1:]])
+def test_levels_below(level):
+    """Also what the machine does not choose is right."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "twins or the_random"]
+    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, timeout=120,
+                         env={**os.environ, "TINYTORCH_NATIVE_LEVEL": level})
+    assert run.returncode == 0 and "failed" not in run.stdout, run.stdout[-2000:]

@@ -1,0 +1,368 @@
+"""The arrays of tensors on the device `meta`: shapes, strides and dtypes without numbers.
+
+A Meta stands in for an ndarray, as Lazy (lazy.py) and Batched (func/batched.py) do: it has the sizes and strides of
+`raw`, a view of memory that is reserved and never used, so views, offsets and the question who shares memory with whom
+are NumPy's own. NumPy's ufuncs and functions reach it by NumPy's own protocols and give the shape and dtype of what
+they would compute (meta.py); what is written to it goes nowhere. There is no conversion to an ndarray: whatever asks
+for numbers gets NoValues or, from what Python calls, torch's error.
+"""
+from __future__ import annotations
+
+import math
+import mmap
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ..device import META
+from ..lazy import NO_DATA, NoValues, StandIn, address_of, restrided, root_of
+from .layout import _dense_order, _dense_strides
+from .memory import check_size
+
+__all__ = ["FUNCTIONS", "Meta", "is_meta", "meta_like", "new_meta", "no_values", "written"]
+
+#: NumPy's functions that tell of a meta array, or make one, -> what they give (meta.py).
+FUNCTIONS = {}
+
+
+class _Reserve(threading.local):
+    """Addresses that nothing is at: arrays get the next ones, each array others."""
+
+    memory, used = None, 0
+
+
+_reserve = _Reserve()
+_PIECE = 1 << 30
+
+
+def _reserved(nbytes):
+    """An array of bytes at addresses of its own. It takes no memory: pages that are only reserved, and not to be
+    written to, all show one page of zeros."""
+    nbytes = max(nbytes, 1)
+    if _reserve.memory is None or _reserve.used + nbytes > len(_reserve.memory):
+        try:
+            _reserve.memory = _mapped(max(nbytes, _PIECE))
+        except (OSError, OverflowError, ValueError):
+            raise RuntimeError(f"no room for the addresses of {nbytes} bytes on the device meta") from None
+        _reserve.used = 0
+    start = _reserve.used
+    _reserve.used = -(-(start + nbytes) // 64) * 64
+    return np.frombuffer(_reserve.memory, np.uint8, nbytes, start)
+
+
+def _mapped(size):
+    if sys.platform == "win32":
+        return mmap.mmap(-1, size, access=mmap.ACCESS_READ)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    return mmap.mmap(-1, size, flags, mmap.PROT_READ)
+
+
+def new_meta(shape: tuple, dtype: np.dtype, order: Any = None) -> Meta:
+    """A meta array of a shape and dtype without gaps, its dimensions in memory in C order or that given."""
+    check_size(shape, dtype.itemsize)
+    raw = _reserved(math.prod(shape) * dtype.itemsize)[:math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+    if order is None:
+        return Meta(raw)
+    strides = _dense_strides(raw, tuple(order))
+    return Meta(raw if raw.strides == strides else ndarray(shape, dtype, root_of(raw), 0, strides))
+
+
+def meta_like(array: ndarray, dtype: np.dtype | None = None) -> Meta:
+    """A meta array with the shape of `array`, its dtype unless told, and its dimensions in the same order in memory."""
+    dtype = array.dtype if dtype is None else dtype
+    if array.flags.c_contiguous and 1 not in array.shape:
+        return new_meta(array.shape, dtype)
+    result = new_meta(array.shape, dtype, _dense_order(array.shape, array.strides))
+    steps = tuple([s // array.itemsize * dtype.itemsize for s in array.strides])
+    if steps != result.strides and all([a == b or n == 1 for a, b, n in zip(steps, result.strides, array.shape)]):
+        return Meta(restrided(result.raw, array.shape, steps))
+    return result
+
+
+def is_meta(array: Any) -> bool:
+    """Whether an array has no numbers."""
+    return type(array) is Meta
+
+
+def no_values():
+    """The error for a function of the library that needs numbers: the one that was called from outside."""
+    name, frame = "the operation", sys._getframe(1)
+    while frame is not None:
+        called = frame.f_code.co_name
+        if frame.f_globals.get("__name__", "").startswith(_PACKAGE) and called[0] != "_" and called not in _BETWEEN:
+            name = called
+        frame = frame.f_back
+    return NoValues(f"{name} needs the numbers of a tensor on the device meta, which has none")
+
+
+_PACKAGE = __name__.partition(".")[0] + "."
+#: Names of functions that stand between a public function and its caller.
+_BETWEEN = {"call", "method", "compute", "run", "wrapped", "wrapper", "no_values"}
+
+
+class Meta(NDArrayOperatorsMixin, StandIn):
+    """An array of which all is known but the numbers."""
+
+    __slots__ = ("raw", "__weakref__")
+    __hash__ = None
+    device = META
+
+    def __init__(self, raw):
+        self.raw = raw
+
+    __class__ = property(lambda self: ndarray)
+
+    shape = property(lambda self: self.raw.shape)
+    strides = property(lambda self: self.raw.strides)
+    ndim = property(lambda self: self.raw.ndim)
+    size = property(lambda self: self.raw.size)
+    dtype = property(lambda self: self.raw.dtype)
+    itemsize = property(lambda self: self.raw.itemsize)
+    nbytes = property(lambda self: self.raw.nbytes)
+    flags = property(lambda self: self.raw.flags)
+    base = property(lambda self: self.raw)
+
+    # -------------------------------------------------------------- what there is not
+    def item(self, *index):
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+
+    def truth(self):
+        return self.item()
+
+    def tolist(self):
+        raise NotImplementedError(NO_DATA)
+
+    def __array__(self, dtype=None, copy=None):
+        raise no_values()
+
+    tobytes = searchsorted = __bool__ = __int__ = __float__ = __complex__ = __index__ = __array__
+
+    @property
+    def __array_interface__(self):
+        raise no_values()
+
+    def nonzero(self):
+        self.check_static("nonzero")
+
+    def check_storage(self, force=False):
+        if force:
+            raise NotImplementedError(NO_DATA)
+        raise TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                        "memory first.")
+
+    def check_static(self, name):
+        raise NotImplementedError(f"aten::{name}: the shape of its result depends on numbers, which meta tensors have "
+                                  "none of")
+
+    def check_mask(self):
+        if self.dtype == bool:
+            self.check_static("nonzero")
+
+    def __repr__(self):
+        return f"Meta({self.shape}, {self.dtype})"
+
+    def __len__(self):
+        return len(self.raw)
+
+    def __iter__(self):
+        return iter([self[i] for i in range(len(self.raw))])
+
+    def __deepcopy__(self, memo):
+        return meta_like(self.raw)
+
+    def __reduce__(self):
+        return _rebuilt, (self.shape, self.strides, self.dtype)
+
+    # -------------------------------------------------------------- views
+    def over(self, memory):
+        return Meta(memory)
+
+    def restrided(self, size, strides):
+        return Meta(restrided(self.raw, size, strides))
+
+    def resized(self, like):
+        """The memory from the first element on in the shape of `like`, and its order; new memory if it is too small."""
+        root, start = root_of(self.raw), address_of(self.raw)
+        offset = start - address_of(root)
+        if offset + like.size * self.itemsize > root.nbytes:
+            return new_meta(like.shape, self.dtype)
+        return Meta(ndarray(like.shape, self.dtype, root, offset, meta_like(like, self.dtype).strides))
+
+    def filled(self, fill, *arguments):
+        return self
+
+    def __getitem__(self, index):
+        items = index if index.__class__ is tuple else (index,)
+        if any([isinstance(i, (ndarray, list)) for i in items]):
+            return _picked(self, items)
+        if not isinstance(index, (str, list)) and not any([i is Ellipsis for i in items]):
+            index = (*items, Ellipsis)         # of a single element too an array
+        return Meta(self.raw[index])
+
+    def __setitem__(self, index, value):
+        if not isinstance(index, str):
+            np.broadcast_shapes(np.shape(value), self[index].shape)
+
+    def fill(self, value):
+        """Nothing: there is nowhere to write to."""
+
+    sort = partition = put = fill
+
+    def _view(self, name, *args):
+        return Meta(getattr(self.raw, name)(*args))
+
+    def reshape(self, *shape, order="C", copy=None):
+        if len(shape) == 1 and not hasattr(shape[0], "__index__"):
+            shape = tuple(shape[0])
+        if self.raw.flags.c_contiguous and order in "CA":
+            return Meta(self.raw.reshape(shape))
+        try:
+            return Meta(_seen_as(self.raw, shape))
+        except ValueError:                     # as it lies in memory it is no view
+            return Meta(new_meta((self.size,), self.dtype).raw.reshape(shape))
+
+    def transpose(self, *axes):
+        return self._view("transpose", *axes)
+
+    def swapaxes(self, a, b):
+        return self._view("swapaxes", a, b)
+
+    def squeeze(self, axis=None):
+        return self._view("squeeze", axis)
+
+    def diagonal(self, offset=0, axis1=0, axis2=1):
+        return self._view("diagonal", offset, axis1, axis2)
+
+    def view(self, dtype):
+        return self._view("view", dtype)
+
+    def ravel(self, order="C"):
+        return self.reshape(-1) if order == "C" else self.flatten(order)
+
+    T = property(lambda self: Meta(self.raw.T))
+    mT = property(lambda self: Meta(self.raw.mT))
+    real = property(lambda self: Meta(self.raw.real))
+    imag = property(lambda self: Meta(self.raw.imag))
+
+    @real.setter
+    def real(self, value):
+        self.real[...] = value
+
+    @imag.setter
+    def imag(self, value):
+        self.imag[...] = value
+
+    # -------------------------------------------------------------- new arrays
+    def copy(self, order="C"):
+        return meta_like(self.raw) if order in "KA" else new_meta(
+            self.shape, self.dtype, range(self.ndim)[::-1] if order == "F" else None)
+
+    def flatten(self, order="C"):
+        return new_meta((self.size,), self.dtype)
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        dtype = np.dtype(dtype)
+        if not copy and dtype == self.dtype:
+            return self
+        return meta_like(self.raw, dtype) if order == "K" else new_meta(self.shape, dtype)
+
+    def conj(self):
+        return self.copy("K")
+
+    conjugate = conj
+
+    def round(self, decimals=0):
+        return self.copy("K")
+
+    def dot(self, other):
+        if not self.ndim or not getattr(other, "ndim", 0):
+            return np.multiply(self, other)
+        if getattr(other, "ndim", 3) > 2:
+            raise no_values()
+        return np.matmul(self, other)
+
+    def take(self, indices, axis=None, out=None, mode="raise"):
+        flat, axis = (self.reshape(-1), 0) if axis is None else (self, axis % self.ndim)
+        return written(out, new_meta(flat.shape[:axis] + np.shape(indices) + flat.shape[axis + 1:], self.dtype))
+
+    def repeat(self, repeats, axis=None):
+        if not isinstance(repeats, int):
+            raise no_values()
+        flat, axis = (self.reshape(-1), 0) if axis is None else (self, axis % self.ndim)
+        n = flat.shape[axis] * repeats
+        return new_meta((*flat.shape[:axis], n, *flat.shape[axis + 1:]), self.dtype)
+
+    # -------------------------------------------------------------- NumPy's functions
+    def __array_function__(self, function, types, args, options):
+        rule = FUNCTIONS.get(function)
+        if rule is None:
+            raise no_values()
+        return rule(*args, **options)
+
+
+def _rebuilt(shape, strides, dtype):
+    result = new_meta(shape, dtype)
+    if result.strides == strides:
+        return result
+    count = 1 + sum([(n - 1) * s for n, s in zip(shape, strides)]) // dtype.itemsize if 0 not in shape else 0
+    return new_meta((count,), dtype).restrided(shape, strides)
+
+
+def _seen_as(raw, shape):
+    """A view of `raw` in another shape. ValueError if there is none."""
+    if _RESHAPES:
+        return np.reshape(raw, shape, copy=False)
+    view = raw.view()
+    try:
+        view.shape = shape
+    except AttributeError as error:
+        raise ValueError(str(error)) from None
+    return view
+
+
+_RESHAPES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+def written(out, result):
+    """`out`, to which a result is written, if that is all right."""
+    if out is None:
+        return result
+    if not is_meta(out):
+        raise no_values()
+    if np.broadcast_shapes(out.shape, result.shape) != out.shape:
+        raise ValueError("non-broadcastable output operand")
+    return out
+
+
+def _picked(array, items):
+    """What an index with arrays in it takes."""
+    items, expanded, dim = list(items), [], 0
+    if not any([i is Ellipsis for i in items]):
+        items.append(Ellipsis)
+    used = sum([i.ndim if isinstance(i, ndarray) and i.dtype == bool else 0 if i is None or i is Ellipsis else 1
+                for i in items])
+    for i in items:
+        expanded += [slice(None)] * (array.ndim - used) if i is Ellipsis else [i]
+    shape, picked, place, apart = [], [], None, False
+    for i in expanded:
+        if i is None:
+            shape.append(1)
+        elif isinstance(i, slice):
+            shape.append(len(range(*i.indices(array.shape[dim]))))
+            dim += 1
+        else:
+            if is_meta(i):
+                i.check_mask()
+            i = i if isinstance(i, ndarray) else np.asarray(i)
+            count = i.ndim if i.dtype == bool else 1
+            apart = apart or place is not None and place + len(picked) != len(shape) + len(picked)
+            place = len(shape) if place is None else place
+            picked.append((int(np.count_nonzero(i)),) if i.dtype == bool else i.shape)
+            dim += count
+    found = np.broadcast_shapes(*picked)
+    at = 0 if apart else place
+    return new_meta((*shape[:at], *found, *shape[at:]), array.dtype)

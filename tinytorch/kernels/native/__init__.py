@@ -1,0 +1,171 @@
+"""Kernels in C: the door to them. Each has a NumPy twin in kernels/, which is its text, its oracle and what computes
+where it cannot: without the library (there was no compiler), for other dtypes and layouts, and for few elements.
+
+A twin says `if native.takes("softmax", x): return native.run("softmax", ...)`. No address reaches C but through `run`,
+which checks class, dtype, byte order, layout, size and writability of every array, whatever `takes` said.
+
+TINYTORCH_NATIVE=0 in the environment: never. TINYTORCH_NATIVE=1: ImportError if there is no library.
+TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them that the machine knows.
+"""
+import ctypes
+import os
+import sys
+
+import numpy as np
+
+from ..threads import free
+
+__all__ = ["each", "level", "run", "takes"]
+
+#: In the order of what `level` of level.c says.
+LEVELS = "baseline", "avx2", "avx512"
+
+#: What each takes after the number of threads, and from how many elements of its first array on it is the faster one.
+#: `n`: a whole number; `.eps`: a real one; `x[n]`: an array to read of as many elements; `>x[n]`: one to write to;
+#: `?x[n]`: one that may be None. Arrays are float32 unless another type follows.
+_KERNELS = {
+    "words": (0, "n >key[625]:u4 >out[n]:u8"),
+    "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
+    "below": (0, "n limit >key[625]:u4 >out[n]:?"),
+    "uniform": (0, "n >key[625]:u4 >out[n]"),
+    "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
+    "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
+    "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
+    "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
+    "layer_norm": (512, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
+                   ">rate[rows]"),
+    "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
+                            "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
+    **dict.fromkeys("relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
+    **dict.fromkeys(("gelu", "gelu_tanh"), (2048, "n x[n] ?>kept[n] >out[n]")),
+    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),
+    **dict.fromkeys("silu_backward sigmoid_backward tanh_backward relu_backward".split(),
+                    (2048, "n g[n] x[n] >out[n]")),
+    "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
+                  ">squashed[batch*hidden] >out[batch*hidden]"),
+    "lstm_step_backward": (512, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
+                           "dh[batch*hidden] >dc[batch*hidden] >d[4*batch*hidden]"),
+    "gru_step": (512, "batch hidden >a[4*batch*hidden] h[batch*hidden] >out[batch*hidden]"),
+    "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
+                          ">d[4*batch*hidden]"),
+    "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
+    "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
+    "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
+    "adam": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
+    "adamax": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),
+    "rmsprop": (4096, "n .sign .weight_decay .alpha .eps .momentum .lr >p[n] g[n] >square[n] ?>mean[n] ?>buf[n]"),
+    "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
+    "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
+}
+_place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
+_FLOAT = np.dtype(np.float32)
+
+
+class _Array:
+    """What an argument that is an array has to be."""
+
+    def __init__(self, token, names):
+        inside, _, dtype = token.partition("[")[2].partition("]")
+        self.written, self.optional = ">" in token, "?" == token[0]
+        self.dtype = np.dtype(dtype[1:] or np.float32)
+        factors = inside.split("*")
+        self.places = [names.index(name) for name in factors if not name.isdigit()]
+        self.factor = int(np.prod([int(name) for name in factors if name.isdigit()], initial=1))
+
+    def address(self, array, args):
+        """Where it lies, for C. TypeError or ValueError if it is not what the kernel takes."""
+        if array is None and self.optional:
+            return None
+        flags = array.flags
+        plain = flags.carray                   # contiguous, aligned, and may be written to
+        if type(array) is not np.ndarray or array.dtype != self.dtype or not (
+                plain or flags.c_contiguous and flags.aligned and not self.written):
+            raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
+        size = self.factor
+        for place in self.places:
+            size *= args[place]
+        if array.size != size:
+            raise ValueError(f"an array of {array.size} elements for {size}")
+        if not size:
+            return None
+        return _address_of(_place_of(array)) if plain else array.__array_interface__["data"][0]
+
+
+def _parsed(declared):
+    tokens = declared.split()
+    names = [token.lstrip(".?>").partition("[")[0] for token in tokens]
+    return [_Array(token, names) if "[" in token else token[0] == "." for token in tokens]
+
+
+def _load():
+    """(name of the level, library), or None."""
+    setting = os.environ.get("TINYTORCH_NATIVE", "")
+    folder, ending = os.path.dirname(__file__), ".dll" if os.name == "nt" else ".so"
+    try:
+        if setting == "0":
+            return None
+        wanted = os.environ.get("TINYTORCH_NATIVE_LEVEL") or None
+        base = ctypes.CDLL(os.path.join(folder, "library_baseline" + ending))
+        base.level.restype = ctypes.c_int64
+        for name in [wanted] if wanted else LEVELS[base.level()::-1]:
+            path = os.path.join(folder, f"library_{name}{ending}")
+            if name == "baseline":
+                return name, base
+            if os.path.exists(path) or wanted:
+                return name, ctypes.CDLL(path)
+    except OSError as error:
+        if setting == "1" or os.environ.get("TINYTORCH_NATIVE_LEVEL"):
+            raise ImportError(f"TINYTORCH_NATIVE: no library of native kernels can be loaded ({error})") from None
+    return None
+
+
+def _functions(library):
+    """Name -> (function of the library, what its arguments are)."""
+    found = {}
+    for name, (_, declared) in _KERNELS.items():
+        kinds, function = _parsed(declared), getattr(library, name)
+        function.restype, function.argtypes = None, [ctypes.c_int64] + [
+            ctypes.c_void_p if isinstance(kind, _Array) else ctypes.c_float if kind else ctypes.c_int64
+            for kind in kinds]
+        found[name] = function, [kind if isinstance(kind, _Array) else None for kind in kinds]
+    return found
+
+
+_loaded = _load()
+_known = _functions(_loaded[1]) if _loaded else {}
+_least = {name: least if _loaded else sys.maxsize for name, (least, _) in _KERNELS.items()}
+
+
+def level():
+    """The set of instructions of the library in use, or None without one."""
+    return _loaded[0] if _loaded else None
+
+
+def takes(name, first, *others):
+    """Whether a kernel is there and the faster one for these arrays (None: one that is not given), all in float32."""
+    if first.size < _least[name]:
+        return False
+    for array in (first, *others):
+        if array is not None and not (type(array) is np.ndarray and array.dtype == _FLOAT
+                                      and array.flags.c_contiguous and array.flags.aligned):
+            return False
+    return True
+
+
+def run(name, *args):
+    """Call a kernel, on as many threads as are allowed."""
+    function, kinds = _known[name]
+    function(free(), *[arg if kind is None else kind.address(arg, args) for arg, kind in zip(args, kinds)])
+
+
+def each(name, *arrays):
+    """What a kernel of single elements makes of those of `arrays`; None where it does not take them, and where they are
+    not of one shape."""
+    first = arrays[0]
+    if first.size < _least[name] or not takes(name, *arrays) or arrays[-1].shape != first.shape:
+        return None
+    result = np.empty(first.shape, first.dtype)
+    run(name, result.size, *arrays, result)
+    return result

@@ -1,0 +1,122 @@
+/* Functions of each element, and their gradients (ops/nn/gelu.py, kernels/erf.py). */
+#include "common.h"
+
+struct elements { const float *x, *g; float *out; };
+
+/* KERNEL name(x, out): `value` of v = x[i]. */
+#define EACH(name, value)                                                                                             \
+    static void name##_part(const void *args, int64_t first, int64_t last)                                            \
+    {                                                                                                                 \
+        const float *restrict x = ((const struct elements *)args)->x;                                                 \
+        float *restrict out = ((const struct elements *)args)->out;                                                   \
+        for (int64_t i = first; i < last; i++) {                                                                      \
+            const float v = x[i];                                                                                     \
+            out[i] = value;                                                                                           \
+        }                                                                                                             \
+    }                                                                                                                 \
+    KERNEL void name(int64_t threads, int64_t n, const float *x, float *out)                                          \
+    {                                                                                                                 \
+        struct elements args = {x, NULL, out};                                                                        \
+        share(threads, n, 16384, name##_part, &args);                                                                 \
+    }
+
+/* KERNEL name(g, x, out): `value` of v = x[i] and d = g[i]. */
+#define EACH_BACKWARD(name, value)                                                                                    \
+    static void name##_part(const void *args, int64_t first, int64_t last)                                            \
+    {                                                                                                                 \
+        const float *restrict x = ((const struct elements *)args)->x, *restrict g = ((const struct elements *)args)->g; \
+        float *restrict out = ((const struct elements *)args)->out;                                                   \
+        for (int64_t i = first; i < last; i++) {                                                                      \
+            const float v = x[i], d = g[i];                                                                           \
+            out[i] = value;                                                                                           \
+        }                                                                                                             \
+    }                                                                                                                 \
+    KERNEL void name(int64_t threads, int64_t n, const float *g, const float *x, float *out)                          \
+    {                                                                                                                 \
+        struct elements args = {x, g, out};                                                                           \
+        share(threads, n, 16384, name##_part, &args);                                                                 \
+    }
+
+#define ROOT_2_PI 0.79788456080286536f             /* sqrt(2 / pi) */
+#define DENSITY 0.39894228040143268f               /* 1 / sqrt(2 pi) */
+
+/* (1 + erf(x / sqrt(2))) / 2, the share of the normal distribution below x: (1 + tanh(t)) / 2 is sigmoid(2 t), and
+2 t = x p(x^2) with the polynomial of kernels/erf.py, its argument and what it gives scaled. */
+INLINE float normal_share(float x)
+{
+    float z = 0.5f * x * x;
+    z = z > 16.0f ? 16.0f : z;
+    float p = 3.217174082692509e-09f;
+    p = p * z + 7.298903881292063e-08f;
+    p = p * z - 5.134919319971232e-06f;
+    p = p * z + 8.575973333790898e-05f;
+    p = p * z - 0.0006167006213217974f;
+    p = p * z - 0.0001940045622177422f;
+    p = p * z + 0.10276956856250763f;
+    p = p * z + 1.128379225730896f;
+    return sigmoid_of(1.41421356237309505f * x * p);
+}
+
+/* (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
+INLINE float tanh_share(float x)
+{
+    return sigmoid_of(2.0f * ROOT_2_PI * x * (1.0f + 0.044715f * x * x));
+}
+
+INLINE float gelu_slope(float x, float share)
+{
+    return share + x * DENSITY * exp_of(-0.5f * x * x);
+}
+
+INLINE float gelu_tanh_slope(float x, float share)
+{
+    return share + 2.0f * ROOT_2_PI * x * share * (1.0f - share) * (1.0f + 3.0f * 0.044715f * x * x);
+}
+
+struct shares { const float *x, *g, *share; float *out, *kept; };
+
+/* KERNEL name(x, kept, out): x times the share of it that is let through, which is kept unless that is None; and
+KERNEL name_backward(g, x, share, out). */
+#define GELU(name, share_of, slope)                                                                                   \
+    static void name##_part(const void *args, int64_t first, int64_t last)                                            \
+    {                                                                                                                 \
+        const float *restrict x = ((const struct shares *)args)->x;                                                   \
+        float *restrict out = ((const struct shares *)args)->out, *restrict kept = ((const struct shares *)args)->kept; \
+        if (kept)                                                                                                     \
+            for (int64_t i = first; i < last; i++) {                                                                  \
+                kept[i] = share_of(x[i]);                                                                             \
+                out[i] = x[i] * kept[i];                                                                              \
+            }                                                                                                         \
+        else                                                                                                          \
+            for (int64_t i = first; i < last; i++)                                                                    \
+                out[i] = x[i] * share_of(x[i]);                                                                       \
+    }                                                                                                                 \
+    KERNEL void name(int64_t threads, int64_t n, const float *x, float *kept, float *out)                             \
+    {                                                                                                                 \
+        struct shares args = {x, NULL, NULL, out, kept};                                                              \
+        share(threads, n, 16384, name##_part, &args);                                                                 \
+    }                                                                                                                 \
+    static void name##_backward_part(const void *args, int64_t first, int64_t last)                                   \
+    {                                                                                                                 \
+        const struct shares *a = args;                                                                                \
+        const float *restrict x = a->x, *restrict g = a->g, *restrict share = a->share;                               \
+        float *restrict out = a->out;                                                                                 \
+        for (int64_t i = first; i < last; i++)                                                                        \
+            out[i] = g[i] * slope(x[i], share[i]);                                                                    \
+    }                                                                                                                 \
+    KERNEL void name##_backward(int64_t threads, int64_t n, const float *g, const float *x, const float *kept,        \
+                                float *out)                                                                           \
+    {                                                                                                                 \
+        struct shares args = {x, g, kept, out, NULL};                                                                 \
+        share(threads, n, 16384, name##_backward_part, &args);                                                        \
+    }
+
+EACH(relu, v < 0.0f ? 0.0f : v)
+EACH(sigmoid, sigmoid_of(v))
+EACH(silu, v * sigmoid_of(v))
+GELU(gelu, normal_share, gelu_slope)
+GELU(gelu_tanh, tanh_share, gelu_tanh_slope)
+EACH_BACKWARD(silu_backward, d * sigmoid_of(v) * (1.0f + v * (1.0f - sigmoid_of(v))))
+EACH_BACKWARD(sigmoid_backward, d * (1.0f - v) * v)
+EACH_BACKWARD(tanh_backward, d * (1.0f - v * v))
+EACH_BACKWARD(relu_backward, v <= 0.0f ? 0.0f : d)

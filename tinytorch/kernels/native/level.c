@@ -1,0 +1,16 @@
+/* Which of the libraries the machine can run. */
+#include "common.h"
+
+/* 2: AVX-512 of the kind that is in the build; 1: AVX2 with fused multiply-add; 0: what every machine of the sort has. */
+KERNEL int64_t level(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return 0;
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
+        && __builtin_cpu_supports("avx512vl") ? 2 : 1;
+#else
+    return 0;
+#endif
+}

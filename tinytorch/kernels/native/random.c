@@ -1,0 +1,101 @@
+/* The Mersenne twister (Matsumoto and Nishimura 1998) and what torch draws from its words. */
+#include "common.h"
+
+#define WORDS 624
+#define MIDDLE 397
+
+INLINE uint32_t twisted(uint32_t upper, uint32_t lower)
+{
+    uint32_t y = (upper & 0x80000000u) | (lower & 0x7fffffffu);
+    return (y >> 1) ^ ((0u - (y & 1u)) & 0x9908b0dfu);
+}
+
+/* In three runs, in each of which no element hangs on another that is nearer than a vector is long. */
+static void next_state(uint32_t *key)
+{
+    for (int i = 0; i < WORDS - MIDDLE; i++)
+        key[i] = key[i + MIDDLE] ^ twisted(key[i], key[i + 1]);
+    for (int i = WORDS - MIDDLE; i < WORDS - 1; i++)
+        key[i] = key[i + MIDDLE - WORDS] ^ twisted(key[i], key[i + 1]);
+    key[WORDS - 1] = key[MIDDLE - 1] ^ twisted(key[WORDS - 1], key[0]);
+}
+
+INLINE uint32_t tempered(uint32_t y)
+{
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+}
+
+/* The next `n` words, at most WORDS. `key` is the state, and behind it the place of the word to come. */
+static void draw(uint32_t *restrict key, uint32_t *restrict out, int64_t n)
+{
+    uint32_t *at = key + WORDS;
+    while (n > 0) {
+        if (*at >= WORDS) {
+            next_state(key);
+            *at = 0;
+        }
+        int64_t take = WORDS - *at < n ? WORDS - *at : n;
+        const uint32_t *from = key + *at;
+        for (int64_t i = 0; i < take; i++)
+            out[i] = tempered(from[i]);
+        *at += (uint32_t)take;
+        out += take;
+        n -= take;
+    }
+}
+
+KERNEL void words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
+{
+    uint32_t drawn[WORDS];
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS) {
+        int64_t count = n - start < WORDS ? n - start : WORDS;
+        draw(key, drawn, count);
+        for (int64_t i = 0; i < count; i++)
+            out[start + i] = drawn[i];
+    }
+}
+
+/* Of two words each: the first is the high half. */
+KERNEL void double_words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
+{
+    uint32_t drawn[WORDS];
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS / 2) {
+        int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;
+        draw(key, drawn, 2 * count);
+        for (int64_t i = 0; i < count; i++)
+            out[start + i] = (uint64_t)drawn[2 * i] << 32 | drawn[2 * i + 1];
+    }
+}
+
+/* Whether the low 53 bits of two words are below `limit`. */
+KERNEL void below(int64_t threads, int64_t n, int64_t limit, uint32_t *key, uint8_t *out)
+{
+    uint32_t drawn[WORDS], high = (uint32_t)(limit >> 32), low = (uint32_t)limit;
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS / 2) {
+        int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;
+        draw(key, drawn, 2 * count);
+        for (int64_t i = 0; i < count; i++) {
+            uint32_t h = drawn[2 * i] & 0x1fffffu, l = drawn[2 * i + 1];
+            out[start + i] = (uint8_t)((h < high) | ((h == high) & (l < low)));
+        }
+    }
+}
+
+/* Numbers in [0, 1): the low 24 bits of a word each. */
+KERNEL void uniform(int64_t threads, int64_t n, uint32_t *key, float *out)
+{
+    uint32_t drawn[WORDS];
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS) {
+        int64_t count = n - start < WORDS ? n - start : WORDS;
+        draw(key, drawn, count);
+        for (int64_t i = 0; i < count; i++)
+            out[start + i] = (float)(int32_t)(drawn[i] & 0xffffffu) * 5.9604644775390625e-8f;
+    }
+}

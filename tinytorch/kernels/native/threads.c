@@ -1,0 +1,116 @@
+/* A few threads that share the pieces of a loop. They sleep until there is work, and go with the process: a fork begins
+without any. Where there is no pthread, and where another thread of the program has them at work, the caller does it. */
+#include "common.h"
+
+static void all_of(int64_t count, int64_t grain, piece work, const void *args)
+{
+    for (int64_t first = 0; first < count; first += grain)
+        work(args, first, count - first < grain ? count : first + grain);
+}
+
+#if defined(_WIN32)
+
+void share(int64_t threads, int64_t count, int64_t grain, piece work, const void *args)
+{
+    (void)threads;
+    all_of(count, grain, work, args);
+}
+
+#else
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#define MOST 64
+
+static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER;      /* held by who has the threads at work */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       /* of what follows */
+static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
+static int64_t helpers, wanted, inside;
+static uint64_t job;
+static struct { int64_t count, grain; piece work; const void *args; } now;
+static atomic_int_fast64_t next_piece;
+
+static void take_pieces(void)
+{
+    int64_t first;
+    while ((first = atomic_fetch_add(&next_piece, 1) * now.grain) < now.count)
+        now.work(now.args, first, now.count - first < now.grain ? now.count : first + now.grain);
+}
+
+static void *help(void *unused)
+{
+    uint64_t seen = 0;
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (job == seen || !wanted)
+            pthread_cond_wait(&begun, &lock);
+        seen = job;
+        wanted--;
+        inside++;
+        pthread_mutex_unlock(&lock);
+        take_pieces();
+        pthread_mutex_lock(&lock);
+        if (!--inside)
+            pthread_cond_signal(&ended);
+    }
+    return NULL;
+}
+
+/* Have `n` helpers, or as many as can be had. Signals are for the threads of the program. */
+static void hire(int64_t n)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    if (helpers >= n)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (helpers < n && pthread_create(&thread, NULL, help, NULL) == 0) {
+        pthread_detach(thread);
+        helpers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* In a new process nobody holds anything, and nobody helps. */
+static void begin_anew(void)
+{
+    pthread_mutex_init(&taken, NULL);
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&begun, NULL);
+    pthread_cond_init(&ended, NULL);
+    helpers = wanted = inside = 0;
+}
+
+__attribute__((constructor)) static void look_out_for_forks(void)
+{
+    pthread_atfork(NULL, NULL, begin_anew);
+}
+
+void share(int64_t threads, int64_t count, int64_t grain, piece work, const void *args)
+{
+    int64_t pieces = (count + grain - 1) / grain, n = (threads < pieces ? threads : pieces) - 1;
+    n = n < MOST ? n : MOST;
+    if (n < 1 || pthread_mutex_trylock(&taken)) {
+        all_of(count, grain, work, args);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    hire(n);
+    now.count = count, now.grain = grain, now.work = work, now.args = args;
+    atomic_store(&next_piece, 0);
+    wanted = n < helpers ? n : helpers;
+    job++;
+    pthread_cond_broadcast(&begun);
+    pthread_mutex_unlock(&lock);
+    take_pieces();
+    pthread_mutex_lock(&lock);
+    wanted = 0;                                /* who has not come yet finds nothing to do */
+    while (inside)
+        pthread_cond_wait(&ended, &lock);
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&taken);
+}
+#endif

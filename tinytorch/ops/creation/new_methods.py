@@ -1,0 +1,62 @@
+"""The methods that make new tensors in the dtype, and on the device, of a tensor: new_zeros new_tensor ..."""
+import numpy as np
+
+from ...autograd import above
+from ...autograd.grad_mode import mode
+from ...autograd.public import method
+from .factories import _filled, _full, _ones, _strided, _unset, tensor
+from .options import check_options
+
+
+def _beside(self, result):
+    """`result`, new memory; under vmap for each sample, if `self` differs from sample to sample."""
+    return above.vmap.beside(self, result) if mode.vmap_levels else result
+
+
+def _device(self, device):
+    """The device that is told, else that of `self`; None for the CPU."""
+    return self.device if device is None and type(self.array) is not np.ndarray else device
+
+
+@method()
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """`torch.tensor(data)` in the dtype of `self`."""
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, device=_device(self, device),
+                  requires_grad=requires_grad)
+
+
+@method()
+def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.zeros(size)` in the dtype of `self`."""
+    return _beside(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype,
+                                 layout, _device(self, device), requires_grad, pin_memory))
+
+
+@method()
+def new_ones(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.ones(size)` in the dtype of `self`."""
+    return _beside(self, _filled("new_ones", _ones, args, size, None, self.dtype if dtype is None else dtype, layout,
+                                 _device(self, device), requires_grad, pin_memory))
+
+
+@method()
+def new_empty(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.empty(size)` in the dtype of `self`."""
+    return _beside(self, _filled("new_empty", _unset, args, size, None, self.dtype if dtype is None else dtype,
+                                 layout, _device(self, device), requires_grad, pin_memory))
+
+
+@method()
+def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """`torch.full(size, fill_value)` in the dtype of `self`."""
+    return _beside(self, _full("new_full", size, fill_value, None, self.dtype if dtype is None else dtype, layout,
+                               _device(self, device), requires_grad, pin_memory))
+
+
+@method()
+def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
+                      pin_memory=False):
+    """`torch.empty_strided(size, stride)` in the dtype of `self`."""
+    check_options("new_empty_strided", layout, device, requires_grad, pin_memory)
+    return _strided("new_empty_strided", size, stride, self.dtype if dtype is None else dtype, _device(self, device),
+                    requires_grad, pin_memory)

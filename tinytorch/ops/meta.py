@@ -1,0 +1,234 @@
+"""Operations on tensors of the device `meta` whose forward function needs numbers: the shape of the result alone.
+
+Most operations have no part in this: NumPy's functions tell them shape and dtype (kernels/meta.py). RULES says it of
+those whose forward is more than calls of NumPy, and is loaded when the first of them is met; any other is refused.
+"""
+import copy
+import functools
+
+import numpy as np
+
+from ..autograd import above
+from ..autograd.node import shape_of
+from ..autograd.op import _binary, _unary
+from ..device import META
+from ..kernels.layout import channels_last, in_channels_last, operand_order
+from ..kernels.meta import new_meta
+from ..tensor import Tensor, wrap
+
+#: file.function of the forward, or the name of the operation -> function(attributes before the first tensor, *arguments
+#: from that on): the result.
+RULES = {}
+
+
+def rule(*names):
+    """Decorator: what the forwards of these names give."""
+    def decorate(function):
+        RULES.update(dict.fromkeys(names, function))
+        return function
+    return decorate
+
+
+@rule("gelu._gelu", "norm._layer_norm", "norm._batch_norm", "norm._scale_shift", "group_norm._group_norm",
+      "pool._max_pool_grad",
+      "rearrange._roll", "dropout._times", "tril", "triu", "bernoulli", "index_copy", "cumulative._cumsum",
+      "cumulative._cumprod", "cumulative._logcumsumexp")
+def _like_input(before, input, *rest):
+    return input.copy("K")
+
+
+@rule("statistics._var", "statistics._std")
+def _spread(before, input, dim, freedom, keepdim, whole):
+    return (input.real if input.dtype.kind == "c" else input).sum(dim, keepdims=keepdim)
+
+
+@rule("statistics._var_mean", "statistics._std_mean")
+def _spread_and_mean(before, input, dim, freedom, keepdim, whole):
+    return _spread(before, input, dim, freedom, keepdim, whole), input.sum(dim, keepdims=keepdim)
+
+
+@rule("softmax._softmax", "softmax._log_softmax", "attention._safe_softmax", "gelu._gelu_backward")
+def _contiguous(before, input, *rest):
+    return input.copy("C")
+
+
+@rule("embedding._embedding", "embedding._embedding_of_rows")
+def _rows(before, weight, indices, *rest):
+    return new_meta((*indices.shape, *weight.shape[1:]), weight.dtype)
+
+
+@rule("conv._conv")
+def _convolved(before, input, weight, *rest):
+    return _in_order(before[0], new_meta((len(input), len(weight), *before[2]), input.dtype))
+
+
+@rule("conv._conv_input_grad")
+def _transposed(before, input, weight, *rest):
+    return _in_order(before[0], new_meta((len(input), weight.shape[1] * before[5], *before[1]), input.dtype))
+
+
+def _in_order(last, result):
+    if last[0] is not True:
+        return result
+    return new_meta(result.shape, result.dtype, (0, *range(2, result.ndim), 1))
+
+
+@rule("rearrange._repeat")
+def _repeated(before, input, repeats):
+    return np.tile(input, repeats)
+
+
+@rule("pad._constant")
+def _padded(before, input, widths, value):
+    missing = [(0, 0)] * (input.ndim - len(widths))
+    return new_meta(tuple([n + a + b for n, (a, b) in zip(input.shape, [*missing, *widths])]), input.dtype)
+
+
+@rule("interpolate._resize")
+def _resized(before, input):
+    return _with_sizes(input, before[1])
+
+
+def _with_sizes(input, sizes):
+    """A result like `input` whose last dimensions have other sizes; in its memory format."""
+    result = new_meta((*input.shape[:input.ndim - len(sizes)], *sizes), input.dtype)
+    return in_channels_last(result) if result.ndim in (4, 5) and result.ndim == len(sizes) + 2 and channels_last(
+        input) else result
+
+
+@rule("pool._max_pool", "pool._avg_pool", "adaptive_pool._adaptive_avg")
+def _pooled(before, input, *rest):
+    return _with_sizes(input, before[0])
+
+
+@rule("pool._max_and_indices", "adaptive_pool._adaptive_max")
+def _with_indices(before, input):
+    result = _pooled(before, input)
+    return result, result.astype(np.int64)
+
+
+@rule("norms.vector_norm_over")
+def _norm(before, input, p, dim, keepdim):
+    return (input.real if input.dtype.kind == "c" else input).sum(dim, keepdims=keepdim)
+
+
+@rule("diagonal._embed")
+def _embedded(before, input, shape, *rest):
+    return new_meta(tuple(shape), input.dtype)
+
+
+@rule("pixel_shuffle._shuffle")
+def _shuffled(before, input, factor):
+    *batch, c, h, w = input.shape
+    return new_meta((*batch, c // factor ** 2, h * factor, w * factor), input.dtype)
+
+
+@rule("pixel_shuffle._unshuffle")
+def _unshuffled(before, input, factor):
+    *batch, c, h, w = input.shape
+    return new_meta((*batch, c * factor ** 2, h // factor, w // factor), input.dtype)
+
+
+@rule("rnn._rnn", "rnn._gru")
+def _recurrent(before, input, hx, w_ih, w_hh, *rest):
+    sizes, batch_first = before[-3:-1]
+    count = sizes[0] if sizes is not None else input.shape[0 if batch_first else 1]
+    output = new_meta((*input.shape[:-1], w_hh.shape[1]), input.dtype)
+    if sizes is None and batch_first:          # in memory the steps come first
+        output = new_meta(output.shape, input.dtype, (1, 0, 2))
+    return output, new_meta((1, count, w_hh.shape[1]), input.dtype)
+
+
+@rule("rnn._lstm")
+def _long_short(before, input, hx, cx, w_ih, w_hh, *rest):
+    output, h = _recurrent(before, input, hx, w_ih, w_hh)
+    return output, h, new_meta((*h.shape[:2], w_hh.shape[0] // 4), input.dtype)
+
+
+@rule("scatter._gather")
+def _gathered(before, input, dim, index):
+    return new_meta(index.shape, input.dtype)
+
+
+@rule("scatter._scatter", "scatter._scatter_combined", "scatter._scatter_add")
+def _scattered(before, input, *rest):
+    return input.copy("K")
+
+
+@rule("cross_entropy._nll_loss", "cross_entropy._cross_entropy")
+def _loss(before, input, target, weight, ignore_index, reduction, *rest):
+    return new_meta(target.shape if reduction == "none" else (), input.dtype)
+
+
+@rule("attention._attend")
+def _attended(before, query, key, value):
+    return operand_order(new_meta((*query.shape[:-1], value.shape[-1]), query.dtype), query)
+
+
+@rule("normal")
+def _normal(before, mean, std):
+    like = mean if isinstance(mean, np.ndarray) else std
+    return new_meta(np.broadcast_shapes(np.shape(mean), np.shape(std)), like.dtype)
+
+
+@rule("masked._masked_fill")
+def _broadcast(before, input, mask, value):
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    return input.copy("K") if shape == input.shape else new_meta(shape, input.dtype)
+
+
+def on_meta(o, call, args):
+    """The result of a primitive for arguments of which some are on `meta`, without numbers.
+
+    RuntimeError for tensors of both devices, NotImplementedError for an operation that there is no rule for."""
+    devices = [x.device for x in args if isinstance(x, Tensor) and x.array.ndim]
+    for device in devices:
+        if device is not devices[0]:
+            raise RuntimeError(f"Tensor on device {device} is not on the expected device {devices[0]}!") from None
+    call = getattr(call, "plain", call)
+    if META not in call.stored:
+        call.stored = {**call.stored, META: _variant(call)}
+    return call.stored[META](*args)
+
+
+def _variant(call):
+    """The primitive with a forward that gives shapes."""
+    o = copy.copy(call.op)
+    forward = call.op.forward
+    compute = RULES.get(f"{forward.__module__.rpartition('.')[2]}.{forward.__name__}") or RULES.get(o.name)
+    if compute is None and (o.elementwise or call.make[0] in _ELEMENTWISE) and not getattr(o, "is_product", False):
+        compute = functools.partial(_by_element, forward)
+    if compute is None:
+        raise NotImplementedError(f"aten::{o.name} is not implemented for tensors on the device meta")
+
+    def shaped(*args):
+        result = compute(args[:o.first], *args[o.first:])
+        return (result, []) if o.aux else result
+    o.forward, o.run, o.run_recorded = shaped, _gradients, _gradients
+    make, flags = call.make
+    return make(o, shaped, *flags)
+
+
+def _gradients(g, saved, edges):
+    """The gradients, without numbers: each of the shape of its input."""
+    one = next(x for x in g if x is not None) if isinstance(g, (list, tuple)) else g
+    array = one.array if isinstance(one, Tensor) else one
+    made = [None if edge is None else new_meta(tuple(shape_of(edge)), array.dtype) for edge in edges]
+    return made if array is one else [None if d is None else wrap(d) for d in made]
+
+
+def _by_element(forward, before, *args):
+    """What an operation element by element gives, whose forward tells the dtype by single elements."""
+    arrays = [x for x in args if isinstance(x, np.ndarray)]
+    with np.errstate(all="ignore"):
+        sample = forward(*before, *[np.ones((1,) * x.ndim, x.dtype) if isinstance(x, np.ndarray) else x for x in args])
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    sample = sample[0] if isinstance(sample, tuple) else sample
+    return operand_order(new_meta(shape, sample.dtype), *arrays)
+
+
+#: The makers of primitives that compute element by element.
+_ELEMENTWISE = (_unary, _binary)
+
+
+above.on_meta = on_meta

@@ -1,0 +1,85 @@
+"""The device on which functions that make tensors put them unless told: `with torch.device("meta")`, and what
+torch.set_default_device sets."""
+import functools
+import sys
+import threading
+
+from ..autograd.overridable import install, plain
+from ..autograd.torch_function import state
+from ..device import CPU
+from ..overrides import TorchFunctionMode
+
+__all__ = ["DeviceContext"]
+
+_PACKAGE = __name__.partition(".")[0]
+_CONSTRUCTORS = """arange as_tensor asarray bartlett_window blackman_window empty empty_permuted empty_strided eye full
+    hamming_window hann_window kaiser_window linspace logspace ones rand randint randn randperm range scalar_tensor
+    sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor tensor tril_indices triu_indices
+    zeros""".split()
+
+
+@functools.cache
+def _device_constructors():
+    """The functions that a default device is for."""
+    torch = sys.modules[_PACKAGE]
+    found = {plain(getattr(torch, name)) for name in _CONSTRUCTORS}
+    return found | {plain(torch.fft.fftfreq), plain(torch.fft.rfftfreq)}
+
+
+class DeviceContext(TorchFunctionMode):
+    """A mode in which functions that make tensors are told a device, where nothing tells them one."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if kwargs.get("device") is None and plain(func) in _device_constructors():
+            kwargs["device"] = self.device
+        return func(*args, **kwargs)
+
+
+class _Entered(threading.local):
+    """Of this thread: the contexts that `with device` entered (None for one that changes nothing), and the default."""
+
+    def __init__(self):
+        self.contexts, self.default = [], None
+
+
+_entered = _Entered()
+
+
+def _at_work():
+    return [mode for mode in state.modes if isinstance(mode, DeviceContext)]
+
+
+def enter(device):
+    """Begin `with device:`."""
+    context = None if device == CPU and not _at_work() else DeviceContext(device)
+    if context is not None:
+        context.__enter__()
+    _entered.contexts.append(context)
+
+
+def leave():
+    """End the `with device:` that was begun last."""
+    context = _entered.contexts.pop()
+    if context is not None:
+        context.__exit__(None, None, None)
+
+
+def current():
+    """The device of the innermost context, else the default one."""
+    contexts = _at_work()
+    return contexts[-1].device if contexts else CPU
+
+
+def set_default(device):
+    """Make a device the default of this thread, below every context; the CPU or None: no device is told."""
+    if _entered.default is not None:
+        state.modes.remove(_entered.default)
+        _entered.default = None
+    if device is not None and device != CPU:
+        install()
+        _entered.default = DeviceContext(device)
+        state.modes.insert(0, _entered.default)
