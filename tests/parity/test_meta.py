@@ -276,3 +276,40 @@ def test_no_memory_is_taken():
     assert layer.weight.nbytes == 1 << 38 and used < 1 << 20
     assert layer(tinytorch.empty(3, 1 << 20, device="meta")).shape == (3, 1 << 16)
     assert pickle.loads(pickle.dumps(layer)).weight.shape == layer.weight.shape
+
+
+@pytest.mark.parametrize("line", ["nn.LSTM(4, 3, 2, bidirectional=True, **M)(m3)", "nn.RNN(4, 3, **M)(m3)[1]",
+                                  "nn.GRU(4, 3, batch_first=True, **M)(m3)", "nn.LSTM(4, 6, proj_size=2, **M)(m3)[1]",
+                                  "F.max_pool2d(m4, 2)", "nn.MaxPool2d(2, return_indices=True)(m4)",
+                                  "nn.AdaptiveAvgPool2d(2)(m4)", "nn.PixelShuffle(2)(m4)", "nn.PixelUnshuffle(2)(m4)"])
+def test_shapes_of_layers(line):
+    ours, theirs = outcome(line, tinytorch), outcome(line, torch)
+    assert shapes(ours) == shapes(theirs)
+
+
+def shapes(described):
+    """What was described, without the texts, which name the nodes."""
+    if isinstance(described, tuple) and len(described) == 6:
+        return described[1:]
+    return [shapes(x) for x in described] if isinstance(described, (list, tuple)) else described
+
+
+def optimised(t):
+    """Steps of optimisers on `meta`: their state is there too, and counts."""
+    found = []
+    for width in 3, 3000:
+        for name in "SGD Adam AdamW RMSprop Adagrad Adadelta Adamax NAdam RAdam".split():
+            layer = t.nn.Linear(width, 10, device="meta")
+            optimizer = getattr(t.optim, name)(layer.parameters(), lr=0.1)
+            for _ in range(2):
+                optimizer.zero_grad()
+                layer(t.empty(2, width, device="meta")).sum().backward()
+                optimizer.step()
+            state = optimizer.state[layer.weight]
+            found.append((name, {key: (x.is_meta, tuple(x.shape)) for key, x in state.items()}, layer.weight.is_meta))
+            assert "step" not in state or state["step"] == 2
+    return found
+
+
+def test_optimisers():
+    assert optimised(tinytorch) == optimised(torch)

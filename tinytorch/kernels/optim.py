@@ -6,6 +6,8 @@ optim_half.py, where it counts `how` torch does them: foreach, fused.
 """
 import numpy as np
 
+from ..device import META
+from ..lazy import device_of
 from . import native, optim_half
 from .linalg import blas
 from .linalg.blas import Short, Sums, add_scaled, add_scaled_each
@@ -22,8 +24,10 @@ _PASS = 1 << 21
 def by_pieces(update, arrays, works=1):
     """update(sums, *arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views
     to write to, with `works` uninitialised scratch arrays of the part's shape; `sums`: blas.Sums or Short. Several
-    threads share large ones."""
+    threads share large ones. Nothing is done where there are no numbers."""
     first = arrays[0]
+    if type(first) is not np.ndarray and device_of(first) is META:
+        return
     if first.nbytes <= PIECE or not all([a is None or a.flags.c_contiguous for a in arrays]):
         scratch = [np.empty_like(first) for _ in range(works)]
         sums = Short

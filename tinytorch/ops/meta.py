@@ -30,6 +30,7 @@ def rule(*names):
 
 
 @rule("gelu._gelu", "norm._layer_norm", "norm._batch_norm", "norm._scale_shift", "group_norm._group_norm",
+      "pool._max_pool_grad",
       "rearrange._roll", "dropout._times", "tril", "triu", "bernoulli", "index_copy", "cumulative._cumsum",
       "cumulative._cumprod", "cumulative._logcumsumexp")
 def _like_input(before, input, *rest):
@@ -133,6 +134,8 @@ def _recurrent(before, input, hx, w_ih, w_hh, *rest):
     sizes, batch_first = before[-3:-1]
     count = sizes[0] if sizes is not None else input.shape[0 if batch_first else 1]
     output = new_meta((*input.shape[:-1], w_hh.shape[1]), input.dtype)
+    if sizes is None and batch_first:          # in memory the steps come first
+        output = new_meta(output.shape, input.dtype, (1, 0, 2))
     return output, new_meta((1, count, w_hh.shape[1]), input.dtype)
 
 
@@ -200,7 +203,7 @@ def _variant(call):
 
     def shaped(*args):
         result = compute(args[:o.first], *args[o.first:])
-        return (result, None) if o.aux else result
+        return (result, []) if o.aux else result
     o.forward, o.run, o.run_recorded = shaped, _gradients, _gradients
     make, flags = call.make
     return make(o, shaped, *flags)

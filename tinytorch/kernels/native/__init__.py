@@ -38,9 +38,11 @@ _KERNELS = {
                    ">rate[rows]"),
     "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
-    **dict.fromkeys("relu sigmoid silu gelu gelu_tanh".split(), (2048, "n x[n] >out[n]")),
-    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward", "silu_backward", "sigmoid_backward", "tanh_backward",
-                     "relu_backward"), (2048, "n g[n] x[n] >out[n]")),
+    **dict.fromkeys("relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
+    **dict.fromkeys(("gelu", "gelu_tanh"), (2048, "n x[n] ?>kept[n] >out[n]")),
+    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),
+    **dict.fromkeys("silu_backward sigmoid_backward tanh_backward relu_backward".split(),
+                    (2048, "n g[n] x[n] >out[n]")),
     "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
                   ">squashed[batch*hidden] >out[batch*hidden]"),
     "lstm_step_backward": (512, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
@@ -78,7 +80,7 @@ class _Array:
             return None
         flags = array.flags
         plain = flags.carray                   # contiguous, aligned, and may be written to
-        if array.__class__ is not np.ndarray or array.dtype != self.dtype or not (
+        if type(array) is not np.ndarray or array.dtype != self.dtype or not (
                 plain or flags.c_contiguous and flags.aligned and not self.written):
             raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
         size = self.factor
@@ -146,7 +148,7 @@ def takes(name, first, *others):
     if first.size < _least[name]:
         return False
     for array in (first, *others):
-        if array is not None and not (array.__class__ is np.ndarray and array.dtype == _FLOAT
+        if array is not None and not (type(array) is np.ndarray and array.dtype == _FLOAT
                                       and array.flags.c_contiguous and array.flags.aligned):
             return False
     return True

@@ -63,24 +63,59 @@ INLINE float tanh_share(float x)
     return sigmoid_of(2.0f * ROOT_2_PI * x * (1.0f + 0.044715f * x * x));
 }
 
-INLINE float gelu_slope(float x)
+INLINE float gelu_slope(float x, float share)
 {
-    return normal_share(x) + x * DENSITY * exp_of(-0.5f * x * x);
+    return share + x * DENSITY * exp_of(-0.5f * x * x);
 }
 
-INLINE float gelu_tanh_slope(float x)
+INLINE float gelu_tanh_slope(float x, float share)
 {
-    float share = tanh_share(x);
     return share + 2.0f * ROOT_2_PI * x * share * (1.0f - share) * (1.0f + 3.0f * 0.044715f * x * x);
 }
+
+struct shares { const float *x, *g, *share; float *out, *kept; };
+
+/* KERNEL name(x, kept, out): x times the share of it that is let through, which is kept unless that is None; and
+KERNEL name_backward(g, x, share, out). */
+#define GELU(name, share_of, slope)                                                                                   \
+    static void name##_part(const void *args, int64_t first, int64_t last)                                            \
+    {                                                                                                                 \
+        const float *restrict x = ((const struct shares *)args)->x;                                                   \
+        float *restrict out = ((const struct shares *)args)->out, *restrict kept = ((const struct shares *)args)->kept; \
+        if (kept)                                                                                                     \
+            for (int64_t i = first; i < last; i++) {                                                                  \
+                kept[i] = share_of(x[i]);                                                                             \
+                out[i] = x[i] * kept[i];                                                                              \
+            }                                                                                                         \
+        else                                                                                                          \
+            for (int64_t i = first; i < last; i++)                                                                    \
+                out[i] = x[i] * share_of(x[i]);                                                                       \
+    }                                                                                                                 \
+    KERNEL void name(int64_t threads, int64_t n, const float *x, float *kept, float *out)                             \
+    {                                                                                                                 \
+        struct shares args = {x, NULL, NULL, out, kept};                                                              \
+        share(threads, n, 16384, name##_part, &args);                                                                 \
+    }                                                                                                                 \
+    static void name##_backward_part(const void *args, int64_t first, int64_t last)                                   \
+    {                                                                                                                 \
+        const struct shares *a = args;                                                                                \
+        const float *restrict x = a->x, *restrict g = a->g, *restrict share = a->share;                               \
+        float *restrict out = a->out;                                                                                 \
+        for (int64_t i = first; i < last; i++)                                                                        \
+            out[i] = g[i] * slope(x[i], share[i]);                                                                    \
+    }                                                                                                                 \
+    KERNEL void name##_backward(int64_t threads, int64_t n, const float *g, const float *x, const float *kept,        \
+                                float *out)                                                                           \
+    {                                                                                                                 \
+        struct shares args = {x, g, kept, out, NULL};                                                                 \
+        share(threads, n, 16384, name##_backward_part, &args);                                                        \
+    }
 
 EACH(relu, v < 0.0f ? 0.0f : v)
 EACH(sigmoid, sigmoid_of(v))
 EACH(silu, v * sigmoid_of(v))
-EACH(gelu, v * normal_share(v))
-EACH(gelu_tanh, v * tanh_share(v))
-EACH_BACKWARD(gelu_backward, d * gelu_slope(v))
-EACH_BACKWARD(gelu_tanh_backward, d * gelu_tanh_slope(v))
+GELU(gelu, normal_share, gelu_slope)
+GELU(gelu_tanh, tanh_share, gelu_tanh_slope)
 EACH_BACKWARD(silu_backward, d * sigmoid_of(v) * (1.0f + v * (1.0f - sigmoid_of(v))))
 EACH_BACKWARD(sigmoid_backward, d * (1.0f - v) * v)
 EACH_BACKWARD(tanh_backward, d * (1.0f - v * v))

@@ -396,7 +396,8 @@ class RNNCellBase(Module):
         if not batched:
             input = input.unsqueeze(0)
             states = [s if s is None else s.unsqueeze(0) for s in states]
-        states = [input.new_zeros(input.size(0), self.hidden_size) if s is None else s for s in states]
+        states = [zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device) if s is None else s
+                  for s in states]
         return input, states, batched
 
     def _weights(self):

@@ -10,6 +10,7 @@ from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ..creation.factories import ones, zeros
 from ..elementwise.complex import _view_as_complex, view_as_real
+from ..layout.index import _slice
 from ..layout.shape import _squeeze_dim, _transpose
 from ..layout.views import _unfold_backward, as_strided
 from ..nn.pad import constant_pad_nd, pad
@@ -177,8 +178,9 @@ def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: 
 
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else -start if center else total
-    signal, weights = (_unfold_backward(x, (len(x), total), 1, n_fft, hop_length)[:, start:end] for x in (
-        parts * window.view(1, 1, n_fft), window.pow(2).expand(1, frames, n_fft)))
+    signal, weights = (
+        _slice(_unfold_backward(x, (len(x), total), 1, n_fft, hop_length), (slice(None), slice(start, end), ...))
+        for x in (parts * window.view(1, 1, n_fft), window.pow(2).expand(1, frames, n_fft)))
     if (weights.abs().min() < 1e-11).item():
         raise RuntimeError(call + "window overlap add min: 1\n[ CPUBoolType{} ]")
     signal = signal / weights

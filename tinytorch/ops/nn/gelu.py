@@ -33,47 +33,41 @@ def _curvature(g, grad, input, approximate):
 
 
 def _share(input, approximate):
-    """The share of `input` that is let through, or the tanh that it is made of."""
+    """The share of `input` that is let through."""
     if approximate == "none":
         share = erf(input * _HALF_SQRT)
+    else:
+        share = input * input
+        share *= _TANH_CUBE
         share += 1
-        share *= 0.5
-        return share
-    t = input * input
-    t *= _TANH_CUBE
-    t += 1
-    t *= input
-    t *= _TANH_SCALE
-    return np.tanh(t, out=t)
+        share *= input
+        share *= _TANH_SCALE
+        np.tanh(share, out=share)
+    share += 1
+    share *= 0.5
+    return share
 
 
 @op(name="gelu_backward", grad=lambda g, input, approximate, share: _gelu_backward(g, input, approximate, share),
     input=_curvature)
 def _gelu_backward(grad, input, approximate, share):
-    """The gradient `grad`, times the share of `input` let through (`share`: that, or its tanh; None: to be computed
-    again) and how it changes."""
+    """The gradient `grad`, times the share of `input` let through and how it changes."""
     if grad.dtype.char == "e":
         return rounded_once(_gelu_backward.op.forward, grad, input, approximate, share)
-    if share is None:
-        result = native.each(_NATIVE[approximate] + "_backward", grad, input)
-        if result is not None:
-            return result
-        share = _share(input, approximate)
+    result = native.each(_NATIVE[approximate] + "_backward", grad, input, share)
+    if result is not None:
+        return result
     slope = input * input
     if approximate == "none":
         slope *= -0.5
         np.exp(slope, out=slope)
-        slope *= input
         slope *= _DENSITY
-        slope += share
     else:
         slope *= 3 * _TANH_CUBE * _TANH_SCALE
         slope += _TANH_SCALE
-        slope *= input
-        slope *= 1 - share * share
-        slope += 1
-        slope += share
-        slope *= 0.5
+        slope *= 2 * share * (1 - share)
+    slope *= input
+    slope += share
     slope *= grad
     return slope
 
@@ -84,17 +78,13 @@ def _gelu(input, approximate, keep):
     if input.dtype.char == "e":
         result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)
         return result.astype(np.float16), share
-    result = native.each(_NATIVE[approximate], input)
-    if result is not None:
-        return result, None
+    if native.takes(_NATIVE[approximate], input):
+        result, share = np.empty(input.shape, input.dtype), np.empty(input.shape, input.dtype) if keep else None
+        native.run(_NATIVE[approximate], input.size, input, share, result)
+        return result, share
     input = np.atleast_1d(input)
     share = _share(input, approximate)
-    if approximate == "none":
-        return share * input, share
-    result = share + 1
-    result *= 0.5
-    result *= input
-    return result, share
+    return share * input, share
 
 
 @public(hot=True)
