@@ -52,12 +52,10 @@ def targets(library, output):
 
 
 def train(library, model, optimizer, inputs, steps=STEPS):
-    sign = -1 if optimizer.defaults.get("maximize") else 1     # going up a square, roundings would grow
-
     def closure():
         optimizer.zero_grad()
         outputs = [t for t in tensors(model(*inputs[0], **inputs[1])) if t.requires_grad]
-        loss = sign * sum(((t - targets(library, t)) ** 2).mean() for t in outputs)
+        loss = sum(((t - targets(library, t)) ** 2).mean() for t in outputs)
         loss.backward()
         return loss
     for _ in range(steps):
@@ -99,7 +97,7 @@ def close(a, b, label):
 
 
 def both_ways(name, made, given, optimizer, kwargs, steps=STEPS):
-    """Some steps in each library; then the next ones in that library and, from its state dicts, in the other."""
+    """Some steps in each library; then the next ones in both from its state dicts."""
     inputs = {torch: (given.args, given.kwargs), tinytorch: convert((given.args, given.kwargs))}
     arguments = {torch: (made.args, made.kwargs), tinytorch: convert((made.args, made.kwargs))}
 
@@ -119,9 +117,11 @@ def both_ways(name, made, given, optimizer, kwargs, steps=STEPS):
         model, opt = build(here)
         train(here, model, opt, inputs[here], 2)
         states = arrays(model.state_dict()), arrays(opt.state_dict())
-        other, other_opt = build(there)
-        other.load_state_dict(given_to(there, states[0]))
-        other_opt.load_state_dict(given_to(there, states[1]))
+        # Both are loaded: loading brings state into the parameters' dtype, NAdam's `mu_product` too.
+        (model, opt), (other, other_opt) = loaded = build(here), build(there)
+        for library, (net, stepper) in zip((here, there), loaded):
+            net.load_state_dict(given_to(library, states[0]))
+            stepper.load_state_dict(given_to(library, states[1]))
         train(here, model, opt, inputs[here], steps)
         train(there, other, other_opt, inputs[there], steps)
         after, other_after = arrays(model.state_dict()), arrays(other.state_dict())
