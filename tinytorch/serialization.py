@@ -60,7 +60,9 @@ _NAMES[id(UNTYPED)] = "torch.storage.UntypedStorage"
 _PACKAGE = __package__
 #: Files of classes that torch has in another one.
 _ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention": ".nn.modules.activation",
-              ".nn.modules.softmax": ".nn.modules.activation", ".nn.modules.state": ".nn.modules.module"}
+              ".nn.modules.softmax": ".nn.modules.activation", ".nn.modules.rectifier": ".nn.modules.activation",
+              ".nn.modules.margin_loss": ".nn.modules.loss", ".nn.modules.reduced": ".nn.modules.loss",
+              ".nn.modules.state": ".nn.modules.module"}
 
 
 def _torch_name(obj, name=None):

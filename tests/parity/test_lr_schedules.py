@@ -65,6 +65,7 @@ SCHEDULES = {
     "OneCycleLR": of("OneCycleLR", max_lr=0.4, total_steps=40),
     "OneCycleLR-3": of("OneCycleLR", max_lr=[0.4, 0.2], epochs=5, steps_per_epoch=7, three_phase=True,
                        anneal_strategy="linear"),
+    "OneCycleLR-rate": of("OneCycleLR", max_lr=0.4, total_steps=40, cycle_momentum=False),
     "ReduceLROnPlateau": of("ReduceLROnPlateau", patience=1, factor=0.5, cooldown=1),
     "ReduceLROnPlateau-max": of("ReduceLROnPlateau", mode="max", patience=0, threshold_mode="abs", min_lr=[0.01, 0.2]),
     "SWALR": of("SWALR", "swa_utils", swa_lr=0.05), "SWALR-0": of("SWALR", "swa_utils", swa_lr=0.05, anneal_epochs=0),
@@ -163,6 +164,13 @@ ERRORS = [
     of("CosineAnnealingWarmRestarts", T_0=2, eta_min="low"), of("PolynomialLR", last_epoch=2),
     of("SWALR", "swa_utils", swa_lr=[1.0]), of("SWALR", "swa_utils", swa_lr=1.0, anneal_strategy="steep"),
     of("SWALR", "swa_utils", swa_lr=1.0, anneal_epochs=-1),
+    of("OneCycleLR", max_lr=0.1), of("OneCycleLR", max_lr=0.1, total_steps=-1),
+    of("OneCycleLR", max_lr=0.1, total_steps=5, pct_start=2),
+    of("OneCycleLR", max_lr=0.1, total_steps=5, anneal_strategy="steep"),
+    of("OneCycleLR", max_lr=[0.1], total_steps=5), of("LambdaLR", lr_lambda=[abs]),
+    of("ReduceLROnPlateau", factor=1.0), of("ReduceLROnPlateau", mode="best"),
+    of("ReduceLROnPlateau", threshold_mode="best"), of("ReduceLROnPlateau", min_lr=[1, 2, 3]),
+    of("StepLR", step_size=1, last_epoch=3),
     lambda t, opt: t.optim.lr_scheduler.SequentialLR(opt, [], []),
     lambda t, opt: t.optim.lr_scheduler.ChainedScheduler([]),
     lambda t, opt: t.optim.lr_scheduler.SequentialLR(opt, [t.optim.lr_scheduler.StepLR(opt, 2)], [3]),
@@ -180,6 +188,18 @@ ERRORS = [
 def test_errors(program):
     ours, theirs = (error_of(lambda: program(library, optimizer(library)))[0] for library in LIBRARIES)
     assert theirs is not None and type(ours) is type(theirs) and str(ours) == str(theirs)
+
+
+def test_stepping_the_schedule_first_warns():
+    def words(library):
+        schedule = library.optim.lr_scheduler.StepLR(optimizer(library), 2)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            schedule.step()
+        return [(str(w.message), w.category) for w in caught]
+    found = words(tinytorch)
+    assert found == words(torch)
+    assert "Detected call of `lr_scheduler.step()` before" in found[0][0]
 
 
 @pytest.mark.parametrize("name", sorted(set(torch.optim.lr_scheduler.__all__) | {"_LRScheduler", "SWALR"}))

@@ -1,6 +1,4 @@
-"""Every optimiser of torch's optim_db that exists here, with all its keyword sets, and the schedules."""
-import warnings
-
+"""Every optimiser of torch's optim_db that exists here, with all its keyword sets."""
 import numpy as np
 import pytest
 import torch
@@ -212,67 +210,3 @@ def test_errors(name):
         mine, _ = error_of(lambda: getattr(tinytorch.optim, name)(convert(given.params), **convert(given.kwargs)))
         if refused(mine, error, f"{given.kwargs}"):
             assert str(mine) == str(error)
-
-
-SCHEDULES = [
-    ("StepLR", dict(step_size=3, gamma=0.5)), ("MultiStepLR", dict(milestones=[2, 5, 5], gamma=0.3)),
-    ("ExponentialLR", dict(gamma=0.9)), ("CosineAnnealingLR", dict(T_max=4, eta_min=0.01)),
-    ("LambdaLR", dict(lr_lambda=lambda epoch: 1 / (1 + epoch))),
-    ("LambdaLR", dict(lr_lambda=[lambda epoch: 0.9 ** epoch, lambda epoch: 1.0])),
-    ("OneCycleLR", dict(max_lr=0.4, total_steps=20)),
-    ("OneCycleLR", dict(max_lr=[0.4, 0.2], epochs=4, steps_per_epoch=5, three_phase=True, anneal_strategy="linear")),
-    ("OneCycleLR", dict(max_lr=0.4, total_steps=20, cycle_momentum=False)),
-    ("ReduceLROnPlateau", dict(patience=1, factor=0.5)),
-    ("ReduceLROnPlateau", dict(mode="max", patience=0, threshold_mode="abs", cooldown=2, min_lr=[0.01, 0.02])),
-]
-
-
-@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
-@pytest.mark.parametrize("name, kwargs", SCHEDULES, ids=lambda x: x if isinstance(x, str) else "")
-def test_schedule(name, kwargs, optimizer):
-    def history(library):
-        parameters = [library.zeros(2, requires_grad=True), library.zeros(3, requires_grad=True)]
-        groups = [{"params": parameters[:1]}, {"params": parameters[1:], "lr": 0.3}]
-        extra = {"momentum": 0.9} if optimizer == "SGD" else {}
-        opt = getattr(library.optim, optimizer)(groups, lr=0.1, **extra)
-        schedule = getattr(library.optim.lr_scheduler, name)(opt, **kwargs)
-        metrics = np.random.RandomState(1).rand(20)
-        seen = []
-        for epoch in range(19):
-            if epoch == 9:                        # go on from a saved state in the middle
-                saved = schedule.state_dict()
-                schedule.load_state_dict(saved)
-            opt.step()
-            schedule.step(*([metrics[epoch]] if name == "ReduceLROnPlateau" else []))
-            seen.append((schedule.get_last_lr(), [g.get("momentum", g.get("betas")) for g in opt.param_groups],
-                         schedule.last_epoch))
-        return seen, sorted(schedule.state_dict())
-    ours, theirs = history(tinytorch), history(torch)
-    assert ours[1] == theirs[1]
-    same(ours[0], theirs[0], name)
-
-
-@pytest.mark.parametrize("name, kwargs", [
-    ("OneCycleLR", dict(max_lr=0.1)), ("OneCycleLR", dict(max_lr=0.1, total_steps=-1)),
-    ("OneCycleLR", dict(max_lr=0.1, total_steps=5, pct_start=2)),
-    ("OneCycleLR", dict(max_lr=0.1, total_steps=5, anneal_strategy="steep")),
-    ("OneCycleLR", dict(max_lr=[0.1, 0.2], total_steps=5)), ("LambdaLR", dict(lr_lambda=[abs, abs])),
-    ("ReduceLROnPlateau", dict(factor=1.0)), ("ReduceLROnPlateau", dict(mode="best")),
-    ("ReduceLROnPlateau", dict(threshold_mode="best")), ("ReduceLROnPlateau", dict(min_lr=[1, 2])),
-    ("StepLR", dict(step_size=1, last_epoch=3))])
-def test_schedule_errors(name, kwargs):
-    def attempt(library):
-        opt = library.optim.SGD([library.zeros(2, requires_grad=True)], lr=0.1, momentum=0.9)
-        return error_of(lambda: getattr(library.optim.lr_scheduler, name)(opt, **kwargs))[0]
-    ours, theirs = attempt(tinytorch), attempt(torch)
-    assert type(ours) is type(theirs) and str(ours) == str(theirs)
-
-
-def test_stepping_the_schedule_first_warns():
-    for library in (tinytorch, torch):
-        opt = library.optim.SGD([library.zeros(2, requires_grad=True)], lr=0.1)
-        schedule = library.optim.lr_scheduler.StepLR(opt, 2)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            schedule.step()
-        assert any("Detected call of `lr_scheduler.step()` before" in str(w.message) for w in caught)

@@ -1,44 +1,18 @@
 """Activations as layers. Each applies the function of its name in torch.nn.functional, element by element."""
-import warnings
+from __future__ import annotations
 
-from ...ops.creation.factories import empty
 from ...ops.elementwise.math import tanh
 from ...ops.elementwise.special import sigmoid
-from .. import functional as F, init
-from ..parameter import Parameter
+from .. import functional as F
 from .module import Module
 from .multihead_attention import MultiheadAttention
+from .rectifier import Hardtanh, LeakyReLU, PReLU, ReLU, ReLU6, RReLU, _inplace_text
 from .softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 
 __all__ = ["CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU",
            "LogSigmoid", "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU",
            "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
            "Threshold"]
-
-
-def _inplace_text(module):
-    return "inplace=True" if module.inplace else ""
-
-
-class ReLU(Module):
-    """max(x, 0).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.ReLU()(torch.tensor([-1., 0., 2.]))
-    tensor([0., 0., 2.])
-    """
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        return F.relu(input, inplace=self.inplace)
-
-    def extra_repr(self):
-        return _inplace_text(self)
 
 
 class SELU(Module):
@@ -50,6 +24,7 @@ class SELU(Module):
     """
 
     __constants__ = ["inplace"]
+    inplace: bool
 
     def __init__(self, inplace=False):
         super().__init__()
@@ -71,6 +46,7 @@ class SiLU(Module):
     """
 
     __constants__ = ["inplace"]
+    inplace: bool
 
     def __init__(self, inplace=False):
         super().__init__()
@@ -92,6 +68,7 @@ class Mish(Module):
     """
 
     __constants__ = ["inplace"]
+    inplace: bool
 
     def __init__(self, inplace=False):
         super().__init__()
@@ -113,6 +90,7 @@ class Hardsigmoid(Module):
     """
 
     __constants__ = ["inplace"]
+    inplace: bool
 
     def __init__(self, inplace=False):
         super().__init__()
@@ -131,6 +109,7 @@ class Hardswish(Module):
     """
 
     __constants__ = ["inplace"]
+    inplace: bool
 
     def __init__(self, inplace=False):
         super().__init__()
@@ -200,73 +179,6 @@ class Tanhshrink(Module):
         return F.tanhshrink(input)
 
 
-class Hardtanh(Module):
-    """x limited to [min_val, max_val].
-
-    >>> import tinytorch as torch
-    >>> torch.nn.Hardtanh(-2, 2)(torch.tensor([-3., 1.]))
-    tensor([-2.,  1.])
-    """
-
-    __constants__ = ["min_val", "max_val", "inplace"]
-
-    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
-        super().__init__()
-        if min_value is not None:
-            warnings.warn("keyword argument `min_value` is deprecated and renamed to `min_val`", FutureWarning,
-                          stacklevel=2)
-            min_val = min_value
-        if max_value is not None:
-            warnings.warn("keyword argument `max_value` is deprecated and renamed to `max_val`", FutureWarning,
-                          stacklevel=2)
-            max_val = max_value
-        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
-        if max_val <= min_val:
-            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
-
-    def forward(self, input):
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self):
-        return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
-
-
-class ReLU6(Hardtanh):
-    """min(max(x, 0), 6).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.ReLU6()(torch.tensor([-1., 7.]))
-    tensor([0., 6.])
-    """
-
-    def __init__(self, inplace=False):
-        super().__init__(0.0, 6.0, inplace)
-
-    def extra_repr(self):
-        return _inplace_text(self)
-
-
-class LeakyReLU(Module):
-    """x where positive, else negative_slope * x.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.LeakyReLU()(torch.tensor([-1., 0., 2.]))
-    tensor([-0.0100,  0.0000,  2.0000])
-    """
-
-    __constants__ = ["negative_slope", "inplace"]
-
-    def __init__(self, negative_slope=0.01, inplace=False):
-        super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
-
-    def forward(self, input):
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self):
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
-
-
 class ELU(Module):
     """x where positive, else alpha * (exp(x) - 1).
 
@@ -276,6 +188,8 @@ class ELU(Module):
     """
 
     __constants__ = ["alpha", "inplace"]
+    alpha: float
+    inplace: bool
 
     def __init__(self, alpha=1.0, inplace=False):
         super().__init__()
@@ -297,6 +211,8 @@ class CELU(Module):
     """
 
     __constants__ = ["alpha", "inplace"]
+    alpha: float
+    inplace: bool
 
     def __init__(self, alpha=1.0, inplace=False):
         super().__init__()
@@ -318,6 +234,7 @@ class GELU(Module):
     """
 
     __constants__ = ["approximate"]
+    approximate: str
 
     def __init__(self, approximate="none"):
         super().__init__()
@@ -339,6 +256,8 @@ class Softplus(Module):
     """
 
     __constants__ = ["beta", "threshold"]
+    beta: float
+    threshold: float
 
     def __init__(self, beta=1.0, threshold=20.0):
         super().__init__()
@@ -360,6 +279,7 @@ class Hardshrink(Module):
     """
 
     __constants__ = ["lambd"]
+    lambd: float
 
     def __init__(self, lambd=0.5):
         super().__init__()
@@ -381,6 +301,7 @@ class Softshrink(Module):
     """
 
     __constants__ = ["lambd"]
+    lambd: float
 
     def __init__(self, lambd=0.5):
         super().__init__()
@@ -402,6 +323,9 @@ class Threshold(Module):
     """
 
     __constants__ = ["threshold", "value", "inplace"]
+    threshold: float
+    value: float
+    inplace: bool
 
     def __init__(self, threshold, value, inplace=False):
         super().__init__()
@@ -414,54 +338,6 @@ class Threshold(Module):
         return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
 
 
-class PReLU(Module):
-    """x where positive, else weight * x; `weight` is learned, one for all or one for each channel (dimension 1).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.PReLU()(torch.tensor([-4.]))
-    tensor([-1.], grad_fn=<PreluKernelBackward0>)
-    """
-
-    __constants__ = ["num_parameters"]
-
-    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
-        super().__init__()
-        self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Set the weights to their first value."""
-        init.constant_(self.weight, self.init)
-
-    def forward(self, input):
-        return F.prelu(input, self.weight)
-
-    def extra_repr(self):
-        return f"num_parameters={self.num_parameters}"
-
-
-class RReLU(Module):
-    """x where positive, else x times a slope drawn from [lower, upper) (its middle when not training).
-
-    >>> import tinytorch as torch
-    >>> torch.nn.RReLU(0.25, 0.75).eval()(torch.tensor([-4.]))
-    tensor([-2.])
-    """
-
-    __constants__ = ["lower", "upper", "inplace"]
-
-    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
-        super().__init__()
-        self.lower, self.upper, self.inplace = lower, upper, inplace
-
-    def forward(self, input):
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-    def extra_repr(self):
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
-
-
 class GLU(Module):
     """The first half of x along `dim`, times the sigmoid of the second.
 
@@ -471,6 +347,7 @@ class GLU(Module):
     """
 
     __constants__ = ["dim"]
+    dim: int
 
     def __init__(self, dim=-1):
         super().__init__()

@@ -1,4 +1,6 @@
 """AdaptiveLogSoftmaxWithLoss: a softmax over many classes of which few are frequent."""
+from __future__ import annotations
+
 from collections import namedtuple
 from itertools import pairwise
 
@@ -30,6 +32,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     >>> torch.allclose(layer.log_prob(torch.ones(3, 16)).exp().sum(1), torch.ones(3))
     True
     """
+
+    in_features: int
+    n_classes: int
+    cutoffs: list[int]
+    div_value: float
+    head_bias: bool
+    head: Linear
+    tail: ModuleList
 
     def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
         super().__init__()

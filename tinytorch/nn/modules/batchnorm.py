@@ -1,4 +1,6 @@
 """Batch normalisation as layers."""
+from __future__ import annotations
+
 from ...dtypes import int64
 from ...ops.creation.factories import empty, ones, tensor, zeros
 from .. import functional as F, init
@@ -12,6 +14,12 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "Lazy
 
 class _NormBase(Module):
     """weight and bias (if affine), and the running statistics (if tracked)."""
+
+    num_features: int
+    eps: float
+    momentum: float | None
+    affine: bool
+    track_running_stats: bool
 
     _version = 2
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
@@ -160,6 +168,9 @@ class SyncBatchNorm(_BatchNorm):
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
     """A norm that takes num_features from the first input."""
+
+    weight: UninitializedParameter
+    bias: UninitializedParameter
 
     def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *,
                  bias=True):

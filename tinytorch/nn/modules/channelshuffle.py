@@ -1,4 +1,6 @@
 """ChannelShuffle."""
+from __future__ import annotations
+
 from .. import functional as F
 from .module import Module
 
@@ -14,6 +16,7 @@ class ChannelShuffle(Module):
     """
 
     __constants__ = ["groups"]
+    groups: int
 
     def __init__(self, groups):
         super().__init__()

@@ -1,4 +1,6 @@
 """Containers: Sequential ModuleList ModuleDict ParameterList ParameterDict."""
+from __future__ import annotations
+
 import operator
 import warnings
 from collections import OrderedDict
@@ -96,6 +98,8 @@ class Sequential(_Modules):
     torch.Size([2, 12])
     """
 
+    _modules: dict[str, Module]
+
     def __init__(self, *args):
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
@@ -165,6 +169,8 @@ class ModuleList(_Modules):
     )
     """
 
+    _modules: dict[str, Module]
+
     def __init__(self, modules=None):
         super().__init__()
         if modules is not None:
@@ -212,6 +218,8 @@ class ModuleDict(Module):
     >>> torch.nn.ModuleDict({"a": torch.nn.Identity()})["a"]
     Identity()
     """
+
+    _modules: dict[str, Module]
 
     def __init__(self, modules=None):
         super().__init__()

@@ -1,9 +1,13 @@
 """Convolution layers: Conv1d Conv2d Conv3d, ConvTranspose1d ..., and their lazy forms."""
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
+from typing import Literal
 
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
+from ...tensor import Tensor
 from .. import functional as F, init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
@@ -25,6 +29,19 @@ class _ConvNd(Module):
 
     __constants__ = ["stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
                      "out_channels", "kernel_size"]
+    bias: Tensor | None
+    in_channels: int
+    _reversed_padding_repeated_twice: list[int]
+    out_channels: int
+    kernel_size: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: str | tuple[int, ...]
+    dilation: tuple[int, ...]
+    transposed: bool
+    output_padding: tuple[int, ...]
+    groups: int
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"]
+    weight: Tensor
 
     def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding,
                  groups, bias, padding_mode, device=None, dtype=None):
@@ -223,6 +240,14 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 class _LazyConvXdMixin(LazyModuleMixin):
     """A convolution that takes its in_channels from the first input."""
+
+    groups: int
+    transposed: bool
+    in_channels: int
+    out_channels: int
+    kernel_size: tuple[int, ...]
+    weight: UninitializedParameter
+    bias: UninitializedParameter
 
     def _make_lazy(self, out_channels, bias, device, dtype):
         self.out_channels = out_channels

@@ -1,4 +1,6 @@
 """Distances as layers."""
+from __future__ import annotations
+
 from .. import functional as F
 from .module import Module
 
@@ -14,6 +16,9 @@ class PairwiseDistance(Module):
     """
 
     __constants__ = ["norm", "eps", "keepdim"]
+    norm: float
+    eps: float
+    keepdim: bool
 
     def __init__(self, p=2.0, eps=1e-6, keepdim=False):
         super().__init__()
@@ -32,6 +37,8 @@ class CosineSimilarity(Module):
     """
 
     __constants__ = ["dim", "eps"]
+    dim: int
+    eps: float
 
     def __init__(self, dim=1, eps=1e-8):
         super().__init__()

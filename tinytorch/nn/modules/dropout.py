@@ -1,4 +1,6 @@
 """Dropout as layers. They act while training; evaluating, they give back their input."""
+from __future__ import annotations
+
 from .. import functional as F
 from .module import Module
 
@@ -7,6 +9,8 @@ __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Fe
 
 class _DropoutNd(Module):
     __constants__ = ["p", "inplace"]
+    p: float
+    inplace: bool
 
     def __init__(self, p=0.5, inplace=False):
         super().__init__()

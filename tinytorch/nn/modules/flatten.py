@@ -1,4 +1,7 @@
 """Flatten and Unflatten."""
+from __future__ import annotations
+
+from ...tensor import Size
 from .module import Module
 
 __all__ = ["Flatten", "Unflatten"]
@@ -13,6 +16,8 @@ class Flatten(Module):
     """
 
     __constants__ = ["start_dim", "end_dim"]
+    start_dim: int
+    end_dim: int
 
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()
@@ -34,6 +39,8 @@ class Unflatten(Module):
     """
 
     __constants__ = ["dim", "unflattened_size"]
+    dim: int
+    unflattened_size: Size | list[int] | tuple[int, ...]
 
     def __init__(self, dim, unflattened_size):
         super().__init__()

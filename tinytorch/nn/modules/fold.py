@@ -1,5 +1,8 @@
 """Fold and Unfold."""
+from __future__ import annotations
+
 from .. import functional as F
+from ..common_types import _size_any_t
 from .module import Module
 
 __all__ = ["Fold", "Unfold"]
@@ -14,6 +17,11 @@ class Fold(Module):
     """
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
+    output_size: _size_any_t
+    kernel_size: _size_any_t
+    dilation: _size_any_t
+    padding: _size_any_t
+    stride: _size_any_t
 
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
@@ -37,6 +45,10 @@ class Unfold(Module):
     """
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
+    kernel_size: _size_any_t
+    dilation: _size_any_t
+    padding: _size_any_t
+    stride: _size_any_t
 
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()

@@ -1,7 +1,10 @@
 """LazyModuleMixin: for layers that find out their input's size at the first call."""
+from __future__ import annotations
+
 import copy
 import weakref
 from types import MethodType
+from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ..parameter import is_lazy
@@ -32,7 +35,7 @@ class LazyModuleMixin:
     with the arguments of `forward`, which materialises the parameters.
     """
 
-    cls_to_become = None
+    cls_to_become: type[Any] | None = None
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

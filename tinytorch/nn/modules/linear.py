@@ -1,8 +1,11 @@
 """Linear layers: Linear Bilinear Identity LazyLinear."""
+from __future__ import annotations
+
 import math
 
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
+from ...tensor import Tensor
 from .. import functional as F, init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
@@ -38,6 +41,9 @@ class Linear(Module):
     """
 
     __constants__ = ["in_features", "out_features"]
+    in_features: int
+    out_features: int
+    weight: Tensor
 
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
@@ -76,6 +82,10 @@ class Bilinear(Module):
     """
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
+    in1_features: int
+    in2_features: int
+    out_features: int
+    weight: Tensor
 
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
@@ -107,6 +117,9 @@ class LazyLinear(LazyModuleMixin, Linear):
     >>> layer = torch.nn.LazyLinear(3); y = layer(torch.ones(2, 4)); layer
     Linear(in_features=4, out_features=3, bias=True)
     """
+
+    weight: UninitializedParameter
+    bias: UninitializedParameter
 
     cls_to_become = Linear
 

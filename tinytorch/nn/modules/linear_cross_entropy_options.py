@@ -1,5 +1,6 @@
 """LinearCrossEntropyOptions: how a linear layer's cross entropy is taken in pieces of the batch."""
 import dataclasses
+from typing import Literal
 
 from ... import dtypes as dt
 
@@ -28,7 +29,7 @@ class LinearCrossEntropyOptions:
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None
     chunking_method: str | None = "auto"
-    acc_policy: str = "auto"
+    acc_policy: Literal["accurate", "balanced", "compact", "auto"] = "auto"
     acc_dtype: dt.dtype | None = None
 
     def __post_init__(self):

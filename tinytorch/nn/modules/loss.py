@@ -1,31 +1,30 @@
 """Losses as layers. Each calls the function of its name in torch.nn.functional, which says what it computes."""
+from __future__ import annotations
+
 import math
 import warnings
 
-from ...ops.nn.cross_entropy import reduction_of
 from .. import functional as F
-from .distance import PairwiseDistance
 from .linear import Linear
-from .module import Module
+from .linear_cross_entropy_options import LinearCrossEntropyOptions
+from .margin_loss import (
+    CosineEmbeddingLoss,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
+from .reduced import _Loss, _WeightedLoss
 
 __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
            "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "LinearCrossEntropyLoss", "MSELoss",
            "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
            "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
            "TripletMarginWithDistanceLoss"]
-
-
-class _Loss(Module):
-    def __init__(self, size_average=None, reduce=None, reduction="mean"):
-        super().__init__()
-        deprecated = size_average is not None or reduce is not None
-        self.reduction = reduction_of("mean", size_average, reduce, 3) if deprecated else reduction
-
-
-class _WeightedLoss(_Loss):
-    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
 
 
 class L1Loss(_Loss):
@@ -112,6 +111,7 @@ class NLLLoss(_WeightedLoss):
     """
 
     __constants__ = ["ignore_index", "reduction"]
+    ignore_index: int
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
         super().__init__(weight, size_average, reduce, reduction)
@@ -151,6 +151,8 @@ class CrossEntropyLoss(_WeightedLoss):
     """
 
     __constants__ = ["ignore_index", "reduction", "label_smoothing"]
+    ignore_index: int
+    label_smoothing: float
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                  label_smoothing=0.0):
@@ -174,6 +176,12 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """
 
     __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
+    num_classes: int
+    out_features: tuple[int, ...]
+    reduction: str
+    ignore_index: int | None
+    label_smoothing: float
+    options: LinearCrossEntropyOptions | None
 
     def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None,
                  reduction="mean", weight=None, ignore_index=None, label_smoothing=0.0, options=None):
@@ -265,6 +273,9 @@ class PoissonNLLLoss(_Loss):
     """
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
+    log_input: bool
+    full: bool
+    eps: float
 
     def __init__(self, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
@@ -285,6 +296,8 @@ class GaussianNLLLoss(_Loss):
     """
 
     __constants__ = ["full", "eps", "reduction"]
+    full: bool
+    eps: float
 
     def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
         super().__init__(reduction=reduction)
@@ -292,184 +305,6 @@ class GaussianNLLLoss(_Loss):
 
     def forward(self, input, target, var):
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
-
-
-class HingeEmbeddingLoss(_Loss):
-    """x where y is 1, max(0, margin - x) where it is -1. See torch.nn.functional.hinge_embedding_loss.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.HingeEmbeddingLoss(reduction="none")(torch.tensor([0.5, 0.25]), torch.tensor([1, -1]))
-    tensor([0.5000, 0.7500])
-    """
-
-    __constants__ = ["margin", "reduction"]
-
-    def __init__(self, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-
-    def forward(self, input, target):
-        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
-
-
-class CosineEmbeddingLoss(_Loss):
-    """1 - cos where y is 1, max(0, cos - margin) where it is -1, cos of the angle of two vectors. See
-    torch.nn.functional.cosine_embedding_loss.
-
-    input1 and input2 (N, D), target (N), or (D) and ().
-
-    >>> import tinytorch as torch
-    >>> torch.nn.CosineEmbeddingLoss()(torch.tensor([[1., 0.]]), torch.tensor([[0., 2.]]), torch.tensor([1]))
-    tensor(1.)
-    """
-
-    __constants__ = ["margin", "reduction"]
-
-    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-
-    def forward(self, input1, input2, target):
-        return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
-
-
-class MarginRankingLoss(_Loss):
-    """max(0, margin - y (x1 - x2)): x1 should be larger where y is 1, smaller where it is -1. See
-    torch.nn.functional.margin_ranking_loss.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.MarginRankingLoss(reduction="none")(torch.tensor([1., 2.]), torch.zeros(2), torch.tensor([1, -1]))
-    tensor([0., 2.])
-    """
-
-    __constants__ = ["margin", "reduction"]
-
-    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-
-    def forward(self, input1, input2, target):
-        return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
-
-
-class SoftMarginLoss(_Loss):
-    """log(1 + exp(-y x)). See torch.nn.functional.soft_margin_loss.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.SoftMarginLoss()(torch.zeros(2), torch.tensor([1., -1.]))
-    tensor(0.6931)
-    """
-
-    __constants__ = ["reduction"]
-
-    def forward(self, input, target):
-        return F.soft_margin_loss(input, target, reduction=self.reduction)
-
-
-class MultiMarginLoss(_WeightedLoss):
-    """The sum over other classes i of weight[y] max(0, margin - x[y] + x[i])^p, divided by C. See
-    torch.nn.functional.multi_margin_loss.
-
-    input (N, C) or (C), target (N) or (). ValueError for a p other than 1 and 2.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.1, 0.2, 0.9]]), torch.tensor([2]))
-    tensor(0.1667)
-    """
-
-    __constants__ = ["p", "margin", "reduction"]
-
-    def __init__(self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(weight, size_average, reduce, reduction)
-        if p not in (1, 2):
-            raise ValueError("only p == 1 and p == 2 supported")
-        if weight is not None and weight.dim() != 1:
-            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
-        self.p, self.margin = p, margin
-
-    def forward(self, input, target):
-        return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight,
-                                   reduction=self.reduction)
-
-
-class MultiLabelMarginLoss(_Loss):
-    """The sum over classes j of the target and i not of it of max(0, 1 - x[j] + x[i]), divided by C. See
-    torch.nn.functional.multilabel_margin_loss.
-
-    input (N, C) or (C), target of its sizes: classes, ended by -1.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([0.1, 0.2, 0.4, 0.8]), torch.tensor([3, 0, -1, 1]))
-    tensor(0.8500)
-    """
-
-    __constants__ = ["reduction"]
-
-    def forward(self, input, target):
-        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
-
-
-class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean over classes of weight BCEWithLogitsLoss. See torch.nn.functional.multilabel_soft_margin_loss.
-
-    input (N, C) or (C), target of its sizes: 1 for each class that is true.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1., 0.]]))
-    tensor(0.6931)
-    """
-
-    __constants__ = ["reduction"]
-
-    def forward(self, input, target):
-        return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
-
-
-class TripletMarginLoss(_Loss):
-    """max(0, |a - b|_p - |a - n|_p + margin) of an anchor a, a positive b and a negative n (Balntas et al. 2016);
-    `swap` takes |b - n| where it is smaller. See torch.nn.functional.triplet_margin_loss.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.TripletMarginLoss()(torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 2))
-    tensor(1.0000)
-    """
-
-    __constants__ = ["margin", "p", "eps", "swap", "reduction"]
-
-    def __init__(self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None,
-                 reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        if margin <= 0:
-            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
-        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
-
-    def forward(self, anchor, positive, negative):
-        return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps,
-                                     swap=self.swap, reduction=self.reduction)
-
-
-class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with any distance, by default PairwiseDistance(). See
-    torch.nn.functional.triplet_margin_with_distance_loss.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.TripletMarginWithDistanceLoss(margin=2.0)(torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 2))
-    tensor(2.)
-    """
-
-    __constants__ = ["margin", "swap", "reduction"]
-
-    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
-        super().__init__(reduction=reduction)
-        if margin <= 0:
-            raise ValueError("TripletMarginWithDistanceLoss: expected margin to be greater than 0, got "
-                             f"{margin} instead")
-        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
-        self.margin, self.swap = margin, swap
-
-    def forward(self, anchor, positive, negative):
-        return F.triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=self.distance_function,
-                                                   margin=self.margin, swap=self.swap, reduction=self.reduction)
 
 
 class CTCLoss(_Loss):
@@ -485,6 +320,8 @@ class CTCLoss(_Loss):
     """
 
     __constants__ = ["blank", "reduction"]
+    blank: int
+    zero_infinity: bool
 
     def __init__(self, blank=0, reduction="mean", zero_infinity=False):
         super().__init__(reduction=reduction)

@@ -1,5 +1,9 @@
 """class Module: registers the parameters, buffers and modules that are assigned to it."""
+from __future__ import annotations
+
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
 from ...autograd import above
 from ...runtime import typename
@@ -45,7 +49,31 @@ class Module(Stateful, Convertible, hooks.Hooked):
     (6.0, ['weight'])
     """
 
-    training: bool                             # what typing.get_type_hints finds on a module
+    # What typing.get_type_hints finds on a module.
+    dump_patches: bool
+    _version: int
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _non_persistent_buffers_set: set[str]
+    _backward_pre_hooks: dict[int, Callable]
+    _backward_hooks: dict[int, Callable]
+    _is_full_backward_hook: bool | None
+    _forward_hooks: dict[int, Callable]
+    _forward_hooks_with_kwargs: dict[int, bool]
+    _forward_hooks_always_called: dict[int, bool]
+    _forward_pre_hooks: dict[int, Callable]
+    _forward_pre_hooks_with_kwargs: dict[int, bool]
+    _state_dict_hooks: dict[int, Callable]
+    _load_state_dict_pre_hooks: dict[int, Callable]
+    _state_dict_pre_hooks: dict[int, Callable]
+    _load_state_dict_post_hooks: dict[int, Callable]
+    _modules: dict[str, Module | None]
+    call_super_init: bool
+    _compiled_call_impl: Callable | None
+    forward: Callable[..., Any]
+    __call__: Callable[..., Any]
+
     dump_patches, call_super_init, _version = False, False, 1
     # Whether a call may have hooks to run; set on an instance, or here for global hooks and for hooks that
     # somebody has written into a module's `_forward_hooks` and the like.

@@ -1,7 +1,10 @@
 """MultiheadAttention."""
+from __future__ import annotations
+
 from ...autograd.grad_mode import is_grad_enabled
 from ...ops.creation.factories import empty, zeros_like
 from ...ops.nn.multi_head_attention import as_added
+from ...tensor import Tensor
 from .. import functional as F, init
 from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
@@ -41,6 +44,8 @@ class MultiheadAttention(Module):
     """
 
     __constants__ = ["batch_first"]
+    bias_k: Tensor | None
+    bias_v: Tensor | None
 
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None,
                  vdim=None, batch_first=False, device=None, dtype=None):

@@ -1,4 +1,6 @@
 """Layer, group, root-mean-square and local response normalisation as layers."""
+from __future__ import annotations
+
 import numbers
 
 from ...ops.creation.factories import empty
@@ -35,6 +37,9 @@ class LayerNorm(Module):
     """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+    normalized_shape: tuple[int, ...]
+    eps: float
+    elementwise_affine: bool
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
@@ -66,6 +71,9 @@ class RMSNorm(Module):
     """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+    normalized_shape: tuple[int, ...]
+    eps: float | None
+    elementwise_affine: bool
 
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         super().__init__()
@@ -96,6 +104,10 @@ class GroupNorm(Module):
     """
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
+    num_groups: int
+    num_channels: int
+    eps: float
+    affine: bool
 
     def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
@@ -128,6 +140,10 @@ class LocalResponseNorm(Module):
     """
 
     __constants__ = ["size", "alpha", "beta", "k"]
+    size: int
+    alpha: float
+    beta: float
+    k: float
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
         super().__init__()
@@ -151,6 +167,11 @@ class CrossMapLRN2d(Module):
     >>> torch.nn.CrossMapLRN2d(2)(torch.randn(4, 3, 2, 2)).shape
     torch.Size([4, 3, 2, 2])
     """
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
         super().__init__()

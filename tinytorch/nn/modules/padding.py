@@ -1,4 +1,8 @@
 """Padding as layers. `padding` is one width for all borders, or (left, right, top, bottom, front, back)."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 from .. import functional as F
 from .module import Module
 
@@ -26,6 +30,8 @@ class _Pad(Module):
 
 class _ConstantPadNd(_Pad):
     __constants__ = ["padding", "value"]
+    value: float
+    padding: Sequence[int]
 
     def __init__(self, padding, value):
         super().__init__(padding)
@@ -39,6 +45,8 @@ class _ConstantPadNd(_Pad):
 
 
 class _CircularPadNd(_Pad):
+    padding: Sequence[int]
+
     _mode = "circular"
 
     def forward(self, input):
@@ -48,10 +56,14 @@ class _CircularPadNd(_Pad):
 
 
 class _ReflectionPadNd(_Pad):
+    padding: Sequence[int]
+
     _mode = "reflect"
 
 
 class _ReplicationPadNd(_Pad):
+    padding: Sequence[int]
+
     _mode = "replicate"
 
 
@@ -63,6 +75,8 @@ class ConstantPad1d(_ConstantPadNd):
     tensor([[7., 1., 2., 3., 7.]])
     """
 
+    padding: tuple[int, int]
+
 
 class ConstantPad2d(_ConstantPadNd):
     """Borders of `value` of the last 2 dimensions. See torch.nn.functional.pad.
@@ -71,6 +85,8 @@ class ConstantPad2d(_ConstantPadNd):
     >>> torch.nn.ConstantPad2d(1, 7.)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
     """
+
+    padding: tuple[int, int, int, int]
 
     _dims = 2
 
@@ -82,6 +98,8 @@ class ConstantPad3d(_ConstantPadNd):
     >>> torch.nn.ConstantPad3d(1, 7.)(torch.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
+
+    padding: tuple[int, int, int, int, int, int]
 
     _dims = 3
 
@@ -102,6 +120,8 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
     tensor([[0., 1., 2., 3., 0.]])
     """
 
+    padding: tuple[int, int]
+
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Borders of 0 of the last 2 dimensions. See torch.nn.functional.pad.
@@ -110,6 +130,8 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
     >>> torch.nn.ZeroPad2d((1, 0, 0, 0))(torch.ones(1, 2, 2)).shape
     torch.Size([1, 2, 3])
     """
+
+    padding: tuple[int, int, int, int]
 
     _dims = 2
 
@@ -122,6 +144,8 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
     torch.Size([1, 2, 2, 3])
     """
 
+    padding: tuple[int, int, int, int, int, int]
+
     _dims = 3
 
 
@@ -133,6 +157,8 @@ class ReflectionPad1d(_ReflectionPadNd):
     tensor([[2., 1., 2., 3., 2.]])
     """
 
+    padding: tuple[int, int]
+
 
 class ReflectionPad2d(_ReflectionPadNd):
     """Mirrored borders of the last 2 dimensions of (N, C, H, W) or (C, H, W). RuntimeError for borders as wide as
@@ -142,6 +168,8 @@ class ReflectionPad2d(_ReflectionPadNd):
     >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
     """
+
+    padding: tuple[int, int, int, int]
 
     _dims = 2
 
@@ -155,6 +183,8 @@ class ReflectionPad3d(_ReflectionPadNd):
     torch.Size([1, 4, 4, 4])
     """
 
+    padding: tuple[int, int, int, int, int, int]
+
     _dims = 3
 
 
@@ -166,6 +196,8 @@ class ReplicationPad1d(_ReplicationPadNd):
     tensor([[1., 1., 2., 3., 3.]])
     """
 
+    padding: tuple[int, int]
+
 
 class ReplicationPad2d(_ReplicationPadNd):
     """Borders that repeat the edge of the last 2 dimensions of (N, C, H, W) or (C, H, W). See torch.nn.functional.pad.
@@ -174,6 +206,8 @@ class ReplicationPad2d(_ReplicationPadNd):
     >>> torch.nn.ReplicationPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
     """
+
+    padding: tuple[int, int, int, int]
 
     _dims = 2
 
@@ -187,6 +221,8 @@ class ReplicationPad3d(_ReplicationPadNd):
     torch.Size([1, 4, 4, 4])
     """
 
+    padding: tuple[int, int, int, int, int, int]
+
     _dims = 3
 
 
@@ -198,6 +234,8 @@ class CircularPad1d(_CircularPadNd):
     tensor([[3., 1., 2., 3., 1.]])
     """
 
+    padding: tuple[int, int]
+
 
 class CircularPad2d(_CircularPadNd):
     """Borders from the other side of the last 2 dimensions of (N, C, H, W) or (C, H, W). See torch.nn.functional.pad.
@@ -206,6 +244,8 @@ class CircularPad2d(_CircularPadNd):
     >>> torch.nn.CircularPad2d(1)(torch.ones(1, 2, 2)).shape
     torch.Size([1, 4, 4])
     """
+
+    padding: tuple[int, int, int, int]
 
     _dims = 2
 
@@ -218,5 +258,7 @@ class CircularPad3d(_CircularPadNd):
     >>> torch.nn.CircularPad3d(1)(torch.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
+
+    padding: tuple[int, int, int, int, int, int]
 
     _dims = 3

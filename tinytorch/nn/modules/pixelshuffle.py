@@ -1,4 +1,6 @@
 """PixelShuffle and PixelUnshuffle."""
+from __future__ import annotations
+
 from .. import functional as F
 from .module import Module
 
@@ -14,6 +16,7 @@ class PixelShuffle(Module):
     """
 
     __constants__ = ["upscale_factor"]
+    upscale_factor: int
 
     def __init__(self, upscale_factor):
         super().__init__()
@@ -35,6 +38,7 @@ class PixelUnshuffle(Module):
     """
 
     __constants__ = ["downscale_factor"]
+    downscale_factor: int
 
     def __init__(self, downscale_factor):
         super().__init__()

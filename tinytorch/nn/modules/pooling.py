@@ -1,6 +1,9 @@
 """Pooling layers: MaxPool AvgPool AdaptiveMaxPool AdaptiveAvgPool FractionalMaxPool LPPool MaxUnpool, of 1
 to 3 axes."""
+from __future__ import annotations
+
 from .. import functional as F
+from ..common_types import _ratio_2_t, _ratio_3_t, _size_1_t, _size_2_opt_t, _size_2_t, _size_3_opt_t, _size_3_t
 from .conv import _repeated
 from .module import Module
 
@@ -14,6 +17,8 @@ class _MaxPoolNd(Module):
     """Largest element of each window, by the function `_pool`."""
 
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
+    return_indices: bool
+    ceil_mode: bool
 
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
         super().__init__()
@@ -39,6 +44,11 @@ class MaxPool1d(_MaxPoolNd):
     tensor([[3., 2.]])
     """
 
+    kernel_size: _size_1_t
+    stride: _size_1_t
+    padding: _size_1_t
+    dilation: _size_1_t
+
     _pool = staticmethod(F.max_pool1d)
 
 
@@ -50,6 +60,11 @@ class MaxPool2d(_MaxPoolNd):
     torch.Size([1, 3, 2, 3])
     """
 
+    kernel_size: _size_2_t
+    stride: _size_2_t
+    padding: _size_2_t
+    dilation: _size_2_t
+
     _pool = staticmethod(F.max_pool2d)
 
 
@@ -60,6 +75,11 @@ class MaxPool3d(_MaxPoolNd):
     >>> torch.nn.MaxPool3d(2)(torch.ones(1, 2, 4, 6)).shape
     torch.Size([1, 1, 2, 3])
     """
+
+    kernel_size: _size_3_t
+    stride: _size_3_t
+    padding: _size_3_t
+    dilation: _size_3_t
 
     _pool = staticmethod(F.max_pool3d)
 
@@ -90,6 +110,10 @@ class MaxUnpool1d(_MaxUnpoolNd):
     tensor([[0., 3., 2., 0.]])
     """
 
+    kernel_size: _size_1_t
+    stride: _size_1_t
+    padding: _size_1_t
+
     _n, _unpool = 1, staticmethod(F.max_unpool1d)
 
 
@@ -102,6 +126,10 @@ class MaxUnpool2d(_MaxUnpoolNd):
     tensor([[[0., 0.],
              [0., 3.]]])
     """
+
+    kernel_size: _size_2_t
+    stride: _size_2_t
+    padding: _size_2_t
 
     _n, _unpool = 2, staticmethod(F.max_unpool2d)
 
@@ -116,6 +144,10 @@ class MaxUnpool3d(_MaxUnpoolNd):
     torch.Size([1, 2, 4, 6])
     """
 
+    kernel_size: _size_3_t
+    stride: _size_3_t
+    padding: _size_3_t
+
     _n, _unpool = 3, staticmethod(F.max_unpool3d)
 
 
@@ -128,6 +160,11 @@ class AvgPool1d(Module):
     """
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
+    kernel_size: _size_1_t
+    stride: _size_1_t
+    padding: _size_1_t
+    ceil_mode: bool
+    count_include_pad: bool
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
         super().__init__()
@@ -172,6 +209,12 @@ class AvgPool2d(_AvgPoolNd):
     torch.Size([1, 3, 2, 3])
     """
 
+    kernel_size: _size_2_t
+    stride: _size_2_t
+    padding: _size_2_t
+    ceil_mode: bool
+    count_include_pad: bool
+
     _pool = staticmethod(F.avg_pool2d)
 
 
@@ -182,6 +225,12 @@ class AvgPool3d(_AvgPoolNd):
     >>> torch.nn.AvgPool3d(2)(torch.ones(1, 2, 4, 6)).shape
     torch.Size([1, 1, 2, 3])
     """
+
+    kernel_size: _size_3_t
+    stride: _size_3_t
+    padding: _size_3_t
+    ceil_mode: bool
+    count_include_pad: bool
 
     _pool = staticmethod(F.avg_pool3d)
 
@@ -210,6 +259,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     tensor([[1.5000, 3.5000]])
     """
 
+    output_size: _size_1_t
+
     _pool = staticmethod(F.adaptive_avg_pool1d)
 
 
@@ -220,6 +271,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     >>> torch.nn.AdaptiveAvgPool2d((1, None))(torch.ones(1, 3, 4, 6)).shape
     torch.Size([1, 3, 1, 6])
     """
+
+    output_size: _size_2_opt_t
 
     _pool = staticmethod(F.adaptive_avg_pool2d)
 
@@ -233,6 +286,8 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     torch.Size([1, 1, 2, 4])
     """
 
+    output_size: _size_3_opt_t
+
     _pool = staticmethod(F.adaptive_avg_pool3d)
 
 
@@ -240,6 +295,7 @@ class _AdaptiveMaxPoolNd(Module):
     """Maxima of the windows that divide the input into `output_size`, by the function `_pool`."""
 
     __constants__ = ["output_size", "return_indices"]
+    return_indices: bool
 
     def __init__(self, output_size, return_indices=False):
         super().__init__()
@@ -260,6 +316,8 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     tensor([[2., 4.]])
     """
 
+    output_size: _size_1_t
+
     _pool = staticmethod(F.adaptive_max_pool1d)
 
 
@@ -270,6 +328,8 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     >>> torch.nn.AdaptiveMaxPool2d(2)(torch.ones(1, 3, 5, 7)).shape
     torch.Size([1, 3, 2, 2])
     """
+
+    output_size: _size_2_opt_t
 
     _pool = staticmethod(F.adaptive_max_pool2d)
 
@@ -282,6 +342,8 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     >>> torch.nn.AdaptiveMaxPool3d((1, 2, None))(torch.ones(1, 4, 4, 4)).shape
     torch.Size([1, 1, 2, 4])
     """
+
+    output_size: _size_3_opt_t
 
     _pool = staticmethod(F.adaptive_max_pool3d)
 
@@ -318,6 +380,11 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     torch.Size([1, 3, 6, 4])
     """
 
+    kernel_size: _size_2_t
+    return_indices: bool
+    output_size: _size_2_t
+    output_ratio: _ratio_2_t
+
     _n, _pool = 2, staticmethod(F.fractional_max_pool2d)
 
 
@@ -329,6 +396,11 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
     >>> torch.nn.FractionalMaxPool3d(2, output_size=(1, 2, 3))(torch.ones(1, 4, 5, 6)).shape
     torch.Size([1, 1, 2, 3])
     """
+
+    kernel_size: _size_3_t
+    return_indices: bool
+    output_size: _size_3_t
+    output_ratio: _ratio_3_t
 
     _n, _pool = 3, staticmethod(F.fractional_max_pool3d)
 
@@ -342,6 +414,8 @@ class _LPPoolNd(Module):
     """(sum of x ** norm_type) ** (1 / norm_type) over each window, by the function `_pool`."""
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
+    norm_type: float
+    ceil_mode: bool
 
     def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
         super().__init__()
@@ -363,6 +437,9 @@ class LPPool1d(_LPPoolNd):
     tensor([[5., 1.]])
     """
 
+    kernel_size: _size_1_t
+    stride: _size_1_t
+
     _pool = staticmethod(F.lp_pool1d)
 
 
@@ -374,6 +451,9 @@ class LPPool2d(_LPPoolNd):
     tensor([[[2.]]])
     """
 
+    kernel_size: _size_2_t
+    stride: _size_2_t
+
     _pool = staticmethod(F.lp_pool2d)
 
 
@@ -384,5 +464,8 @@ class LPPool3d(_LPPoolNd):
     >>> torch.nn.LPPool3d(1, 2)(torch.ones(1, 2, 2, 2))
     tensor([[[[8.]]]])
     """
+
+    kernel_size: _size_3_t
+    stride: _size_3_t
 
     _pool = staticmethod(F.lp_pool3d)

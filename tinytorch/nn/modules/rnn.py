@@ -1,4 +1,6 @@
 """Recurrent layers: RNN LSTM GRU, and their cells."""
+from __future__ import annotations
+
 import math
 import numbers
 import warnings
@@ -31,6 +33,15 @@ class RNNBase(Module):
 
     __constants__ = ["mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout",
                      "bidirectional", "proj_size"]
+    mode: str
+    input_size: int
+    hidden_size: int
+    num_layers: int
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    proj_size: int
 
     def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
                  bidirectional=False, proj_size=0, device=None, dtype=None):
@@ -342,6 +353,11 @@ class RNNCellBase(Module):
     """
 
     __constants__ = ["input_size", "hidden_size", "bias"]
+    input_size: int
+    hidden_size: int
+    bias: bool
+    weight_ih: Tensor
+    weight_hh: Tensor
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
@@ -399,6 +415,7 @@ class RNNCell(RNNCellBase):
     """
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
+    nonlinearity: str
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)

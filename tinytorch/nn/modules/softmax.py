@@ -1,4 +1,6 @@
 """Softmax and its kin as layers."""
+from __future__ import annotations
+
 from .. import functional as F
 from .module import Module
 
@@ -14,6 +16,7 @@ class Softmax(Module):
     """
 
     __constants__ = ["dim"]
+    dim: int | None
 
     def __init__(self, dim=None):
         super().__init__()
@@ -35,6 +38,7 @@ class Softmin(Module):
     """
 
     __constants__ = ["dim"]
+    dim: int | None
 
     def __init__(self, dim=None):
         super().__init__()
@@ -56,6 +60,7 @@ class LogSoftmax(Module):
     """
 
     __constants__ = ["dim"]
+    dim: int | None
 
     def __init__(self, dim=None):
         super().__init__()

@@ -1,6 +1,9 @@
 """Embeddings as layers."""
+from __future__ import annotations
+
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
+from ...tensor import Tensor
 from .. import functional as F, init
 from ..parameter import Parameter
 from .module import Module
@@ -54,6 +57,15 @@ class Embedding(_Table):
 
     __constants__ = ["num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq",
                      "sparse"]
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None
+    max_norm: float | None
+    norm_type: float
+    scale_grad_by_freq: bool
+    weight: Tensor
+    freeze: bool
+    sparse: bool
 
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
                  scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None, dtype=None):
@@ -99,6 +111,17 @@ class EmbeddingBag(_Table):
     >>> torch.nn.EmbeddingBag(10, 3, mode="sum")(torch.tensor([1, 2, 4]), torch.tensor([0, 2])).shape
     torch.Size([2, 3])
     """
+
+    num_embeddings: int
+    embedding_dim: int
+    max_norm: float | None
+    norm_type: float
+    scale_grad_by_freq: bool
+    weight: Tensor
+    mode: str
+    sparse: bool
+    include_last_offset: bool
+    padding_idx: int | None
 
     _padding_idx = "padding_idx"
     __constants__ = ["num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",

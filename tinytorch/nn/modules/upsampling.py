@@ -1,5 +1,8 @@
 """Upsample, and its older forms of fixed mode."""
+from __future__ import annotations
+
 from .. import functional as F
+from ..common_types import _ratio_any_t, _size_any_t
 from .module import Module
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
@@ -14,6 +17,12 @@ class Upsample(Module):
     """
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
+    name: str
+    size: _size_any_t | None
+    scale_factor: _ratio_any_t | None
+    mode: str
+    align_corners: bool | None
+    recompute_scale_factor: bool | None
 
     def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
         super().__init__()
