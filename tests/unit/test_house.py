@@ -98,3 +98,12 @@ def test_every_layer_says_what_it_computes_and_shows_it():
     layers = [cls for cls in vars(torch.nn).values() if isinstance(cls, type) and issubclass(cls, torch.nn.Module)]
     silent = [cls.__name__ for cls in layers if ">>> " not in (vars(cls).get("__doc__") or "")]
     assert len(layers) > 160 and not silent
+
+
+def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
+    schedules = torch.optim.lr_scheduler
+    said = {name: getattr(module, name).__doc__ or "" for module, base in (
+        (torch.optim, torch.optim.Optimizer), (schedules, schedules.LRScheduler)) for name in module.__all__
+        if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), base)
+        and getattr(module, name) is not base}
+    assert len(said) > 25 and not [name for name, text in said.items() if ">>> " not in text or "=" not in text]
