@@ -147,7 +147,7 @@ a = T.tensor([[0, 0, 1]]); x = T.full((1, 1), 1e30).requires_grad_(); g = T.auto
 a = T.zeros(1, 3).bfloat16().expand(2, 3); b = T.zeros(2, 3).bfloat16(); b.data = a; e = T.rsqrt(b); s = e.stride()
 c = T._neg_view(T.zeros(1, 3).expand(2, 3)); d = c.copy_(c); s = d is c
 a = T.ones(2).bfloat16().requires_grad_(); d = a * 0; e = d.expand(3, 2); d.neg_(); d.data = e; loss(e).backward()
-d = T.angle(T.zeros(2, 3).cfloat().t()); s = d.stride(); e = T.angle(T.zeros(2, 3).t()); r = e.stride()
+d = T.angle(T.zeros(2, 3).cfloat().t()); s = d.stride(); e = T.angle(T.zeros(2, 3).t()); r = T.angle(T.tensor(1j))
 v = T.zeros(2).bool().masked_fill_(T.ones(2).bool(), T.tensor(2j)); i = v.int().masked_fill(v, T.tensor(2 + 0j))
 a = T.zeros(3).half().requires_grad_(); v = a * 0; v[()] = 1e30; w = a * 0; w[1:] = 1e30; s = repr(v)
 c = T.lerp(T.ones(2), T.zeros(2), 1j)

@@ -109,6 +109,8 @@ KNOWN = [
     ((r"\.transpose\(|\.t\(|\.m?[HT]\b", r"^[d-k] = ([b-h] \S+ \w|T\.[\w.]+\(\w, \w(, \w)?(, out=.*)?\))$"), "stride",
      "", "of operands that disagree and are no views NumPy takes an order of its own: to look would cost every "
      "operation"),
+    ((r"(?s)(\.transpose\(|\.t\(|\.m?[HT]\b).*\n[d-k] = [b-h] \S+ \w\n", r"^[e-k] = T\.\w+\([d-k]\)$"), "stride", "",
+     "as before, of what such an operation gave"),
     (r"^g+ = ", "stride", "", "gradients lie as the last of several operations leaves them"),
     (r"^g+ = ", "value", r"np\.complex\d+\(.*(inf|nan).*\) for np\.complex\d+\(.*(inf|nan)",
      "which parts of products of infinite complex numbers are nan hangs on their order"),

@@ -278,7 +278,7 @@ def angle(input):
     tensor([1.5708, 3.1416])
     """
     if input.dtype.kind in dt.COMPLEX:
-        return np.ascontiguousarray(np.angle(input))
+        return np.asarray(np.angle(input), order="C")
     angles = np.where(input < 0, math.pi, 0.0).astype(input.dtype)
     return operand_order(np.where(np.isnan(input), input, angles), input)
 
