@@ -22,12 +22,14 @@ WIDTHS = (1, 2, 7, 16, 17, 33, 64, 100, 1000)
 @contextmanager
 def kernels(wanted):
     """All native kernels, however few elements there are; or none."""
-    before = dict(native._least)
-    native._least.update(dict.fromkeys(before, 0 if wanted else sys.maxsize))
+    before, least = dict(native._least), native.LEAST
+    native.LEAST = 0 if wanted else sys.maxsize
+    native._least.update(dict.fromkeys(before, native.LEAST))
     try:
         yield
     finally:
         native._least.update(before)
+        native.LEAST = least
 
 
 def draws(seed, *shape, special=False, dtype=np.float32):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..threads import free
 
-__all__ = ["each", "level", "run", "takes"]
+__all__ = ["LEAST", "each", "level", "run", "takes"]
 
 #: In the order of what `level` of level.c says.
 LEVELS = "baseline", "avx2", "avx512"
@@ -136,6 +136,8 @@ def _functions(library):
 _loaded = _load()
 _known = _functions(_loaded[1]) if _loaded else {}
 _least = {name: least if _loaded else sys.maxsize for name, (least, _) in _KERNELS.items()}
+#: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
+LEAST = 512 if _loaded else sys.maxsize
 
 
 def level():

@@ -49,7 +49,7 @@ def parts(x):
 @binary(name="threshold_backward", method=False, inplace=False, grad=lambda g, output: _relu_backward(g, output),
         output=zeros_like)
 def _relu_backward(grad, output):
-    result = native.each("relu_backward", grad, output)
+    result = native.each("relu_backward", grad, output) if output.size >= native.LEAST else None
     if result is not None:
         return result
     # times 1 (also for NaN) or 0 in the output's dtype: a product with a bool array costs a small one twice the time
