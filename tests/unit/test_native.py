@@ -12,6 +12,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.kernels import native, norm, optim, softmax
+from tinytorch.kernels.linalg import products as linalg_products
 
 F = torch.nn.functional
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ def kernels(wanted):
     """All native kernels, however few elements there are; or none."""
     before, least = dict(native._least), native.LEAST
     native.LEAST = 0 if wanted else sys.maxsize
-    native._least.update(dict.fromkeys(before, native.LEAST))
+    native._least.update(dict.fromkeys(native._known, native.LEAST))
     try:
         yield
     finally:
@@ -107,14 +108,44 @@ def attention(width, seed, dtype):
 
 
 def recurrent(width, seed, dtype):
-    for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
-        torch.manual_seed(seed)
-        layer = kind(3, width % 90 + 1, dtype=torch.float64).to(getattr(torch, np.dtype(dtype).name))
-        x = torch.tensor(draws(seed, 4, 5, 3, dtype=dtype), requires_grad=True)
-        y, _ = layer(x)
-        yield y.detach().numpy()
-        for g in torch.autograd.grad(y, (x, *layer.parameters()), torch.tensor(draws(seed, *y.shape, dtype=dtype))):
-            yield g.numpy()
+    """Narrow and wide inputs, initial states, both directions, padded and packed batches, without biases."""
+    for i, (kind, features, settings, lengths) in enumerate((
+            (torch.nn.LSTM, 3, {}, None), (torch.nn.GRU, 3, {}, None), (torch.nn.RNN, 3, {}, None),
+            (torch.nn.LSTM, 95, {"bidirectional": True}, [4, 4, 2, 1, 1]), (torch.nn.GRU, 95, {"bias": False}, None),
+            (torch.nn.GRU, 2, {"bidirectional": True}, [4, 3, 3, 3, 1]),
+            (torch.nn.RNN, 95, {"bias": False}, [4, 2, 2, 2, 2]),
+            (torch.nn.RNN, 7, {"nonlinearity": "relu", "batch_first": True, "bidirectional": True}, None))):
+        torch.manual_seed(seed + i)
+        layer = kind(features, width % 90 + 1, dtype=torch.float64, **settings).to(getattr(torch, np.dtype(dtype).name))
+        # Small, for where tanh is nearly 1 its slope, 1 - tanh^2, has no digits left.
+        x = torch.tensor(draws(seed, 4, 5, features, dtype=dtype) / features, requires_grad=True)
+        shape = 2 if layer.bidirectional else 1, 4 if layer.batch_first else 5, width % 90 + 1
+        state = torch.tensor(draws(seed, *shape, dtype=dtype) / 4, requires_grad=True)
+        given = [None, (state, state + 1) if kind is torch.nn.LSTM else state][i > 2]
+        packed = x if lengths is None else torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor(lengths))
+        y, final = layer(packed, given)
+        y = y if lengths is None else y.data
+        final = final if isinstance(final, tuple) else (final,)
+        yield from [a.detach().numpy() for a in (y, *final)]
+        with torch.no_grad():
+            yield layer(packed, given)[1][0].numpy()
+        loss = (y * torch.tensor(draws(seed, *y.shape, dtype=dtype))).sum()
+        for s in final[i % 2:]:
+            loss = loss + s.square().sum()
+        inputs = x, *([] if given is None else [state]), *layer.parameters()
+        yield from [g.numpy() for g in torch.autograd.grad(loss, inputs)]
+
+
+def products(width, seed, dtype):
+    """Also the cuts: along rows, columns and terms."""
+    for m, k, n in ((width, 7, 5), (3, width, 2), (width % 90 + 1, 1500, 30), (300, 130, width), (64, 70, 900)):
+        for left in (False, True):
+            for right in (False, True):
+                a = draws(seed, *((k, m) if left else (m, k)), dtype=dtype)
+                b = draws(seed + 1, *((n, k + 3) if right else (k, n + 3)), dtype=dtype)
+                a, b = a.T if left else a, b[:, 2:-1].T if right else b[:, 1:-2]
+                found = linalg_products._native(a, b) if native._least["product"] == 0 and dtype == np.float32 else None
+                yield np.dot(a, b) if found is None else found
 
 
 def pooling(width, seed, dtype):
@@ -128,7 +159,7 @@ def pooling(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, pooling]
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, pooling]
 
 
 @needs_library
@@ -186,6 +217,8 @@ def test_the_door_refuses():
 def test_threads_change_no_bit():
     """Also the gradient of weight and bias, which is a sum over all rows."""
     x = torch.tensor(draws(0, 3000, 96))
+    torch.manual_seed(0)
+    layers = [kind(40, 96) for kind in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU)]
     before, found = torch.get_num_threads(), []
     try:
         for n in (1, 2, 4):
@@ -193,7 +226,11 @@ def test_threads_change_no_bit():
             w, b = torch.ones(96, requires_grad=True), torch.zeros(96, requires_grad=True)
             y = F.gelu(F.layer_norm(x, (96,), w, b)).softmax(-1)
             (y * x).sum().backward()
-            found.append([a.tobytes() for a in (y.detach().numpy(), w.grad.numpy(), b.grad.numpy())])
+            kept = [y.detach(), w.grad, b.grad, x @ x.T, x.T @ x]
+            for layer in layers:
+                y, _ = layer(x.view(16, 450, 40))
+                kept += [y.detach(), *torch.autograd.grad(y.square().sum(), list(layer.parameters()))]
+            found.append([a.numpy().tobytes() for a in kept])
     finally:
         torch.set_num_threads(before)
     assert found[0] == found[1] == found[2]

@@ -48,8 +48,9 @@ def conv_gradients():
 
 def recurrent_gradients(kind, **settings):
     torch.manual_seed(0)
-    layer = getattr(torch.nn, kind)(40, 96, **settings)
-    x = torch.randn(*(320, 16) if settings.get("batch_first") else (16, 320), 40, requires_grad=True)
+    layer = getattr(torch.nn, kind)(40, 96, dtype=torch.float64, **settings)
+    shape = (320, 16, 40) if settings.get("batch_first") else (16, 320, 40)
+    x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
     out, state = layer(x)
     loss = out.square().sum()
     for s in state if isinstance(state, tuple) else (state,):

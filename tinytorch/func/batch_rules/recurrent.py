@@ -71,10 +71,9 @@ def _layer(call, kernel, backward, states, of_kernel, name):
         wanted = [edge is not None for edge in edges]
         if type(aux) is not _Together or level_of(tensors[1 + states:]):
             return _of_steps(decomposition, settings, tensors, g, wanted)
-        sizes, batch_first, reverse = settings[-3:]
+        _, batch_first, _ = settings[-3:]
         order, size, count = aux.order, aux.size, len(aux.order)
         g_out = None if g[0] is None else _side_by_side(rnn._steps_first(g[0], None, batch_first), level, size, 1)
-        g_out = rnn._by_step(g_out, None, False, order, reverse)
         g_states = [_side_by_side(h, level, size, 1) for h in g[1:]]
         shape = rnn._steps_first(tensors[0], None, batch_first).shape
         every, at = wanted[:1 + states], 1 + states

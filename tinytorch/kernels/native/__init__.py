@@ -9,20 +9,23 @@ TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them th
 """
 import ctypes
 import os
+import re
 import sys
 
 import numpy as np
 
+from ..linalg.blas import openblas
 from ..threads import free
 
-__all__ = ["LEAST", "each", "level", "run", "takes"]
+__all__ = ["LEAST", "MULTIPLIES", "each", "level", "run", "takes"]
 
 #: In the order of what `level` of level.c says.
 LEVELS = "baseline", "avx2", "avx512"
 
 #: What each takes after the number of threads, and from how many elements of its first array on it is the faster one.
 #: `n`: a whole number; `.eps`: a real one; `x[n]`: an array to read of as many elements; `>x[n]`: one to write to;
-#: `?x[n]`: one that may be None. Arrays are float32 unless another type follows.
+#: `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns (of n rows and m columns if t) to read
+#: of, whose rows are runs and begin ld elements apart. Arrays are float32 unless another type follows.
 _KERNELS = {
     "words": (0, "n >key[625]:u4 >out[n]:u8"),
     "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
@@ -50,6 +53,16 @@ _KERNELS = {
     "gru_step": (512, "batch hidden >a[4*batch*hidden] h[batch*hidden] >out[batch*hidden]"),
     "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
                           ">d[4*batch*hidden]"),
+    "recurrent": (256, "kind steps batch rows kept narrow wide hidden gates used columns below pitch keep started "
+                  "order[2*steps]:i8 x[rows*wide] w[columns*used*hidden] ?w_h[below*used*hidden] "
+                  "?w_x[wide*used*hidden] >joined[rows*pitch] ?>a[kept*gates*hidden] ?>cells[rows*hidden] "
+                  "?>squashed[kept*hidden] >out[rows*hidden] ?>outputs[rows*hidden] >h[batch*hidden] "
+                  "?>c[batch*hidden]"),
+    "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned order[2*steps]:i8 "
+                           "?g[rows*hidden] w_h[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
+                           "?cells[rows*hidden] ?squashed[rows*hidden] ?out[rows*hidden] >dh[batch*hidden] "
+                           "?>dc[batch*hidden] >d[rows*gates*hidden]"),
+    "product": (1, "ta tb m n k lda ldb grain more a{ta,m,k,lda} b{tb,k,n,ldb} >c[m*n] ?>parts[more*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
@@ -59,6 +72,8 @@ _KERNELS = {
     "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
     "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
+#: Those that multiply matrices, for which they have the function of NumPy's OpenBLAS.
+_MULTIPLYING = {"product", "recurrent", "recurrent_backward"}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT = np.dtype(np.float32)
 
@@ -93,10 +108,28 @@ class _Array:
         return _address_of(_place_of(array)) if plain else array.__array_interface__["data"][0]
 
 
+class _Matrix:
+    """What an argument that is a matrix has to be."""
+
+    def __init__(self, token, names):
+        self.places = [names.index(name) for name in token.partition("{")[2][:-1].split(",")]
+
+    def address(self, array, args):
+        """Where it lies, for C. TypeError or ValueError if it is not what the kernel takes."""
+        turned, rows, columns, distance = [args[place] for place in self.places]
+        if type(array) is not np.ndarray or array.dtype != _FLOAT or not array.flags.aligned:
+            raise TypeError(f"no matrix for a kernel: {type(array).__name__} of {array.dtype}")
+        if array.shape != ((columns, rows) if turned else (rows, columns)) or (
+                array.strides != (distance * 4, 4) or distance < array.shape[1]):
+            raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {rows} by {columns}, {distance}")
+        return array.__array_interface__["data"][0]
+
+
 def _parsed(declared):
     tokens = declared.split()
-    names = [token.lstrip(".?>").partition("[")[0] for token in tokens]
-    return [_Array(token, names) if "[" in token else token[0] == "." for token in tokens]
+    names = [re.split(r"[\[{]", token.lstrip(".?>"))[0] for token in tokens]
+    return [_Array(token, names) if "[" in token else _Matrix(token, names) if "{" in token else token[0] == "."
+            for token in tokens]
 
 
 def _load():
@@ -121,23 +154,37 @@ def _load():
     return None
 
 
+def _gives_blas(library):
+    """Whether there is an OpenBLAS, which the library then multiplies by."""
+    if openblas() is None:
+        return False
+    blas, ending = openblas()
+    library.use_blas.argtypes, library.use_blas.restype = [ctypes.c_void_p, ctypes.c_int64], None
+    library.use_blas(ctypes.cast(getattr(blas, "scipy_cblas_sgemm" + ending), ctypes.c_void_p), bool(ending))
+    return True
+
+
 def _functions(library):
     """Name -> (function of the library, what its arguments are)."""
-    found = {}
+    found, multiplies = {}, _gives_blas(library)
     for name, (_, declared) in _KERNELS.items():
+        if name in _MULTIPLYING and not multiplies:
+            continue
         kinds, function = _parsed(declared), getattr(library, name)
         function.restype, function.argtypes = None, [ctypes.c_int64] + [
-            ctypes.c_void_p if isinstance(kind, _Array) else ctypes.c_float if kind else ctypes.c_int64
+            ctypes.c_void_p if isinstance(kind, (_Array, _Matrix)) else ctypes.c_float if kind else ctypes.c_int64
             for kind in kinds]
-        found[name] = function, [kind if isinstance(kind, _Array) else None for kind in kinds]
+        found[name] = function, [None if isinstance(kind, bool) else kind for kind in kinds]
     return found
 
 
 _loaded = _load()
 _known = _functions(_loaded[1]) if _loaded else {}
-_least = {name: least if _loaded else sys.maxsize for name, (least, _) in _KERNELS.items()}
+_least = {name: least if name in _known else sys.maxsize for name, (least, _) in _KERNELS.items()}
 #: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
 LEAST = 512 if _loaded else sys.maxsize
+#: Whether there are kernels that multiply matrices.
+MULTIPLIES = "product" in _known
 
 
 def level():

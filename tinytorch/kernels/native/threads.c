@@ -1,5 +1,5 @@
-/* A few threads that share the pieces of a loop. They sleep until there is work, and go with the process: a fork begins
-without any. Where there is no pthread, and where another thread of the program has them at work, the caller does it. */
+/* A few threads that share the pieces of a loop. They look out for the next one for a moment, for it takes tens of
+microseconds to wake a thread, then sleep; and they go with the process: a fork begins without any. Where there is no pthread, and where another thread of the program has them at work, the caller does it. */
 #include "common.h"
 
 static void all_of(int64_t count, int64_t grain, piece work, const void *args)
@@ -20,14 +20,17 @@ void share(int64_t threads, int64_t count, int64_t grain, piece work, const void
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #define MOST 64
+#define MOMENT 150000                          /* nanoseconds */
 
 static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER;      /* held by who has the threads at work */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       /* of what follows */
 static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
-static int64_t helpers, wanted, inside;
-static uint64_t job;
+static int64_t helpers, wanted;
+static atomic_int_fast64_t inside;
+static atomic_uint_fast64_t job;
 static struct { int64_t count, grain; piece work; const void *args; } now;
 static atomic_int_fast64_t next_piece;
 
@@ -38,22 +41,43 @@ static void take_pieces(void)
         now.work(now.args, first, now.count - first < now.grain ? now.count : first + now.grain);
 }
 
+static int64_t nanoseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void pause_a_little(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 static void *help(void *unused)
 {
     uint64_t seen = 0;
     (void)unused;
-    pthread_mutex_lock(&lock);
     for (;;) {
-        while (job == seen || !wanted)
+        for (int64_t end = nanoseconds() + MOMENT; atomic_load(&job) == seen && nanoseconds() < end;)
+            pause_a_little();
+        pthread_mutex_lock(&lock);
+        while (atomic_load(&job) == seen)
             pthread_cond_wait(&begun, &lock);
-        seen = job;
+        seen = atomic_load(&job);
+        if (!wanted) {                         /* it is done already */
+            pthread_mutex_unlock(&lock);
+            continue;
+        }
         wanted--;
-        inside++;
+        atomic_fetch_add(&inside, 1);
         pthread_mutex_unlock(&lock);
         take_pieces();
         pthread_mutex_lock(&lock);
-        if (!--inside)
+        if (atomic_fetch_sub(&inside, 1) == 1)
             pthread_cond_signal(&ended);
+        pthread_mutex_unlock(&lock);
     }
     return NULL;
 }
@@ -81,7 +105,8 @@ static void begin_anew(void)
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&begun, NULL);
     pthread_cond_init(&ended, NULL);
-    helpers = wanted = inside = 0;
+    helpers = wanted = 0;
+    atomic_store(&inside, 0);
 }
 
 __attribute__((constructor)) static void look_out_for_forks(void)
@@ -102,13 +127,17 @@ void share(int64_t threads, int64_t count, int64_t grain, piece work, const void
     now.count = count, now.grain = grain, now.work = work, now.args = args;
     atomic_store(&next_piece, 0);
     wanted = n < helpers ? n : helpers;
-    job++;
+    atomic_fetch_add(&job, 1);
     pthread_cond_broadcast(&begun);
     pthread_mutex_unlock(&lock);
     take_pieces();
     pthread_mutex_lock(&lock);
     wanted = 0;                                /* who has not come yet finds nothing to do */
-    while (inside)
+    pthread_mutex_unlock(&lock);
+    for (int64_t end = nanoseconds() + MOMENT; atomic_load(&inside) && nanoseconds() < end;)
+        pause_a_little();
+    pthread_mutex_lock(&lock);
+    while (atomic_load(&inside))
         pthread_cond_wait(&ended, &lock);
     pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&taken);

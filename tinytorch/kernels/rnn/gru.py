@@ -6,7 +6,8 @@ apart (the reset gate multiplies the hidden one); the sigmoids are halved as in 
 import numpy as np
 
 from .. import native
-from .shared import carried, gradient_of_state, packed, product, projected, rows, start
+from . import loops
+from .shared import by_step, carried, gradient_of_state, packed, product, projected, rows, start, turned
 
 _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
 
@@ -62,6 +63,9 @@ def gru_step_backward(a, joined, offset, dh, d, work):
 
 def gru_forward(order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
     """(outputs (rows, hidden), final state, what backward needs)."""
+    if loops.takes(x, hx, None, w_ih, w_hh):
+        out, h, _, saved = loops.forward("gru", order, x, hx, None, w_ih, w_hh, b_ih, b_hh, keep)
+        return out, h, saved
     hidden = w_hh.shape[1]
     batch = min(order)[1]                     # the rows of the first step
     two = 2 * hidden
@@ -97,8 +101,11 @@ def gru_forward(order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
 
 def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
     """Gradients of (x, hx, w_ih, w_hh, b_ih, b_hh); see `rnn_backward`."""
-    joined, wide, n, steps = saved
     hidden = w_hh.shape[1]
+    if loops.has(saved):
+        dx, dh, _, d = loops.backward(saved, order, g_out, g_h, None, wanted, w_ih, w_hh)
+        return dx, dh, *_weight_gradients(wanted[2:], *saved[1:4], d, hidden, samples)
+    joined, wide, n, steps = saved
     batch = min(order)[1]                     # the rows of the first step
     dh = gradient_of_state(g_h, batch, hidden, w_hh.dtype)
     # Columns of d: new gate's hidden part, reset, update, new gate's input part. The first three go
@@ -107,6 +114,7 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
     weights = np.concatenate((w_hh[2 * hidden:], w_hh[:2 * hidden]))
     work = np.empty((2, batch, hidden), w_hh.dtype)
     past = np.empty((batch, hidden), w_hh.dtype)
+    g_out = by_step(g_out, order)
     for k in range(len(order) - 1, -1, -1):
         lo, hi = order[k]
         size = hi - lo
@@ -118,30 +126,20 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
         if k or wanted[1]:
             np.dot(step[:, :3 * hidden], weights, out=past[:size])
             now += past[:size]
-    d_in = d[:, hidden:]
-    dx = np.dot(d_in, w_ih) if wanted[0] else None
-    return dx, dh, *_weight_gradients(wanted[2:], joined, wide, n, d, d_in, hidden, samples)
+    dx = np.dot(d[:, hidden:], w_ih) if wanted[0] else None
+    return dx, dh, *_weight_gradients(wanted[2:], joined, wide, n, d, hidden, samples)
 
 
-def _weight_gradients(wanted, joined, wide, n, d, d_in, hidden, samples):
+def _weight_gradients(wanted, joined, wide, n, d, hidden, samples):
     """Gradients of (w_ih, w_hh, b_ih, b_hh); `samples` as for `product`."""
     if not any(wanted):
         return None, None, None, None
-    two = 2 * hidden
-    gates = product(joined, d_in[:, :two], samples)
-    new_in = product(joined[:, :n + 1], d_in[:, two:], samples)
-    new_hidden = product(joined[:, n:], d[:, :hidden], samples)
+    d_in = d[:, hidden:]
+    of_x = product(joined[:, :n + 1], d_in, samples)
+    of_h = product(joined[:, n:], d[:, :3 * hidden], samples)
+    of_h = np.concatenate((of_h[..., hidden:], of_h[..., :hidden]), axis=-1)       # the new gate's last
     if wide is None:
-        w_ih = _stacked(gates[..., :n, :], new_in[..., :n, :])
+        w_ih = turned(of_x[..., :n, :])
     else:
         w_ih = product(d_in, wide, samples) if wanted[0] else None
-    w_hh = _stacked(gates[..., n + 1:, :], new_hidden[..., 1:, :])
-    biases = [np.concatenate((gates[..., n, :], x), axis=-1) for x in (new_in[..., n, :], new_hidden[..., 0, :])]
-    return w_ih, w_hh, *biases
-
-
-def _stacked(left, right):
-    """Two matrices beside each other, transposed, in C order."""
-    out = np.empty((*left.shape[:-2], left.shape[-1] + right.shape[-1], left.shape[-2]), left.dtype)
-    out[..., :left.shape[-1], :], out[..., left.shape[-1]:, :] = left.swapaxes(-1, -2), right.swapaxes(-1, -2)
-    return out
+    return w_ih, turned(of_h[..., 1:, :]), of_x[..., n, :], of_h[..., 0, :]

@@ -6,7 +6,19 @@ sigmoid(a) = tanh(a / 2) / 2 + 1/2: their weights are packed halved, one tanh do
 import numpy as np
 
 from .. import native
-from .shared import carried, columns, gradient_of_state, packed, product, projected, rows, start, weight_gradients
+from . import loops
+from .shared import (
+    by_step,
+    carried,
+    columns,
+    gradient_of_state,
+    packed,
+    product,
+    projected,
+    rows,
+    start,
+    weight_gradients,
+)
 
 _HALVED = {t: np.array([0.5, 0.5, 1, 0.5], t)[:, None, None] for t in ("f", "d")}
 _RAISED = {t: 1 - halved for t, halved in _HALVED.items()}
@@ -65,6 +77,8 @@ def lstm_forward(order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
 
     `w_hr` (width, hidden) projects the output; None: the width is `hidden`.
     """
+    if loops.takes(x, hx, cx, w_ih, w_hh, w_hr):
+        return loops.forward("lstm", order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep)
     hidden, width = w_hh.shape[0] // 4, w_hh.shape[1]
     batch = min(order)[1]                     # the rows of the first step
     scale = _HALVED[x.dtype.char]
@@ -100,6 +114,9 @@ def lstm_forward(order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
 
 def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr, samples=None):
     """Gradients of (x, hx, cx, w_ih, w_hh, bias, w_hr); see `rnn_backward`."""
+    if loops.has(saved):
+        dx, dh, dc, d = loops.backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh)
+        return dx, dh, dc, *weight_gradients(wanted[3:6], *saved[1:4], d, samples), None
     joined, wide, n, steps, unprojected = saved
     hidden, width = w_hh.shape[0] // 4, w_hh.shape[1]
     batch = min(order)[1]                     # the rows of the first step
@@ -108,6 +125,7 @@ def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr, sampl
     d = np.empty((len(joined), 4 * hidden), dtype)
     outputs = None if w_hr is None else np.empty((len(joined), width), dtype)
     work = np.empty((4, batch, hidden), dtype)
+    g_out = by_step(g_out, order)
     for k in range(len(order) - 1, -1, -1):
         lo, hi = order[k]
         size = hi - lo

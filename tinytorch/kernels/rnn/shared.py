@@ -13,6 +13,8 @@ from itertools import accumulate
 
 import numpy as np
 
+from ..linalg.products import dot
+
 
 def spans(sizes, reverse):
     """(first row, last row + 1) of each step, in the order of processing; `sizes` counts the rows."""
@@ -90,7 +92,7 @@ def gradient_of_state(g, batch, width, dtype):
 def product(a, b, samples):
     """a.T @ b of rows. With `samples` each step has the sequences of so many one after the other: one for each."""
     if samples is None:
-        return np.dot(a.T, b)
+        return dot(a.T, b)
     count, steps = samples
     a, b = (x.reshape(steps, count, -1, x.shape[-1]).swapaxes(0, 1).reshape(count, -1, x.shape[-1]) for x in (a, b))
     return np.matmul(a.swapaxes(1, 2), b)
@@ -112,3 +114,43 @@ def weight_gradients(wanted, joined, wide, n, d, samples=None):
     else:
         w_ih = product(d, wide, samples) if wanted[0] else None
     return w_ih, turned(all_of[..., n + 1:, :]), all_of[..., n, :]
+
+
+def sums(d, samples=None):
+    """Of columns, which the gradient of a bias is; `samples` as for `product`."""
+    ones = np.ones((len(d), 1), d.dtype)
+    return ones[:, 0].dot(d) if samples is None else product(ones, d, samples)[:, 0]
+
+
+def by_step(g, order):
+    """The gradient of the outputs (steps, batch, hidden) or, packed, (rows, hidden) as a list of steps in the order of
+    processing."""
+    if g is None or g.ndim < 3:
+        return g if g is None else [g[lo:hi] for lo, hi in order]
+    return list(g[::-1] if order[0][0] else g)
+
+
+def state_product(order, out, hx, d, samples=None):
+    """The gradient of recurrent weights: `d` of each row times the state, an output, that the row's step started from;
+    `samples` as for `product`."""
+    batch = order[0][1] - order[0][0]
+    if samples is not None or any([hi - lo != batch for lo, hi in order]):
+        return product(d, _states_before(order, out, hx), samples)
+    # Steps of one size: the states before are the outputs, moved by a step.
+    later, earlier = slice(batch, None), slice(None, len(d) - batch)
+    to, source, first = (later, earlier, slice(None, batch)) if order[0][0] == 0 else \
+        (earlier, later, slice(len(d) - batch, None))
+    result = dot(d[to].T, out[source])
+    if hx is not None:
+        result += np.dot(d[first].T, hx.reshape(batch, hx.shape[-1]))
+    return result
+
+
+def _states_before(order, out, hx):
+    """The state that each row's step started from."""
+    before = np.zeros_like(out)
+    h = start(hx, min(order)[1], out.shape[1], out.dtype)
+    for lo, hi in order:
+        before[lo:hi] = h[:hi - lo]
+        h = carried(out[lo:hi], h)
+    return before

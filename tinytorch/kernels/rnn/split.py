@@ -5,6 +5,7 @@
 import numpy as np
 
 from ..threads import number, split
+from . import loops
 
 _HEAVY = 1 << 25          # multiplications of a pass that take a thread longer than it takes to share them
 # In smaller steps handing over the interpreter takes longer than a pass.
@@ -24,7 +25,8 @@ def run_forward(forward, order, x, states, weights, keep):
     Of the `weights`, the second is the recurrent one.
     """
     batch = min(order)[1]
-    if x.ndim < 3 or number() < 2 or not _heavy(len(x), batch, weights[1]):
+    if x.ndim < 3 or number() < 2 or not _heavy(len(x), batch, weights[1]) or loops.takes(
+            x, states[0], states[-1], *weights[:2], *weights[4:]):
         return forward(order, x, *states, *weights, keep)
     steps, found, results = len(x), Parts(), {}
 
@@ -57,7 +59,7 @@ def run_backward(backward, g_out, g_states, wanted, order, saved, weights):
     def run(start, stop):
         for i in range(start, stop):
             first, last, own, kept = saved[i]
-            mine = None if g_out is None else [g[first:last] for g in g_out]
+            mine = None if g_out is None else g_out[:, first:last]
             results[i] = backward(mine, *_cut(g_states, first, last), wanted, own, kept, *weights)
     split(len(saved), run)
     dx, *others = zip(*results)

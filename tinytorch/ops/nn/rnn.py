@@ -58,27 +58,20 @@ def _as_layer(state):
     return state.reshape((1,) + state.shape)
 
 
-def _by_step(g, sizes, batch_first, order, reverse):
-    """The gradient of the outputs as a list of steps in the order of processing."""
-    if g is None:
-        return None
-    g = _steps_first(g, sizes, batch_first)
-    if sizes is None:
-        return list(g[::-1] if reverse else g)
-    return [g[lo:hi] for lo, hi in order]
+def _joint(backward, g, wanted, sizes, batch_first, x, aux, *weights):
+    """Gradients of the input, in its form, and of the others."""
+    order, saved = aux
+    g_out = g[0] if g[0] is None else _steps_first(g[0], sizes, batch_first)
+    dx, *others = run_backward(backward, g_out, g[1:], wanted, order, saved, weights)
+    return dx if dx is None else _steps_first(dx.reshape(_steps_first(x, sizes, batch_first).shape), sizes,
+                                              batch_first), *others
 
 
 def _rnn_joint(g, wanted, args, aux):
-    nonlinearity, sizes, batch_first, reverse, x, _, w_ih, w_hh, _, _ = args
-    x = _steps_first(x, sizes, batch_first)
-    order, saved = aux
-    dx, dh, d_ih, d_hh, bias = run_backward(rnn_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:],
-                                            wanted[:5], order, saved, (w_ih, w_hh))
-    return _inputs(dx, x, sizes, batch_first), _as_layer(dh), d_ih, d_hh, bias, bias
-
-
-def _inputs(dx, x, sizes, batch_first):
-    return dx if dx is None else _steps_first(dx.reshape(x.shape), sizes, batch_first)
+    _, sizes, batch_first, _, x, _, w_ih, w_hh, _, _ = args
+    wanted = *wanted[:4], wanted[4] or wanted[5]
+    dx, dh, d_ih, d_hh, bias = _joint(rnn_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh)
+    return dx, _as_layer(dh), d_ih, d_hh, bias, bias
 
 
 def _rnn_decomposition(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):
@@ -97,13 +90,10 @@ def _rnn(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih,
 
 
 def _lstm_joint(g, wanted, args, aux):
-    sizes, batch_first, reverse, x, _, _, w_ih, w_hh, _, _, w_hr = args
-    x = _steps_first(x, sizes, batch_first)
-    order, saved = aux
-    dx, dh, dc, d_ih, d_hh, bias, d_hr = run_backward(
-        lstm_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:], wanted[:6] + wanted[7:], order, saved,
-        (w_ih, w_hh, w_hr))
-    return _inputs(dx, x, sizes, batch_first), _as_layer(dh), _as_layer(dc), d_ih, d_hh, bias, bias, d_hr
+    sizes, batch_first, _, x, _, _, w_ih, w_hh, _, _, w_hr = args
+    wanted = *wanted[:5], wanted[5] or wanted[6], wanted[7]
+    dx, dh, dc, d_ih, d_hh, bias, d_hr = _joint(lstm_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh, w_hr)
+    return dx, _as_layer(dh), _as_layer(dc), d_ih, d_hh, bias, bias, d_hr
 
 
 def _lstm_decomposition(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr):
@@ -125,12 +115,9 @@ def _lstm(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_
 
 
 def _gru_joint(g, wanted, args, aux):
-    sizes, batch_first, reverse, x, _, w_ih, w_hh, _, _ = args
-    x = _steps_first(x, sizes, batch_first)
-    order, saved = aux
-    dx, dh, *weights = run_backward(gru_backward, _by_step(g[0], sizes, batch_first, order, reverse), g[1:], wanted,
-                                    order, saved, (w_ih, w_hh))
-    return _inputs(dx, x, sizes, batch_first), _as_layer(dh), *weights
+    sizes, batch_first, _, x, _, w_ih, w_hh, _, _ = args
+    dx, dh, *weights = _joint(gru_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh)
+    return dx, _as_layer(dh), *weights
 
 
 def _gru_decomposition(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh):

@@ -1,0 +1,309 @@
+/* Recurrent layers (kernels/rnn): steps between their products, each in one pass, and whole loops over time.
+
+Of a step alone, pre-activations and gates are (gates, batch, hidden); the gradients of a row's pre-activations lie
+beside each other. */
+#include "common.h"
+
+struct lstm { int64_t batch, hidden; float *a, *cells, *squashed, *out; const float *before, *g; float *g_cells, *d; };
+
+/* The pre-activations of the sigmoids come divided by `scale`: halved from the twin, which makes them of tanh. `cells`
+may be `before`. */
+INLINE void lstm_span(int64_t n, float scale, float *i, float *f, float *g, float *o, const float *before, float *cells,
+                      float *squashed, float *out)
+{
+    SPAN
+    for (int64_t k = 0; k < n; k++) {
+        i[k] = sigmoid_of(scale * i[k]);
+        f[k] = sigmoid_of(scale * f[k]);
+        g[k] = tanh_of(g[k]);
+        o[k] = sigmoid_of(scale * o[k]);
+        cells[k] = f[k] * before[k] + i[k] * g[k];
+        squashed[k] = tanh_of(cells[k]);
+        out[k] = o[k] * squashed[k];
+    }
+}
+
+static void lstm_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct lstm *s = args;
+    const int64_t start = first * s->hidden, all = s->batch * s->hidden;
+    float *a = s->a + start;
+    lstm_span((last - first) * s->hidden, 2.0f, a, a + all, a + 2 * all, a + 3 * all, s->before + start, s->cells + start,
+              s->squashed + start, s->out + start);
+}
+
+KERNEL void lstm_step(int64_t threads, int64_t batch, int64_t hidden, float *a, const float *before, float *cells,
+                      float *squashed, float *out)
+{
+    struct lstm args = {batch, hidden, a, cells, squashed, out, before, NULL, NULL, NULL};
+    share(threads, batch, rows_in_piece(hidden), lstm_rows, &args);
+}
+
+INLINE void lstm_backward_span(int64_t n, const float *i, const float *f, const float *g, const float *o,
+                               const float *before, const float *squashed, const float *dh, float *dc, float *di,
+                               float *df, float *dg, float *d_o)
+{
+    SPAN
+    for (int64_t k = 0; k < n; k++) {
+        float t = squashed[k], c = dc[k] + dh[k] * o[k] * (1.0f - t * t);
+        di[k] = c * g[k] * i[k] * (1.0f - i[k]);
+        df[k] = c * before[k] * f[k] * (1.0f - f[k]);
+        dg[k] = c * i[k] * (1.0f - g[k] * g[k]);
+        d_o[k] = dh[k] * t * o[k] * (1.0f - o[k]);
+        dc[k] = c * f[k];
+    }
+}
+
+static void lstm_backward_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct lstm *s = args;
+    const int64_t hidden = s->hidden, all = s->batch * hidden;
+    for (int64_t row = first; row < last; row++) {
+        const float *a = s->a + row * hidden;
+        float *d = s->d + row * 4 * hidden;
+        lstm_backward_span(hidden, a, a + all, a + 2 * all, a + 3 * all, s->before + row * hidden,
+                           s->squashed + row * hidden, s->g + row * hidden, s->g_cells + row * hidden, d, d + hidden,
+                           d + 2 * hidden, d + 3 * hidden);
+    }
+}
+
+KERNEL void lstm_step_backward(int64_t threads, int64_t batch, int64_t hidden, const float *a, const float *before,
+                               const float *squashed, const float *dh, float *dc, float *d)
+{
+    struct lstm args = {batch, hidden, (float *)a, NULL, (float *)squashed, NULL, before, dh, dc, d};
+    share(threads, batch, rows_in_piece(hidden), lstm_backward_rows, &args);
+}
+
+/* `h`: the state before, each row `pitch` elements behind the one before, from `offset` on. */
+struct gru { int64_t batch, hidden, pitch, offset; float *a; const float *h; float *out, *dh, *d; };
+
+/* `scale` as for lstm_span; `out` may be `h`. */
+INLINE void gru_span(int64_t n, float scale, float *r, float *z, float *new, const float *part, const float *h,
+                     float *out)
+{
+    SPAN
+    for (int64_t k = 0; k < n; k++) {
+        r[k] = sigmoid_of(scale * r[k]);
+        z[k] = sigmoid_of(scale * z[k]);
+        new[k] = tanh_of(new[k] + r[k] * part[k]);
+        out[k] = (h[k] - new[k]) * z[k] + new[k];
+    }
+}
+
+static void gru_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct gru *s = args;
+    const int64_t start = first * s->hidden, all = s->batch * s->hidden;
+    float *a = s->a + start;
+    gru_span((last - first) * s->hidden, 2.0f, a, a + all, a + 2 * all, a + 3 * all, s->h + start, s->out + start);
+}
+
+KERNEL void gru_step(int64_t threads, int64_t batch, int64_t hidden, float *a, const float *h, float *out)
+{
+    struct gru args = {batch, hidden, hidden, 0, a, h, out, NULL, NULL};
+    share(threads, batch, rows_in_piece(hidden), gru_rows, &args);
+}
+
+INLINE void gru_backward_span(int64_t n, const float *r, const float *z, const float *new, const float *part,
+                              const float *h, float *dh, float *d_part, float *dr, float *dz, float *d_new)
+{
+    SPAN
+    for (int64_t k = 0; k < n; k++) {
+        float u = (1.0f - z[k]) * dh[k], v = u * (1.0f - new[k] * new[k]);
+        d_part[k] = v * r[k];
+        dr[k] = v * r[k] * part[k] * (1.0f - r[k]);
+        dz[k] = (h[k] - new[k]) * u * z[k];
+        d_new[k] = v;
+        dh[k] *= z[k];
+    }
+}
+
+static void gru_backward_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct gru *s = args;
+    const int64_t hidden = s->hidden, all = s->batch * hidden;
+    for (int64_t row = first; row < last; row++) {
+        const float *a = s->a + row * hidden;
+        float *d = s->d + row * 4 * hidden;
+        gru_backward_span(hidden, a, a + all, a + 2 * all, a + 3 * all, s->h + row * s->pitch + s->offset,
+                          s->dh + row * hidden, d, d + hidden, d + 2 * hidden, d + 3 * hidden);
+    }
+}
+
+KERNEL void gru_step_backward(int64_t threads, int64_t batch, int64_t hidden, int64_t pitch, int64_t offset,
+                              const float *a, const float *h, float *dh, float *d)
+{
+    struct gru args = {batch, hidden, pitch, offset, (float *)a, h, NULL, dh, d};
+    share(threads, batch, rows_in_piece(hidden), gru_backward_rows, &args);
+}
+
+/* The gradient of what tanh made `out` of: for one more pass, where NumPy takes three. */
+KERNEL void rnn_step_backward(int64_t threads, int64_t n, const float *out, const float *dh, float *restrict d)
+{
+    (void)threads;
+    for (int64_t k = 0; k < n; k++)
+        d[k] = dh[k] - out[k] * out[k] * dh[k];
+}
+
+/* ---------------------------------------------------------------- whole loops over time
+Rows of all steps lie under each other, earliest step first; `order` has (first row, one behind the last) of each step as
+it is processed. Sequences are numbered alike in every step, so each piece takes some of them through all steps. */
+enum { TANH, RELU, LSTM, GRU };
+
+struct loop {
+    int64_t kind, steps, batch, narrow, wide, hidden, keep, started, wanted, turned;
+    const int64_t *order;
+    const float *x, *w, *w_h, *w_x, *g;
+    float *joined, *a, *cells, *squashed, *out, *outputs, *h, *c, *d;
+};
+
+/* Rows of the step `k` that a piece has: how many, and the first. */
+INLINE int64_t rows_of(const struct loop *s, int64_t k, int64_t first, int64_t last, int64_t *row)
+{
+    int64_t lo = s->order[2 * k], n = s->order[2 * k + 1] - lo;
+    *row = lo + first;
+    return (n < last ? n : last) - first;
+}
+
+/* Pre-activations of `n` rows from rows [x | 1 | state]. LSTM: input, forget, cell, output gate; GRU: hidden part of the
+new gate, reset, update, input part of the new gate; the first three have to do with the state, the last three with the
+input. An input that is not among the rows is `x`. */
+static void pre_activations(const struct loop *s, int64_t k, int64_t n, int64_t row, float *a)
+{
+    const int64_t hidden = s->hidden, width = s->kind < LSTM ? hidden : 4 * hidden, pitch = s->narrow + 1 + hidden;
+    const int64_t state = k || s->started ? hidden : 0;        /* zeros can be left out */
+    const float *joined = s->joined + row * pitch, *x = s->x + row * s->wide;
+    if (s->kind == GRU) {
+        multiply(0, 0, n, 3 * hidden, s->narrow + 1, joined, pitch, s->w, 3 * hidden, 0.0f, a + hidden, width);
+        for (int64_t i = 0; i < n; i++)
+            memset(a + i * width, 0, hidden * sizeof(float));
+        multiply(0, 0, n, 3 * hidden, 1 + state, joined + s->narrow, pitch, s->w_h, 3 * hidden, 1.0f, a, width);
+        if (s->wide)
+            multiply(0, 0, n, 3 * hidden, s->wide, x, s->wide, s->w_x, 3 * hidden, 1.0f, a + hidden, width);
+    } else {
+        multiply(0, 0, n, width, s->narrow + 1 + state, joined, pitch, s->w, width, 0.0f, a, width);
+        if (s->wide)
+            multiply(0, 0, n, width, s->wide, x, s->wide, s->w_x, width, 1.0f, a, width);
+    }
+}
+
+static void forward_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct loop *s = args;
+    const int64_t hidden = s->hidden, width = s->kind < LSTM ? hidden : 4 * hidden, pitch = s->narrow + 1 + hidden;
+    for (int64_t k = 0; k < s->steps; k++) {
+        int64_t row, n = rows_of(s, k, first, last, &row);
+        if (n <= 0)
+            continue;
+        const int64_t kept = s->keep ? row : first, bytes = hidden * sizeof(float);
+        float *h = s->h + first * hidden, *c = s->kind == LSTM ? s->c + first * hidden : NULL;
+        float *out = s->out + row * hidden, *a = s->kind < LSTM ? out : s->a + kept * width;
+        for (int64_t i = 0; i < n; i++)
+            memcpy(s->joined + (row + i) * pitch + s->narrow + 1, h + i * hidden, bytes);
+        pre_activations(s, k, n, row, a);
+        if (s->kind == TANH) {
+            SPAN
+            for (int64_t i = 0; i < n * hidden; i++)
+                h[i] = out[i] = tanh_of(out[i]);
+        } else if (s->kind == RELU) {
+            SPAN
+            for (int64_t i = 0; i < n * hidden; i++)
+                h[i] = out[i] = out[i] < 0.0f ? 0.0f : out[i];
+        }
+        if (s->kind < LSTM && s->keep)
+            memcpy(s->outputs + row * hidden, out, n * bytes);
+        if (s->kind == LSTM && s->keep)
+            memcpy(s->cells + row * hidden, c, n * bytes);
+        for (int64_t i = 0; i < n && s->kind >= LSTM; i++, a += width, h += hidden, out += hidden) {
+            if (s->kind == LSTM)
+                lstm_span(hidden, 1.0f, a, a + hidden, a + 2 * hidden, a + 3 * hidden, c + i * hidden, c + i * hidden,
+                          s->squashed + (kept + i) * hidden, out);
+            else
+                gru_span(hidden, 1.0f, a + hidden, a + 2 * hidden, a + 3 * hidden, a, h, out);
+            memcpy(h, out, bytes);
+        }
+    }
+}
+
+/* How many sequences are a piece. Some 32 of them at least, or each piece would handle the weights too often. */
+static int64_t grain_of(int64_t batch)
+{
+    int64_t pieces = 1;
+    while (pieces < 16 && batch / (2 * pieces) >= 32)
+        pieces *= 2;
+    return (batch + pieces - 1) / pieces;
+}
+
+/* `joined` has the rows [x | 1 | state], the state not yet written; `w` what they are multiplied by, of a GRU without the
+state; `w_h`, of a GRU, by what [1 | state] is; `w_x` by what `x` is. `h` and `c` (batch, hidden) are the states before
+and become those after; `started`: h is not zero. With `keep`, `a` and `squashed` have rows for all steps, else for one;
+`cells` gets those before each step, and `outputs` is a second `out`. */
+KERNEL void recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
+                      int64_t narrow, int64_t wide, int64_t hidden, int64_t gates, int64_t used, int64_t columns,
+                      int64_t below, int64_t pitch, int64_t keep, int64_t started, const int64_t *order, const float *x, const float *w,
+                      const float *w_h, const float *w_x, float *joined, float *a, float *cells, float *squashed,
+                      float *out, float *outputs, float *h, float *c)
+{
+    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, order, x, w, w_h, w_x, NULL,
+                        joined, a, cells, squashed, out, outputs, h, c, NULL};
+    (void)rows, (void)kept, (void)gates, (void)used, (void)columns, (void)below, (void)pitch;
+    share(threads, batch, grain_of(batch), forward_rows, &args);
+}
+
+static void backward_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct loop *s = args;
+    const int64_t hidden = s->hidden, width = s->kind < LSTM ? hidden : 4 * hidden, pitch = s->narrow + 1 + hidden;
+    for (int64_t k = s->steps - 1; k >= 0; k--) {
+        int64_t row, n = rows_of(s, k, first, last, &row), step = s->order[2 * k] / s->batch;
+        if (n <= 0)
+            continue;
+        float *dh = s->h + first * hidden, *d = s->d + row * width;
+        for (int64_t i = 0; i < n && s->g; i++) {
+            const float *g = s->g + (s->turned ? (first + i) * s->steps + step : row + i) * hidden;
+            SPAN
+            for (int64_t j = 0; j < hidden; j++)
+                dh[i * hidden + j] += g[j];
+        }
+        const float *out = s->kind < LSTM ? s->out + row * hidden : NULL;
+        if (s->kind == TANH) {
+            SPAN
+            for (int64_t i = 0; i < n * hidden; i++)
+                d[i] = dh[i] - out[i] * out[i] * dh[i];
+        } else if (s->kind == RELU) {
+            SPAN
+            for (int64_t i = 0; i < n * hidden; i++)
+                d[i] = dh[i] * (out[i] > 0.0f);
+        }
+        for (int64_t i = 0; i < n && s->kind >= LSTM; i++) {
+            const float *a = s->a + (row + i) * width;
+            float *to = d + i * width;
+            if (s->kind == LSTM)
+                lstm_backward_span(hidden, a, a + hidden, a + 2 * hidden, a + 3 * hidden, s->cells + (row + i) * hidden,
+                                   s->squashed + (row + i) * hidden, dh + i * hidden, s->c + (first + i) * hidden, to,
+                                   to + hidden, to + 2 * hidden, to + 3 * hidden);
+            else
+                gru_backward_span(hidden, a + hidden, a + 2 * hidden, a + 3 * hidden, a,
+                                  s->joined + (row + i) * pitch + s->narrow + 1, dh + i * hidden, to, to + hidden,
+                                  to + 2 * hidden, to + 3 * hidden);
+        }
+        if (k || s->wanted)
+            multiply(0, 0, n, hidden, s->kind == GRU ? 3 * hidden : width, d, width, s->w_h, hidden,
+                     s->kind == GRU ? 1.0f : 0.0f, dh, hidden);
+    }
+}
+
+/* Gradients `d` of the pre-activations, GRU: of the new gate's hidden part, reset, update, the new gate's input part.
+`dh` and `dc` (batch, hidden) are those of the states after and become those of the states before, if `wanted`. `g`, of
+the outputs, lies sequence by sequence if `turned`. */
+KERNEL void recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t narrow,
+                               int64_t hidden, int64_t gates, int64_t used, int64_t pitch, int64_t wanted,
+                               int64_t turned, const int64_t *order, const float *g, const float *w_h,
+                               const float *joined, const float *a, const float *cells, const float *squashed,
+                               const float *out, float *dh, float *dc, float *d)
+{
+    struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, order, NULL, NULL, w_h, NULL, g,
+                        (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)out, NULL, dh, dc, d};
+    (void)rows, (void)gates, (void)used, (void)pitch;
+    share(threads, batch, grain_of(batch), backward_rows, &args);
+}
