@@ -12,6 +12,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.kernels import native, norm, optim, softmax
+from tinytorch.kernels.conv import direct
 from tinytorch.kernels.linalg import products as linalg_products
 
 F = torch.nn.functional
@@ -23,14 +24,14 @@ WIDTHS = (1, 2, 7, 16, 17, 33, 64, 100, 1000)
 @contextmanager
 def kernels(wanted):
     """All native kernels, however few elements there are; or none."""
-    before, least = dict(native._least), native.LEAST
-    native.LEAST = 0 if wanted else sys.maxsize
+    before, least, few = dict(native._least), native.LEAST, direct._FEW
+    native.LEAST = direct._FEW = 0 if wanted else sys.maxsize
     native._least.update(dict.fromkeys(native._known, native.LEAST))
     try:
         yield
     finally:
         native._least.update(before)
-        native.LEAST = least
+        native.LEAST, direct._FEW = least, few
 
 
 def draws(seed, *shape, special=False, dtype=np.float32):
@@ -148,6 +149,24 @@ def products(width, seed, dtype):
                 yield np.dot(a, b) if found is None else found
 
 
+def convolutions(width, seed, dtype):
+    """Of images of 1, 2 and 3 axes, with dilation and padding that differs by axis, also beyond the kernel."""
+    c = width % 5 + 1
+    for shape, kernel, settings in (
+            ((3, c, 40, 31), (3, 3), {}), ((5, c, 24, 60), (2, 4), {"padding": (1, 3), "dilation": (3, 1)}),
+            ((2, c, 900), (5,), {"padding": 4}), ((2, c, 5, 20, 13), (2, 3, 3), {"padding": (0, 1, 2)}),
+            ((4, c, 30, 30), (3, 3), {"padding": 4}), ((2, c, 25, 30), (1, 1), {})):
+        x = torch.tensor(draws(seed, *shape, dtype=dtype), requires_grad=True)
+        weight = torch.tensor(draws(seed + 1, width % 12 + 5, c, *kernel, dtype=dtype), requires_grad=True)
+        bias = torch.tensor(draws(seed + 2, len(weight), dtype=dtype), requires_grad=True)
+        conv = getattr(F, f"conv{len(kernel)}d")
+        y = conv(x, weight, bias, **settings)
+        yield y.detach().numpy()
+        yield conv(x, weight, **settings).detach().numpy()
+        for g in torch.autograd.grad(y, (x, weight, bias), torch.tensor(draws(seed, *y.shape, dtype=dtype))):
+            yield g.numpy()
+
+
 def pooling(width, seed, dtype):
     for nan in (np.nan, 0.5):
         x = draws(seed, 2, 3, 9, width + 8, special=True)
@@ -159,7 +178,7 @@ def pooling(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, pooling]
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, convolutions, pooling]
 
 
 @needs_library
@@ -227,6 +246,9 @@ def test_threads_change_no_bit():
             y = F.gelu(F.layer_norm(x, (96,), w, b)).softmax(-1)
             (y * x).sum().backward()
             kept = [y.detach(), w.grad, b.grad, x @ x.T, x.T @ x]
+            w = torch.tensor(draws(2, 12, 4, 3, 3), requires_grad=True)
+            y = F.conv2d(x.view(6, 4, 120, 100), w)
+            kept += [y.detach(), *torch.autograd.grad(y.square().sum(), w)]
             for layer in layers:
                 y, _ = layer(x.view(16, 450, 40))
                 kept += [y.detach(), *torch.autograd.grad(y.square().sum(), list(layer.parameters()))]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..threads import split
-from . import few_outputs
+from . import direct, few_outputs
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
 _KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block
@@ -123,6 +123,8 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
     """(convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None; the columns if `keep`
     and they are few, for `weight_grad`, else None). Of the windows along each axis the first `out` are used."""
     kernel, outputs = weight.shape[2:], len(weight) // groups
+    if direct.suits(x, weight, outputs, kernel, out, stride, groups, bias):
+        return direct.forward(x, weight, bias, out, padding, dilation), None
     if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups):
         return few_outputs.forward(x, weight, bias, out, padding, dilation), None
     length = prod(out)
@@ -175,6 +177,8 @@ def _products(grad, columns):
 def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None):
     """What the weight receives when the output receives `grad`. `columns`: those of all images, if forward kept
     them."""
+    if direct.suits_weight(x, grad, kernel, stride, groups):
+        return direct.weight_grad(x, grad, kernel, padding, dilation)
     if few_outputs.suits(grad.shape[1], x.shape[1], kernel, stride, groups):
         return few_outputs.weight_grad(x, grad, kernel, padding, dilation)
     outputs, out = grad.shape[1] // groups, grad.shape[2:]
@@ -225,11 +229,12 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_p
         return few_outputs.input_grad(grad, weight, size, padding, dilation)
     before = [d * (k - 1) - lo for d, k, (lo, _) in zip(dilation, kernel, padding)]
     after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
-    if max(stride) == 1 and 2 * outputs <= channels and min(before) >= 0 and min(after) >= 0:
-        # Few outputs: their windows are fewer columns than the windows of the input.
+    if max(stride) == 1 and min(before) >= 0 and min(after) >= 0 and (2 * outputs <= channels or direct.suits(
+            grad, weight, channels, kernel, size, stride, groups)):
+        # Few outputs: their windows are fewer columns than the windows of the input. In C there are none.
         flipped = weight[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
         flipped = flipped.reshape((groups, outputs) + weight.shape[1:]).swapaxes(1, 2)
-        flipped = flipped.reshape((groups * channels, outputs) + kernel)
+        flipped = np.ascontiguousarray(flipped).reshape((groups * channels, outputs) + kernel)
         return forward(grad, flipped, bias, size, stride, tuple(zip(before, after)), dilation, groups)[0]
     if len(kernel) > 1 and outputs > 1 and max(stride[:-1]) == 1 and min(before[:-1]) >= 0 and min(after[:-1]) >= 0 \
             and 2 * prod(size[:-1]) <= 3 * prod(grad.shape[2:-1]):

@@ -62,6 +62,12 @@ _KERNELS = {
                            "?g[rows*hidden] w_h[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
                            "?cells[rows*hidden] ?squashed[rows*hidden] ?out[rows*hidden] >dh[batch*hidden] "
                            "?>dc[batch*hidden] >d[rows*gates*hidden]"),
+    "convolve": (256, "images lines width length outputs terms rows out_width places grain blocks "
+                 "x[images*lines*width] w[outputs*terms] ?bias[outputs] lines_at[lines]:i8 offsets[terms]:i8 "
+                 "starts[rows]:i8 >packed[blocks*8*terms] >out[images*outputs*rows*out_width] >failed[1]:i8"),
+    "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
+                         "x[images*lines*width] g[images*outputs*rows*out_width] lines_at[lines]:i8 offsets[terms]:i8 "
+                         "starts[rows]:i8 >parts[pieces*outputs*terms] >failed[1]:i8"),
     "product": (1, "ta tb m n k lda ldb grain more a{ta,m,k,lda} b{tb,k,n,ldb} >c[m*n] ?>parts[more*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),

@@ -1,0 +1,75 @@
+/* Vectors of floats in plain C: GCC's and Clang's, of as many lanes as the set of instructions has; one lane elsewhere.
+A tile is a block of sums in registers: TALL rows by THREE vectors (of BLOCK rows of packed weights, TALL at a time). */
+#ifndef TINYTORCH_TILE_H
+#define TINYTORCH_TILE_H
+
+#include "common.h"
+
+#if defined(__AVX512F__)
+#define LANES 16
+#define TALL 8
+#elif defined(__AVX__)
+#define LANES 8
+#define TALL 4
+#elif defined(__aarch64__)
+#define LANES 4
+#define TALL 8
+#elif defined(__GNUC__)
+#define LANES 4
+#define TALL 4
+#else
+#define LANES 1
+#define TALL 4
+#endif
+
+#if LANES > 1
+typedef float vec __attribute__((vector_size(4 * LANES)));
+typedef vec anywhere __attribute__((aligned(4), may_alias));           /* as it lies among floats */
+#else
+typedef float vec, anywhere;
+#endif
+
+#define BLOCK 8
+#define THREE 3
+#define SPAN_OF_TILE (THREE * LANES)
+
+INLINE vec load(const float *p)
+{
+    return *(const anywhere *)p;
+}
+
+INLINE void store(float *p, vec v)
+{
+    *(anywhere *)p = v;
+}
+
+/* memcpy of `n` floats, of rows too short for its call: the last vector overlaps the one before. */
+INLINE void copy_row(float *to, const float *from, int64_t n)
+{
+    if (n < LANES) {
+        for (int64_t i = 0; i < n; i++)
+            to[i] = from[i];
+        return;
+    }
+    for (int64_t i = 0; i < n - LANES; i += LANES)
+        store(to + i, load(from + i));
+    store(to + n - LANES, load(from + n - LANES));
+}
+
+/* Halves are added until one lane is left. */
+INLINE float total_of(vec v)
+{
+#if LANES > 1
+    typedef float vec4 __attribute__((vector_size(16)));
+    vec4 parts[LANES / 4];
+    memcpy(parts, &v, sizeof v);
+    for (int n = LANES / 8; n; n /= 2)
+        for (int i = 0; i < n; i++)
+            parts[i] += parts[i + n];
+    return (parts[0][0] + parts[0][2]) + (parts[0][1] + parts[0][3]);
+#else
+    return v;
+#endif
+}
+
+#endif
