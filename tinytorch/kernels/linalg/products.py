@@ -17,7 +17,7 @@ def _stored(a):
     rows, columns = a.strides
     if columns == 4 and rows >= 4 * a.shape[1] and not rows % 4:
         return False, a
-    if rows == 4 and columns >= 4 * a.shape[0] and not columns % 4:
+    if rows == 4 and columns >= 4 * len(a) and not columns % 4:
         return True, a.T
     return None
 
@@ -37,8 +37,9 @@ def _cut(m, n, k):
     return (-(-longest // pieces) + 15) // 16 * 16 if pieces > 1 else longest, 0
 
 
-def _native(a, b):
-    """The product in C, cut in the same pieces for any number of threads; None where C does not know the operands."""
+def _native(a, b, bias=None):
+    """The product in C, plus bias, cut in the same pieces for any number of threads; None where C does not know the
+    operands."""
     if not (type(a) is type(b) is np.ndarray and a.dtype == b.dtype == _FLOAT and a.flags.aligned and b.flags.aligned):
         return None
     left, right = _stored(a), _stored(b)
@@ -47,19 +48,26 @@ def _native(a, b):
     result = np.empty((len(a), b.shape[1]), _FLOAT)
     (ta, left), (tb, right) = left, right
     grain, more = _cut(*result.shape, len(b))
+    inside = bias is not None and not more and bias.shape == result.shape[1:] and native.takes("product", bias)
     parts = np.empty((more, *result.shape), _FLOAT) if more else None
     native.run("product", ta, tb, *result.shape, len(b), left.strides[0] // 4, right.strides[0] // 4, grain, more, left,
-               right, result, parts)
+               right, bias if inside else None, result, parts)
+    if bias is not None and not inside:
+        result += bias
     return result
 
 
-def dot(a, b):
-    """The product of two matrices of one dtype."""
+def dot(a, b, bias=None):
+    """The product of two matrices of one dtype, plus bias (columns) of that dtype."""
     rows, columns = len(a), b.shape[-1]
     if a.size * columns >= HEAVY and native.MULTIPLIES:
-        result = _native(a, b)
+        result = _native(a, b, bias)
         if result is not None:
             return result
+    if bias is not None:
+        result = dot(a, b)
+        result += bias
+        return result
     if a.size * columns < _HEAVY_HERE or number() < 2 or type(a) is not np.ndarray:    # what stands in sees to itself
         return a.dot(b)
     result = np.empty((rows, columns), a.dtype)

@@ -68,7 +68,8 @@ _KERNELS = {
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
                          "x[images*lines*width] g[images*outputs*rows*out_width] lines_at[lines]:i8 offsets[terms]:i8 "
                          "starts[rows]:i8 >parts[pieces*outputs*terms] >failed[1]:i8"),
-    "product": (1, "ta tb m n k lda ldb grain more a{ta,m,k,lda} b{tb,k,n,ldb} >c[m*n] ?>parts[more*m*n]"),
+    "product": (1, "ta tb m n k lda ldb grain more a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n] "
+                "?>parts[more*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),

@@ -32,20 +32,30 @@ void multiply(int ta, int tb, int64_t m, int64_t n, int64_t k, const float *a, i
                c, (int32_t)ldc);
 }
 
-struct product { int64_t ta, tb, m, n, k, lda, ldb, grain; const float *a, *b; float *c, *parts; };
+struct product { int64_t ta, tb, m, n, k, lda, ldb, grain; const float *a, *b, *bias; float *c, *parts; };
+
+/* Fill rows with the bias, if there is one, for the product to be added to. Returns the factor of what is there. */
+static float filled(const struct product *p, int64_t rows, int64_t columns, const float *bias, float *c)
+{
+    if (!bias)
+        return 0.0f;
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(c + i * p->n, bias, columns * sizeof(float));
+    return 1.0f;
+}
 
 static void some_rows(const void *args, int64_t first, int64_t last)
 {
     const struct product *p = args;
     multiply((int)p->ta, (int)p->tb, last - first, p->n, p->k, p->a + (p->ta ? first : first * p->lda), p->lda, p->b,
-             p->ldb, 0.0f, p->c + first * p->n, p->n);
+             p->ldb, filled(p, last - first, p->n, p->bias, p->c + first * p->n), p->c + first * p->n, p->n);
 }
 
 static void some_columns(const void *args, int64_t first, int64_t last)
 {
     const struct product *p = args;
     multiply((int)p->ta, (int)p->tb, p->m, last - first, p->k, p->a, p->lda, p->b + (p->tb ? first * p->ldb : first),
-             p->ldb, 0.0f, p->c + first, p->n);
+             p->ldb, filled(p, p->m, last - first, p->bias ? p->bias + first : NULL, p->c + first), p->c + first, p->n);
 }
 
 /* Parts of the sums: the first into `c`, the others behind each other into `parts`. */
@@ -69,12 +79,13 @@ static void add_parts(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* c = a @ b, of operands that lie transposed if `ta`, `tb`, in pieces of `grain` rows or columns, whichever are more; or,
-if there are `parts` (all but the first), of as many terms of the sums, which are added up in order. */
+/* c = a @ b + bias, of operands that lie transposed if `ta`, `tb`, in pieces of `grain` rows or columns, whichever are more; or,
+if there are `parts` (all but the first), of as many terms of the sums, which are added up in order, without a bias. */
 KERNEL void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
-                    int64_t grain, int64_t more, const float *a, const float *b, float *c, float *parts)
+                    int64_t grain, int64_t more, const float *a, const float *b, const float *bias, float *c,
+                    float *parts)
 {
-    struct product args = {ta, tb, m, n, k, lda, ldb, grain, a, b, c, parts};
+    struct product args = {ta, tb, m, n, k, lda, ldb, grain, a, b, bias, c, parts};
     (void)more;
     if (parts) {
         share(threads, k, grain, some_terms, &args);

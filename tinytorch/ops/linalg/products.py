@@ -157,8 +157,10 @@ def _linear(input, weight, bias):
     x = input if input.ndim == 2 else rows(input)
     if x.dtype.char in HALF:
         result = _half(_plus_bias(bias), x, weight.T)
+    elif weight.ndim == 2 and x.size * weight.shape[0] >= HEAVY:
+        result = products.dot(x, weight.T, bias)
     else:
-        result = full_dot(x, weight.T)
+        result = x.dot(weight.T)
         if bias is not None:
             result += bias
     return result if input.ndim == 2 else result.reshape(input.shape[:-1] + weight.shape[:1])
