@@ -31,6 +31,7 @@ _KERNELS = {
     "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
     "below": (0, "n limit >key[625]:u4 >out[n]:?"),
     "uniform": (0, "n >key[625]:u4 >out[n]"),
+    "box_muller": (16, "blocks .mean .std >u[16*blocks]"),
     "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
     "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),

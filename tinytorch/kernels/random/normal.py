@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
+from .. import native
 from .exact import fma32, fma64, libm
 from .samplers import f16, f64, fills, rounded, store
 
@@ -156,6 +157,9 @@ class _Work:
 
 def _box_muller32(u, mean, std):
     """Uniform to normal numbers, in place: in each block of 16, number k and k + 8 make a pair."""
+    if native.takes("box_muller", u):
+        native.run("box_muller", u.size // 16, mean, std, u)
+        return
     mean, std = np.float32(mean), np.float32(std)
     work = _Work(min(u.size // 2, _CHUNK))
     for i in range(0, u.size, 2 * _CHUNK):
