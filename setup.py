@@ -2,7 +2,7 @@
 
 They are no extension modules: plain libraries of C that know nothing of Python, one for each set of instructions, which
 tinytorch/kernels/native loads. One build serves every Python. Without a compiler, and with TINYTORCH_NATIVE=0 in the
-environment, there are none, and NumPy does what they would.
+environment, there are none, and NumPy does what they would; TINYTORCH_NATIVE=1 demands them.
 """
 import os
 import platform
@@ -52,7 +52,8 @@ class any_python(bdist_wheel):
         return "py3", "none", system
 
 
-native = [] if os.environ.get("TINYTORCH_NATIVE") == "0" else [
+setting = os.environ.get("TINYTORCH_NATIVE")
+native = [] if setting == "0" else [
     Extension(f"tinytorch.kernels.native.library_{level}", sorted(map(str, FOLDER.glob("*.c"))),
-              depends=sorted(map(str, FOLDER.glob("*.h"))), optional=True) for level in LEVELS]
+              depends=sorted(map(str, FOLDER.glob("*.h"))), optional=setting != "1") for level in LEVELS]
 setup(ext_modules=native, cmdclass={"build_ext": build_libraries, "bdist_wheel": any_python})

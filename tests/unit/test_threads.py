@@ -1,4 +1,5 @@
 """Work shared among threads gives the results that one thread gives."""
+import io
 import os
 import random
 import sys
@@ -40,8 +41,8 @@ def parts_of(monkeypatch):
 
 def conv_gradients():
     torch.manual_seed(0)
-    conv = torch.nn.Conv2d(16, 32, 3, padding=1)
-    x = torch.randn(64, 16, 24, 24, requires_grad=True)
+    conv = torch.nn.Conv2d(16, 32, 3, padding=1, dtype=torch.float64)
+    x = torch.randn(64, 16, 24, 24, dtype=torch.float64, requires_grad=True)
     torch.nn.functional.max_pool2d(conv(x), 2).square().sum().backward()
     return [x.grad, conv.weight.grad, conv.bias.grad]
 
@@ -384,3 +385,18 @@ def test_a_fork_while_another_thread_draws_and_accumulates():
     go_on.set()
     other.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("said, cores", [
+    ({"cpu.max": "150000 100000"}, 2), ({"cpu.max": "max 100000"}, 4), ({"cpu.max": "900000 100000"}, 4),
+    ({"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 1),
+    ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 4), ({}, 4), ({"cpu.max": ""}, 4)])
+def test_cores_of_a_control_group(said, cores, monkeypatch):
+    def opened(path):
+        try:
+            return io.StringIO(said[path.removeprefix("/sys/fs/cgroup/")])
+        except KeyError:
+            raise FileNotFoundError(path) from None
+    monkeypatch.setattr(threads, "open", opened, raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(4), raising=False)
+    assert threads._cores() == cores

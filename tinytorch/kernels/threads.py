@@ -28,11 +28,28 @@ def _allowed_at_first(setting, cores):
     return min(int(setting.split(",")[0]), cores)
 
 
+def _cores():
+    """Those that the process may run on, or as many as its control group may use at once, if that is fewer."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for path in ("/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_quota_us"):
+        try:
+            with open(path) as file:
+                quota, *period = file.read().split()
+            if not period:
+                with open("/sys/fs/cgroup/cpu/cpu.cfs_period_us") as file:
+                    period = [file.read()]
+            if quota.lstrip("-").isdigit() and int(quota) > 0:
+                return max(1, min(cores, -(-int(quota) // int(period[0]))))
+        except (OSError, ValueError):          # another system, or one that says nothing
+            continue
+    return cores
+
+
 class _Team:
     """The threads. `size`: how many may work at once, the caller among them; never more than there are `cores`."""
 
     def __init__(self):
-        self.cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.cores = _cores()
         self.size = _allowed_at_first(os.environ.get("OMP_NUM_THREADS"), self.cores)
         self.forget()
 
