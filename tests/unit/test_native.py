@@ -14,6 +14,7 @@ import tinytorch as torch
 from tinytorch.kernels import native, norm, optim, softmax
 from tinytorch.kernels.conv import direct
 from tinytorch.kernels.linalg import products as linalg_products
+from tinytorch.kernels.sums import add_up
 
 F = torch.nn.functional
 ROOT = Path(__file__).parents[2]
@@ -149,6 +150,18 @@ def products(width, seed, dtype):
                 yield np.dot(a, b) if found is None else found
 
 
+def sums(width, seed, dtype):
+    """Of rows, of columns and of all, with infinities and without."""
+    for special in (False, True):
+        x = draws(seed, 40, width, 3, special=special, dtype=dtype)
+        for dims in ((0,), (0, 1), (0, 1, 2), (1, 2), (2,), (1,)):
+            with np.errstate(all="ignore"):
+                yield np.asarray(add_up(x, dims))
+                yield np.asarray(add_up(x, dims, True))
+    yield np.asarray(add_up(draws(seed, width * 1000, dtype=dtype), (0,)))
+    yield np.asarray(add_up(draws(seed, 1000, width * 50, dtype=dtype), (0,)))
+
+
 def convolutions(width, seed, dtype):
     """Of images of 1, 2 and 3 axes, with dilation and padding that differs by axis, also beyond the kernel."""
     c = width % 5 + 1
@@ -178,7 +191,7 @@ def pooling(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, convolutions, pooling]
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, sums, convolutions, pooling]
 
 
 @needs_library
@@ -245,7 +258,7 @@ def test_threads_change_no_bit():
             w, b = torch.ones(96, requires_grad=True), torch.zeros(96, requires_grad=True)
             y = F.gelu(F.layer_norm(x, (96,), w, b)).softmax(-1)
             (y * x).sum().backward()
-            kept = [y.detach(), w.grad, b.grad, x @ x.T, x.T @ x]
+            kept = [y.detach(), w.grad, b.grad, x @ x.T, x.T @ x, x.sum(), x.sum(0), x.sum(1)]
             w = torch.tensor(draws(2, 12, 4, 3, 3), requires_grad=True)
             y = F.conv2d(x.view(6, 4, 120, 100), w)
             kept += [y.detach(), *torch.autograd.grad(y.square().sum(), w)]

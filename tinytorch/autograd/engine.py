@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.sums import add_up
 from ..tensor import Tensor, wrap
 from . import accumulate as accumulation
 from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
@@ -282,4 +283,4 @@ def _sum_to(g, shape):
         return g.reshape(shape) if lead else g
     if g.dtype.char == "e":                    # added up in float32
         return np.add.reduce(g, axis=dims, dtype=np.float32, keepdims=True).astype(np.float16).reshape(shape)
-    return np.add.reduce(g, axis=dims, keepdims=True).reshape(shape)
+    return add_up(g, dims, True).reshape(shape)

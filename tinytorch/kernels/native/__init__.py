@@ -75,6 +75,8 @@ _KERNELS = {
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width rows columns x[images*height*width] largest[images*rows*columns] "
                           "g[images*rows*columns] >out[images*height*width]"),
+    "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
+    "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
     "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
     "adam": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
     "adamax": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),

@@ -13,6 +13,7 @@ from ...autograd.promotion import EXACT, converted, in_float32, write_out
 from ...autograd.public import overridden, public, refuse
 from ...errors import refuse_records, type_name
 from ...kernels.layout import as_array
+from ...kernels.sums import add_up
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 
@@ -125,6 +126,8 @@ def to_outs(result, values, out, *inputs, apart=False):
 def _add(array, dim, keepdim, dtype=None):
     if array.dtype == np.float16:              # add up in float32, as torch does
         return np.add.reduce(array, axis=dim, dtype=np.float32, keepdims=keepdim).astype(np.float16, order="C")
+    if dtype is None:
+        return in_c_order(add_up(array, dim, keepdim))
     return in_c_order(np.add.reduce(array, axis=dim, dtype=dtype, keepdims=keepdim))
 
 

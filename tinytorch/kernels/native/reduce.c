@@ -1,0 +1,87 @@
+/* Sums (kernels/sums.py). How they are cut depends on the shape alone; each vector of lanes adds up some of a piece, so
+that errors grow as those of pairwise sums do. */
+#include "tile.h"
+
+#define BLOCK_OF_SUM (64 * LANES)              /* 16 numbers in each lane */
+
+struct sums { int64_t rows, width, grain; const float *x; float *out; double *parts; };
+
+/* Of at most BLOCK_OF_SUM. */
+INLINE float short_sum(const float *x, int64_t n)
+{
+    vec a = {0}, b = {0}, c = {0}, d = {0};
+    int64_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        a += load(x + i);
+        b += load(x + i + LANES);
+        c += load(x + i + 2 * LANES);
+        d += load(x + i + 3 * LANES);
+    }
+    for (; i + LANES <= n; i += LANES)
+        a += load(x + i);
+    float rest = 0.0f;
+    for (; i < n; i++)
+        rest += x[i];
+    return total_of((a + b) + (c + d)) + rest;
+}
+
+static double sum_of(const float *x, int64_t n)
+{
+    double total = 0.0;
+    for (int64_t i = 0; i < n; i += BLOCK_OF_SUM)
+        total += short_sum(x + i, n - i < BLOCK_OF_SUM ? n - i : BLOCK_OF_SUM);
+    return total;
+}
+
+static void sums_of_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct sums *s = args;
+    for (int64_t row = first; row < last; row++)
+        s->out[row] = (float)sum_of(s->x + row * s->width, s->width);
+}
+
+/* Pieces of the one row, as many as there are parts. */
+static void sums_of_pieces(const void *args, int64_t first, int64_t last)
+{
+    const struct sums *s = args;
+    s->parts[first / s->grain] = sum_of(s->x + first, last - first);
+}
+
+KERNEL void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
+                     double *parts, float *out)
+{
+    struct sums args = {rows, width, grain, x, out, parts};
+    if (!parts) {
+        share(threads, rows, rows_in_piece(width), sums_of_rows, &args);
+        return;
+    }
+    share(threads, width, grain, sums_of_pieces, &args);
+    double total = 0.0;
+    for (int64_t i = 0; i < pieces; i++)
+        total += parts[i];
+    *out = (float)total;
+}
+
+static void sums_of_columns(const void *args, int64_t first, int64_t last)
+{
+    const struct sums *s = args;
+    const int64_t width = s->width;
+    float *restrict out = s->out + first / s->grain * width;
+    memcpy(out, s->x + first * width, width * sizeof(float));
+    for (int64_t row = first + 1; row < last; row++) {
+        const float *restrict x = s->x + row * width;
+        for (int64_t i = 0; i < width; i++)
+            out[i] += x[i];
+    }
+}
+
+/* One part for each `grain` rows; the first becomes the sum. */
+KERNEL void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
+                        float *parts)
+{
+    struct sums args = {rows, width, grain, x, parts, NULL};
+    share(threads, rows, grain, sums_of_columns, &args);
+    for (int64_t piece = 1; piece < pieces; piece++)
+        for (int64_t i = 0; i < width; i++)
+            parts[i] += parts[piece * width + i];
+}

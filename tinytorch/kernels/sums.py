@@ -1,0 +1,37 @@
+"""Sums of arrays over some axes."""
+from math import prod
+
+import numpy as np
+
+from . import native
+
+_PIECE = 16384            # elements that a thread adds up in one go
+
+
+def add_up(x, axes, keepdims=False):
+    """Sum over `axes` (not negative), in the dtype of `x`."""
+    if x.size >= native.LEAST and axes and native.takes("row_sums", x):
+        shape, n = x.shape, x.ndim
+        if axes == tuple(range(n - len(axes), n)):
+            found = _of_rows(x, prod(shape[:-len(axes)]), prod(shape[-len(axes):]))
+        elif axes == tuple(range(len(axes))):
+            found = _of_columns(x, prod(shape[:len(axes)]), prod(shape[len(axes):]))
+        else:
+            return np.add.reduce(x, axis=axes, keepdims=keepdims)
+        return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
+    return np.add.reduce(x, axis=axes, keepdims=keepdims)
+
+
+def _of_rows(x, rows, width):
+    pieces = -(-width // _PIECE) if rows == 1 else 0
+    result = np.empty(rows, x.dtype)
+    native.run("row_sums", rows, width, _PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None, result)
+    return result
+
+
+def _of_columns(x, rows, width):
+    grain = max(1, _PIECE // width)
+    pieces = -(-rows // grain)
+    parts = np.empty((pieces, width), x.dtype)
+    native.run("column_sums", rows, width, grain, pieces, x, parts)
+    return parts[0] if pieces == 1 else parts[0].copy()
