@@ -104,7 +104,8 @@ def number():
 
 def free():
     """How many may share what this thread does next: none but itself where it does a part of something already."""
-    return 1 if getattr(_here, "shares", False) else _team.size
+    size = _team.size
+    return size if size == 1 or not getattr(_here, "shares", False) else 1
 
 
 def set_number(n):

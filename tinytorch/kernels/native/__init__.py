@@ -87,7 +87,7 @@ _KERNELS = {
 #: Those that multiply matrices, for which they have the function of NumPy's OpenBLAS.
 _MULTIPLYING = {"product", "recurrent", "recurrent_backward"}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
-_FLOAT = np.dtype(np.float32)
+_FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 
 
 class _Array:
@@ -105,9 +105,9 @@ class _Array:
         """Where it lies, for C. TypeError or ValueError if it is not what the kernel takes."""
         if array is None and self.optional:
             return None
-        flags = array.flags
+        flags, dtype = array.flags, array.dtype
         plain = flags.carray                   # contiguous, aligned, and may be written to
-        if type(array) is not np.ndarray or array.dtype != self.dtype or not (
+        if array.__class__ is not _NDARRAY or dtype is not self.dtype and dtype != self.dtype or not (
                 plain or flags.c_contiguous and flags.aligned and not self.written):
             raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
         size = self.factor
@@ -209,8 +209,11 @@ def takes(name, first, *others):
     if first.size < _least[name]:
         return False
     for array in (first, *others):
-        if array is not None and not (type(array) is np.ndarray and array.dtype == _FLOAT
-                                      and array.flags.c_contiguous and array.flags.aligned):
+        if array is None:
+            continue
+        dtype, flags = array.dtype, array.flags
+        if array.__class__ is not _NDARRAY or dtype is not _FLOAT and dtype != _FLOAT or not (
+                flags.c_contiguous and flags.aligned):
             return False
     return True
 
