@@ -18,7 +18,7 @@ _OF = {
         "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "new_group", "new_subgroups",
         "new_subgroups_by_enumeration"), "world"),
     **dict.fromkeys(("ReduceOp", "supports_complex", "_make_nccl_premul_sum"), "reductions"),
-    "Work": "work",
+    "Work": "work", "GradBucket": "buckets",
     **dict.fromkeys((
         "all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all",
         "all_to_all_single", "barrier", "broadcast", "gather", "reduce", "reduce_scatter", "reduce_scatter_single",
@@ -36,7 +36,7 @@ Store, TCPStore, FileStore, HashStore = [
     _refused_class(__name__, name, "MPI has no store of keys") for name in ("Store", "TCPStore", "FileStore",
                                                                               "HashStore")]
 
-__getattr__ = _namespace(__name__, ("device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "run", "tensor"),
+__getattr__ = _namespace(__name__, ("algorithms", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "run", "tensor"),
                          _OF)
 
 

@@ -7,7 +7,6 @@ When backward ends, the buckets are waited for and the averages written to `.gra
 """
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -41,7 +40,7 @@ class Reducer:
         self.find_unused, self.as_view, self.skip_unused = find_unused, as_view, skip_unused
         self.rebuilt_limits = list(rebuilt_limits)
         self.hook, self.static, self.iteration = None, False, 0
-        self.divisor = self.size               # `join` counts those that still bring something
+        self.divisor, self.joined = self.size, True        # `join` may count those that still bring something
         self.rebuilt, self.came = False, []    # came: the numbers of parameters in the order of their gradients
         self.expecting = self.unfinished = False
         self.unused, self.used = (), np.zeros(len(self.parameters), np.int32)
@@ -241,22 +240,22 @@ class Reducer:
 
     def _finish_sparse(self, bucket):
         """The sum of sparse gradients: each rank gets all indices and values."""
-        from ..ops.creation.factories import zeros
-        from ..sparse import sparse_coo_tensor
-        parameter = self.parameters[bucket.indices[0]]
+        from .. import sparse_coo_tensor
         grad = bucket.grads
-        mine = None
         if grad is not None:
             grad = grad.coalesce()
-            mine = grad.indices().array, grad.values().array
-        everyone = [None] * self.size
+            grad = grad.indices().array, grad.values().array
+        parts = self._gather_sparse(grad)
+        if parts:
+            parameter = self.parameters[bucket.indices[0]]
+            indices = wrap(np.concatenate([i for i, _ in parts], 1))
+            values = wrap(np.concatenate([v for _, v in parts], 0)) / self.divisor
+            parameter._grad = sparse_coo_tensor(indices, values, parameter.shape).coalesce()
+
+    def _gather_sparse(self, mine):
+        everyone: list = [None] * self.size
         self.dist.all_gather_object(everyone, mine, group=self.group)
-        parts = [part for part in everyone if part is not None]
-        if not parts:
-            return
-        indices = wrap(np.concatenate([i for i, _ in parts], 1))
-        values = wrap(np.concatenate([v for _, v in parts], 0)) / self.divisor
-        parameter._grad = sparse_coo_tensor(indices, values, zeros(0).new_empty(parameter.shape).shape).coalesce()
+        return [part for part in everyone if part is not None]
 
     # ------------------------------------------------------------------ of DistributedDataParallel
     def register_hook(self, state: object, hook: Callable) -> None:
@@ -264,6 +263,29 @@ class Reducer:
         if self.hook is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.hook = state, hook
+
+
+    def shadow(self) -> None:
+        """An iteration of the other processes, to which this one brings zeros."""
+        self._reset()
+        if self.static and self.triggers is None:
+            raise RuntimeError("static_graph: a process that is through before the first iteration cannot know the graph")
+        for bucket in self.buckets:
+            if bucket.sparse:
+                bucket.grads = None
+            else:
+                bucket.flat[...] = np.zeros((), bucket.flat.dtype)
+            self._send(bucket)
+            self.next += 1
+        if self._looks_for_unused():
+            self.dist.all_reduce(wrap(self.used.copy()), group=self.group)
+        for bucket in self.buckets:
+            if bucket.sparse:
+                self._gather_sparse(None)
+            else:
+                bucket.started.wait()
+        if not self.rebuilt:
+            self.came = list(range(len(self.parameters)))
 
 
 class _Started:
@@ -291,7 +313,3 @@ def bucket_limits(cap_mb: float | None, caps_mb: Sequence[float] | None, static:
     later = [2 ** 20, cap] if cap_mb is None else [cap]
     return ([sys.maxsize] if static or not find_unused else later), later
 
-
-def debugs() -> bool:
-    """Whether messages name parameters."""
-    return os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper() in ("INFO", "DETAIL")
