@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes as dt
 from ..tensor import Tensor
 from . import detail
 from .reductions import RedOpType, ReduceOp
@@ -199,8 +198,8 @@ def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType | ReduceOp = SU
     return _run(group, "Reduce", async_op, finish, [tensor], *buffers, op=plan.op, root=root)
 
 
-def _reduce_scatter(group, output, flat, op, async_op, name):
-    plan = group.plan(op, flat, "all_reduce_" if flat.dtype.kind == dt.COMPLEX else "reduce_scatter")
+def _reduce_scatter(group, output, flat, op, async_op):
+    plan = group.plan(op, flat, "reduce_scatter")
     if plan.before is not None:
         plan.before(flat)
     array, own = group.mpi.contiguous(output)
@@ -226,7 +225,7 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | Red
                                f"of {tuple(x.array.shape)}")
     if detail.on:
         detail.check(group, "REDUCE_SCATTER", input_list, op)
-    return _reduce_scatter(group, output, _flat(input_list, output.array.dtype), op, async_op, "reduce_scatter")
+    return _reduce_scatter(group, output, _flat(input_list, output.array.dtype), op, async_op)
 
 
 def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
@@ -249,8 +248,7 @@ def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceO
         detail.check(group, "_REDUCE_SCATTER_BASE", [input], op)
     flat, own = group.mpi.contiguous(input)
     plan_changes = isinstance(op, ReduceOp) and op.factor is not None
-    return _reduce_scatter(group, output, flat.copy() if own and plan_changes else flat, op, async_op,
-                           "reduce_scatter_single")
+    return _reduce_scatter(group, output, flat.copy() if own and plan_changes else flat, op, async_op)
 
 
 def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
@@ -376,8 +374,10 @@ def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: Proces
         raise RuntimeError(f"ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected {input_tensor.dtype}"
                            f", got {output_tensor.dtype})")
     if output_tensor.array.size != group.count * input_tensor.array.size:
-        raise RuntimeError(f"ProcessGroupGloo::allgather: invalid tensor size (expected {group.count} times "
-                           f"{_shape(input_tensor)}, got {_shape(output_tensor)})")
+        first = output_tensor.array[:-(-len(output_tensor.array) // group.count)] if output_tensor.array.ndim else None
+        got = "()" if first is None else str(list(first.shape))[1:-1]
+        raise RuntimeError("ProcessGroupGloo::allgather: invalid tensor size at index 0 (expected "
+                           f"{_shape(input_tensor)}, got ({got}))")
     if detail.on:
         detail.check(group, "_ALLGATHER_BASE", [input_tensor])
     array, own = group.mpi.contiguous(output_tensor)

@@ -88,7 +88,7 @@ def plan(op: RedOpType | ReduceOp, array: np.ndarray, size: int, name: str) -> P
             raise RuntimeError(f"result type Float can't be cast to the desired output type {dtype.type_name}")
         if dtype is dt.complex32 and name != "all_reduce":
             raise not_implemented("div_cpu", wrap(array))
-        after = _times(1 / size if size & size - 1 == 0 else None, size, dtype)
+        after = _average(size, dtype, name != "all_reduce")
     elif word == "PREMUL_SUM":
         factor = getattr(op, "factor", None)
         if factor is None:
@@ -103,18 +103,19 @@ def plan(op: RedOpType | ReduceOp, array: np.ndarray, size: int, name: str) -> P
     return Plan(_NUMBERS[dtype], ops[word], None, before, after)
 
 
-def _times(factor, size, dtype):
-    """Divides in place by the number of ranks; a power of two by multiplication, which is exact."""
-    real = _REALS.get(dtype)
-    if dtype is dt.bfloat16:
+def _average(size, dtype, whole):
+    """Divides in place by the number of ranks, by a power of two as the multiplication that is as exact. Complex numbers
+    are divided part by part, `whole` ones as torch divides complex numbers."""
+    if dtype is dt.bfloat16 or dtype.is_complex and whole:
         return lambda x: wrap(x).div_(size)
+    real = _REALS.get(dtype)
 
     def after(x):
         x = x if real is None else x.reshape(-1).view(real)
-        if factor is None:
+        if size & size - 1:
             np.divide(x, size, out=x)
         else:
-            np.multiply(x, factor, out=x)
+            np.multiply(x, 1 / size, out=x)
     return after
 
 

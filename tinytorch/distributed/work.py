@@ -93,40 +93,29 @@ class WorkFuture(Future):
         self._work, self._before, self._callback = work, before, callback
 
     def _settle(self):
-        if super().done():
+        if self._future.done():
             return
         if self._work is not None:
             self._work.wait()
-            self.set_result(self._work.result())
+            self._future.set_result(self._work.result())
             return
         try:
             self._before._settle()
-            self.set_result(self._callback(self._before))
+            self._future.set_result(self._callback(self._before))
         except Exception as error:
-            self.set_exception(error)
+            self._future.set_exception(error)
 
     def done(self) -> bool:
         """Whether the work is."""
-        if super().done():
-            return True
-        if self._work is not None and self._work.is_completed() or self._before is not None and self._before.done():
+        if not self._future.done() and (self._before.done() if self._work is None else self._work.is_completed()):
             self._settle()
-        return super().done()
+        return self._future.done()
 
     def wait(self) -> Any:
         """The tensors, when the work is done."""
         self._settle()
-        return super().value()
-
-    def value(self) -> Any:
-        """The tensors. RuntimeError before the work is done."""
-        self.done()
-        return super().value()
+        return self._future.result()
 
     def then(self, callback: Callable) -> Future:
         """A Future of callback(self)."""
         return WorkFuture(before=self, callback=callback)
-
-    def add_done_callback(self, callback: Callable) -> None:
-        """callback(self), when somebody has waited for this."""
-        super().add_done_callback(callback)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from ..runtime import get_num_threads, set_num_threads
 from .faults import abort_on_exception, wait_at_exit
 
 __all__ = ["Backend", "GroupMember", "ProcessGroup", "default_pg_timeout", "destroy_process_group", "get_backend",
@@ -258,7 +259,19 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     world.groups = [world.default]
     if size > 1:
         abort_on_exception(mpi.MPI)
+        _share_cores(everyone, mpi.MPI)
     wait_at_exit(_under_way)
+
+
+def _share_cores(everyone, MPI):
+    """Each rank of a machine takes its share of the cores, unless the user has said how many threads it is to have."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    here = everyone.Split_type(MPI.COMM_TYPE_SHARED)
+    own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    sharing = here.allgather(own).count(own)
+    here.Free()
+    if "OMP_NUM_THREADS" not in os.environ and get_num_threads() == cores:
+        set_num_threads(max(1, cores // sharing))
 
 
 def _under_way():

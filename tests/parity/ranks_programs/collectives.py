@@ -22,8 +22,9 @@ def rough(torch, dtype, n, rank):
 
 
 def layouts(torch, x):
-    """Views of 24 numbers: transposed, every other one, expanded is left out (it overlaps itself)."""
-    return {"transposed": x.reshape(4, 6).t(), "strided": x.reshape(12, 2)[:, 0], "offset": x[5:17],
+    """Views of 24 numbers, and a copy of one of them."""
+    every_other = x.reshape(12, 2)[:, 0]
+    return {"transposed": x.reshape(4, 6).t(), "strided": every_other, "copied": every_other.clone(), "offset": x[5:17],
             "last": x.reshape(1, 2, 3, 4).contiguous(memory_format=torch.channels_last), "scalar": x[3], "empty": x[:0]}
 
 
@@ -335,7 +336,6 @@ def main(torch, rank, size):
         "reduce_scatter dtypes": lambda: dist.reduce_scatter(x, [half] * size),
         "reduce_scatter_single size": lambda: dist.reduce_scatter_single(x, torch.zeros(3)),
         "reduce_scatter_single dtype": lambda: dist.reduce_scatter_single(x, torch.zeros(4 * size, dtype=torch.int64)),
-        "all_to_all_single size": lambda: dist.all_to_all_single(torch.zeros(7), torch.zeros(7)),
         "all_to_all_single sizes": lambda: dist.all_to_all_single(torch.zeros(2 * size), torch.zeros(4 * size)),
         "all_to_all_single splits": lambda: dist.all_to_all_single(x, x.clone(), [1] * (size + 1), [1] * size),
         "all_to_all_single sums": lambda: dist.all_to_all_single(x, x.clone(), [1] * size, [3] * size),
@@ -356,7 +356,8 @@ def main(torch, rank, size):
         "new_group timeout": lambda: dist.new_group([0], timeout=3),
         "init twice": lambda: dist.init_process_group("gloo"),
         "destroy": lambda: dist.destroy_process_group(3),
-        "backend": lambda: dist.Backend("nonesuch"),
+        "backend": lambda: str(dist.Backend("MPI")),
+        "backend number": lambda: dist.Backend(3),
         "scatter_object_list": lambda: dist.scatter_object_list(None, [1]),
         "broadcast leaf": lambda: dist.broadcast(torch.ones(2, requires_grad=True), 0),
         "all_reduce leaf": lambda: dist.all_reduce(torch.ones(2, requires_grad=True)),
@@ -372,8 +373,7 @@ def main(torch, rank, size):
         dist.get_rank(dist.group.WORLD), dist.group.WORLD is dist.GroupMember.WORLD, dist.GroupMember.NON_GROUP_MEMBER,
         [str(getattr(dist.ReduceOp, name)) for name in [*OPS, "PREMUL_SUM"]],
         [repr(getattr(dist.ReduceOp, name)) for name in [*OPS, "PREMUL_SUM"]],
-        dist.ReduceOp.SUM == dist.ReduceOp.SUM, dist.ReduceOp.SUM == dist.ReduceOp.MAX, dist.ReduceOp("SUM")
-        if False else None, dist.get_process_group_ranks(None), dist.is_torchelastic_launched(),
+        dist.ReduceOp.SUM == dist.ReduceOp.SUM, dist.ReduceOp.SUM == dist.ReduceOp.MAX, dist.get_process_group_ranks(None), dist.is_torchelastic_launched(),
         dist.supports_complex(dist.ReduceOp.SUM), dist.supports_complex(dist.ReduceOp.MAX)))
     x = torch.zeros(3)
     before = x._version
