@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import distributed as dist
 from ...autograd.grad_mode import mode
+from ...distributed.agreement import broadcast_coalesced, verify_shapes
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...distributed.buckets import GradBucket
 from ...distributed.reducer import Reducer, bucket_limits
@@ -21,7 +22,6 @@ from ...tensor import Tensor, wrap
 from ..modules.module import Module
 from ..modules.sparse import Embedding, EmbeddingBag
 from ..parameter import UninitializedParameter
-from .agreement import broadcast_coalesced, verify_shapes
 
 __all__ = ["DistributedDataParallel"]
 

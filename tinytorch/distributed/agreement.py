@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import distributed as dist
-from ...distributed.buckets import flat_groups
-from ...tensor import Tensor, wrap
+from .. import distributed as dist
+from .buckets import flat_groups
+from ..tensor import Tensor, wrap
 
 __all__ = ["broadcast_coalesced", "verify_shapes"]
 
