@@ -130,3 +130,20 @@ def test_what_gloo_refuses(size):
             assert stacked[1] == (size, 6) and stacked[3] == flat[3]
         for dtype in ("complex64", "complex128"):
             assert cases[f"gather {dtype}"][1] == (cases[f"all_gather {dtype}"][0] if rank == 1 else None)
+
+
+# ------------------------------------------------------------------ collectives with gradients
+def close(theirs, ours):
+    """Whether outcomes of float64 are equal to 1e-12."""
+    if isinstance(theirs, list):
+        return len(theirs) == len(ours) and all(map(close, theirs, ours))
+    return theirs[:2] == ours[:2] and np.allclose(np.frombuffer(theirs[3]), np.frombuffer(ours[3]), 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_gradients(size):
+    for cases in outcomes("gradients", size):
+        assert len(cases) == 6 + 4 * size
+        different = {name: pair for name, pair in cases.items() if is_error(pair[0]) or is_error(pair[1])
+                     or not close(*pair)}
+        assert not different
