@@ -44,31 +44,38 @@ def set_debug_level_from_env() -> None:
     set_debug_level(DebugLevel[word.upper()])
 
 
-def _fingerprint(said):
-    number, name, shapes, dtypes, op, root = said
+def _fingerprint(number, name, shapes, dtypes, op, root):
     text = f"CollectiveFingerPrint(SequenceNumber={number}, OpType={name}"
     if shapes:
-        text += f", TensorShape={shapes}, TensorDtypes={dtypes}"
-    return text + f"{op and f', ReduceOp={op}'}{'' if root is None else f', Root={root}'})"
+        text += f", TensorShape={', '.join(map(str, shapes))}, TensorDtypes={' '.join(dtypes)}"
+    return text + ")"
+
+
+def _aspects(own, other):
+    """What differs; reduce operation and root, which gloo does not look at, only of one and the same collective."""
+    def spaced(items):
+        return " ".join([str(n) for shape in items for n in shape])
+    shown = [(number, name, spaced(shapes), " ".join(dtypes), op, root)
+             for number, name, shapes, dtypes, op, root in (own, other)]
+    words = (" \t Sequence number", "  Op type", "  Tensor Tensor shapes", "  Tensor Tensor dtypes", "  Reduce op",
+             "  Root")
+    return "".join([f"{word}: {a}vs {b}" for i, (word, a, b) in enumerate(zip(words, *shown))
+                    if a != b and (i < 4 or own[1] == other[1])])
 
 
 def check(group: ProcessGroup, name: str, tensors: list, op: Any = None, root: int | None = None) -> None:
     """RuntimeError, on every rank, if they are not all about to call the same collective with tensors of the same
     shapes and dtypes, the same operation and the same root."""
-    group.sequence += 1
     op = "" if op is None else str(getattr(op, "op", op)).rpartition(".")[2]
     own = (group.sequence, name, [list(x.array.shape) for x in tensors], [x.dtype.type_name for x in tensors], op, root)
-    said = group.control.allgather(pickle.dumps(own))
-    theirs = [pickle.loads(x) for x in said]
-    # each rank tells of the first that differs from it, rank 0 first
-    for rank, other in enumerate(theirs):
-        if other == own:
-            continue
-        words = ("Sequence number", "Op type", "Tensor Tensor shapes", "Tensor Tensor dtypes", "Reduce op", "Root")
-        differ = [f"\t {word}: {a}vs {b}" for word, a, b in zip(words, own, other) if a != b]
-        raise RuntimeError(f"Detected mismatch between collectives on ranks. Rank {group.own_rank} is running "
-                           f"collective: {_fingerprint(own)}, but Rank {rank} is running collective: "
-                           f"{_fingerprint(other)}.Collectives differ in the following aspects: {''.join(differ)}")
+    for rank, said in enumerate(group.control.allgather(pickle.dumps(own))):
+        other = pickle.loads(said)
+        if other != own:
+            raise RuntimeError(f"Detected mismatch between collectives on ranks. Rank {group.own_rank} is running "
+                               f"collective: {_fingerprint(*own)}, but Rank {rank} is running collective: "
+                               f"{_fingerprint(*other)}.Collectives differ in the following aspects: "
+                               f"{_aspects(own, other)}")
+    group.sequence += 1
 
 
 def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | float | None = None,

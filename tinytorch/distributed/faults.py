@@ -2,6 +2,7 @@
 import atexit
 import os
 import sys
+import threading
 import time
 
 __all__ = ["abort_on_exception", "wait_at_exit"]
@@ -10,7 +11,8 @@ _hooked: list = []                             # the processes that hooks were s
 
 
 def abort_on_exception(MPI):
-    """From now on an exception that nobody catches prints its traceback and ends all ranks.
+    """From now on an exception that nobody catches prints its traceback and ends all ranks; so does sys.exit with a
+    code that is not 0.
 
     Without this the process would wait at its end for ranks that wait for it in a collective.
     """
@@ -19,15 +21,33 @@ def abort_on_exception(MPI):
     _hooked.append(os.getpid())
     before = sys.excepthook
 
-    def excepthook(kind, error, traceback):
-        rank = MPI.COMM_WORLD.Get_rank()
-        print(f"[rank{rank}]: this rank failed, and ends the others", file=sys.stderr)
-        before(kind, error, traceback)
+    def end(code):
         sys.stdout.flush()
         sys.stderr.flush()
         time.sleep(0.2)                        # the launcher passes on what was printed before it kills
-        MPI.COMM_WORLD.Abort(1)
+        MPI.COMM_WORLD.Abort(code)
+
+    def excepthook(kind, error, traceback):
+        print(f"[rank{MPI.COMM_WORLD.Get_rank()}]: this rank failed, and ends the others", file=sys.stderr)
+        before(kind, error, traceback)
+        end(1)
     sys.excepthook = excepthook
+
+    class Exit(SystemExit):
+        """Knows when it is the interpreter that asks for the code, with no Python below: then the process ends."""
+
+        @property
+        def code(self):
+            code = self.args[0] if self.args else None
+            if code and sys._getframe().f_back is None and threading.current_thread() is threading.main_thread():
+                if not isinstance(code, int):
+                    print(code, file=sys.stderr)
+                end(code if isinstance(code, int) else 1)
+            return code
+
+    def exit(status=None, /):
+        raise Exit(status) if status is not None else Exit
+    sys.exit = exit
 
 
 def wait_at_exit(under_way):
