@@ -25,10 +25,12 @@ def verify_shapes(group: Any, parameters: Sequence[Tensor]) -> None:
             raise RuntimeError(f"DDP expects same model across all ranks, but Rank {rank} has {len(mine)} params, while "
                                f"rank {other} has inconsistent {len(theirs)} params.")
     for i, ((shape, stride), (first_shape, first_stride)) in enumerate(zip(mine, everyone[0])):
-        for what, own, first in (("sizes", shape, first_shape), ("strides", stride, first_stride)):
-            if own != first:
-                raise RuntimeError(f"[{rank}]: params[{i}] in this process with {what} {own} appears not to match "
-                                   f"{what} of the same param in process 0.")
+        if shape != first_shape:
+            raise RuntimeError(f"[{rank}]: params[{i}] in this process with sizes {shape} appears not to match sizes of "
+                               "the same param in process 0.")
+        if stride != first_stride:
+            raise RuntimeError(f"params[{i}] in this process with sizes {shape} appears not to match strides of the "
+                               "same param in process 0.")
 
 
 def broadcast_coalesced(group: Any, tensors: Sequence[Tensor], source: int) -> None:

@@ -55,9 +55,16 @@ class Joinable(ABC):
         """Who takes part in the collectives."""
 
 
-def _summed(value, group, async_op=False):
-    tensor = wrap(np.full(1, value, np.float32))
-    return tensor, dist.all_reduce(tensor, group=group, async_op=async_op)
+def _sum(value, group):
+    """The Work of summing a number over the group. Always that: MPI tells collectives that are waited for at once from
+    those that are not, and what one rank calls has to be what the others call."""
+    return dist.all_reduce(wrap(np.full(1, value, np.float32)), group=group, async_op=True)
+
+
+def _summed(value, group):
+    work = _sum(value, group)
+    work.wait()
+    return work.result()[0].item()
 
 
 class Join:
@@ -89,7 +96,7 @@ class Join:
         if not self._enable or kind:
             return
         is_last, iterations = True, 0
-        while _summed(0, self._group)[0].item():
+        while _summed(0, self._group):
             if iterations == _MANY + 1:
                 warnings.warn(f"Detected uneven input skew of greater than {_MANY}. This means that rank {self._rank} "
                               f"has at least {_MANY} fewer inputs than other currently-active ranks. This level of skew "
@@ -113,7 +120,7 @@ class Join:
         config, group = joinable._join_config, joinable.join_process_group
         if not config.is_first_joinable or not config.enable:
             return None
-        work = _summed(1, group, True)[1]
-        if config.throw_on_early_termination and _summed(0, group)[0].item():
+        work = _sum(1, group)
+        if config.throw_on_early_termination and _summed(0, group):
             raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
         return work
