@@ -78,29 +78,26 @@ def schedule(edges: Sequence[Node | Tensor | None], pending: dict, heap: list,
              finish: Callable[..., None], create_graph: bool) -> None:
     """Puts markers into `heap` for the watched leaves that a backward from `edges` reaches. `finish` is the engine's
     function that writes `.grad`."""
-    last, seen = {}, set()                     # leaf -> the number of the node that reads it last
-    stack = []
+    last, seen, stack = {}, set(), []          # last: leaf -> the node that reads it last, None for a root itself
     for edge in edges:
         if isinstance(edge, Node):
             stack.append(edge)
         elif edge is not None and id(edge) in watched:
-            last[edge] = 0                     # a root itself
+            last[edge] = None
     while stack:
         node = stack.pop()
         if node in seen:
             continue
         seen.add(node)
-        number = node.sequence_nr
         for edge in node.edges:
             if isinstance(edge, Node):
                 stack.append(edge)
-            elif edge is not None and id(edge) in watched and last.get(edge, number) <= number:
-                last[edge] = number
+            elif edge is not None and id(edge) in watched:
+                other = last.get(edge)
+                if other is None or other.sequence_nr < node.sequence_nr:
+                    last[edge] = node
     if not last:
         return
-    places = {}
-    for leaf, number in last.items():
-        places.setdefault(number, []).append(leaf)
     receivers = {}
 
     def tell(leaves):
@@ -122,7 +119,11 @@ def schedule(edges: Sequence[Node | Tensor | None], pending: dict, heap: list,
         pending[marker] = function
         heap.append((number, marker))
 
-    for number, leaves in places.items():
+    for node in set(last.values()):
+        # A bias before its weight, as in torch.
+        leaves = [leaf for leaf in last if last[leaf] is None] if node is None else [
+            edge for edge in dict.fromkeys(reversed(node.edges)) if last.get(edge) is node and edge is not None]
+        number = 0 if node is None else node.sequence_nr
         # The first marker lets the engine drop the gradients it has just handed on, so that a leaf can take its over.
         put(number + 0.25)
         put(number + 0.5, lambda leaves=leaves: tell(leaves))

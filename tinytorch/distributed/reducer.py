@@ -133,12 +133,11 @@ class Reducer:
         return self.find_unused and not self.static or self.static and self.triggers is None
 
     def _first_of_static_graph(self):
-        self.triggers = np.bincount(self.came, minlength=len(self.parameters))
-        self.came = list(dict.fromkeys(self.came))
-        self.unused = [i for i in range(len(self.parameters)) if not self.triggers[i]]
-        self.came = self.unused + self.came
+        triggers, self.came = np.bincount(self.came, minlength=len(self.parameters)), []
+        self.unused = np.flatnonzero(triggers == 0).tolist()
         for i in range(len(self.parameters)):
             self._fill(i)
+        self.triggers = triggers
 
     # ------------------------------------------------------------------ into the buckets
     def _fill(self, index):
@@ -147,7 +146,7 @@ class Reducer:
         if index in self.ready:
             raise RuntimeError(errors.twice(self, index))
         self.ready.add(index)
-        if not self.rebuilt and not self.static:
+        if not self.rebuilt and not (self.static and self.triggers is None):
             self.came.append(index)
         bucket, k = self.places[index]
         grad = self.parameters[index]._grad
