@@ -3,7 +3,6 @@ processes with gloo, ours under mpirun."""
 import functools
 import re
 
-import numpy as np
 import pytest
 import torch
 
@@ -85,3 +84,25 @@ def test_bfloat16_hook(size):
         assert not is_error(cases["ours bf16"]), cases["ours bf16"]
         assert not differences(cases["ours bf16"], cases["hook allreduce"], 2e-2)
         assert differences(cases["ours bf16"], cases["hook allreduce"], 1e-6)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_zero_redundancy_optimizer(size):
+    for cases in compared("zero", size):
+        assert len(cases) > 20
+        for name, (other, mine) in cases.items():
+            assert is_error(other) == name.startswith("error"), (name, other)
+            if is_error(other):
+                assert is_error(mine) and told(other) == told(mine), (name, other, mine)
+            else:
+                assert not differences(other, mine, 1e-10), (name, differences(other, mine, 1e-10)[:5])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sync_batch_norm(size):
+    """Of all samples together it does what batch normalisation does in one process."""
+    for cases in ours("zero", size):
+        names = [name for name in cases if " norm" in name]
+        assert len(names) == 10
+        for name in names:
+            assert not is_error(cases[name]) and max(cases[name]) < (1e-5 if "single" in name else 1e-10), cases[name]
