@@ -75,9 +75,10 @@ def main(torch, rank, size):
 
     def resumed():
         model, zero, _ = train(optim.Adam, lr=0.01)
-        for to in range(size):
-            zero.consolidate_state_dict(to)
-        state = copy.deepcopy(zero.state_dict())
+        zero.consolidate_state_dict()
+        sent = [zero.state_dict() if rank == 0 else None]
+        dist.broadcast_object_list(sent)
+        state = sent[0]
         other = Zero(model.parameters(), optim.Adam, lr=0.5)
         other.load_state_dict(state)
         for step in range(4, 7):
