@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..kernels.sums import add_up
 from ..tensor import Tensor, wrap
-from . import accumulate as accumulation
+from . import accumulate as accumulation, early
 from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
 from .anomaly_mode import watched
 from .grad_mode import mode
@@ -70,6 +70,8 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     for g in grads:                            # records and batches cannot be added in place
         if g.__class__ is not np.ndarray or g.dtype.kind == dt.WIDENED:
             careful = True
+    if early.watched and accumulate and inputs is None:
+        early.schedule(edges, pending, heap, _finish, create_graph)
     while True:
         for edge, d in zip(edges, grads):      # add each gradient to what has arrived where it goes
             if d is None or edge is None:

@@ -5,6 +5,7 @@ from ...dtypes import int64
 from ...ops.creation.factories import empty, ones, tensor, zeros
 from .. import functional as F, init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from . import _functions
 from .lazy import LazyModuleMixin
 from .module import Module
 
@@ -82,8 +83,11 @@ class _BatchNorm(_NormBase):
                 momentum = 1.0 / float(self.num_batches_tracked)       # the average of all batches
         by_batch = self.training or self.running_mean is None and self.running_var is None
         keep = not self.training or self.track_running_stats
-        return F.batch_norm(input, self.running_mean if keep else None, self.running_var if keep else None,
-                            self.weight, self.bias, by_batch, momentum, self.eps)
+        return self._normalised(input, self.running_mean if keep else None, self.running_var if keep else None,
+                                by_batch, momentum)
+
+    def _normalised(self, input, running_mean, running_var, by_batch, momentum):
+        return F.batch_norm(input, running_mean, running_var, self.weight, self.bias, by_batch, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -123,10 +127,11 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over the batches of all processes of a group; of one process, as here, over its own.
+    """Batch normalisation over the batches of all processes of `process_group` (None: of all there are), which call it
+    together; where torch.distributed is not initialised, over its own. When evaluating, each process is by itself.
 
-    input (N, C, ...) of at least 2 dimensions; the rest as in BatchNorm1d. ValueError for other inputs, or without
-    channels.
+    input (N, C, ...) of at least 2 dimensions; the rest as in BatchNorm1d. Processes may have different numbers of
+    samples. ValueError for other inputs, or without channels. torch has it on accelerators alone.
 
     >>> import tinytorch as torch
     >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.Sequential(torch.nn.BatchNorm2d(3)))
@@ -148,6 +153,14 @@ class SyncBatchNorm(_BatchNorm):
     def _check_non_zero_input_channels(self, input):
         if input.size(1) == 0:
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    def _normalised(self, input, running_mean, running_var, by_batch, momentum):
+        if self.training:
+            from ... import distributed        # where it is used: it stands above this
+            if distributed.is_initialized() and distributed.get_world_size(self.process_group) > 1:
+                return _functions.SyncBatchNorm.apply(input, self.weight, self.bias, running_mean, running_var,
+                                                      self.eps, momentum, self.process_group)
+        return super()._normalised(input, running_mean, running_var, by_batch, momentum)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):

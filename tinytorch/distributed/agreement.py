@@ -1,0 +1,46 @@
+"""That the processes have the same model: verified, and brought about."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import distributed as dist
+from .buckets import flat_groups
+from ..tensor import Tensor, wrap
+
+__all__ = ["broadcast_coalesced", "verify_shapes"]
+
+
+def verify_shapes(group: Any, parameters: Sequence[Tensor]) -> None:
+    """RuntimeError unless all processes of the group have parameters of the same number, shapes and strides; the words
+    are torch's."""
+    rank = dist.get_rank(group)
+    mine = [(list(p.shape), list(p.stride())) for p in parameters]
+    everyone: list = [None] * dist.get_world_size(group)
+    dist.all_gather_object(everyone, mine, group=group)
+    for other, theirs in enumerate(everyone):
+        if len(theirs) != len(mine):
+            raise RuntimeError(f"DDP expects same model across all ranks, but Rank {rank} has {len(mine)} params, while "
+                               f"rank {other} has inconsistent {len(theirs)} params.")
+    for i, ((shape, stride), (first_shape, first_stride)) in enumerate(zip(mine, everyone[0])):
+        if shape != first_shape:
+            raise RuntimeError(f"[{rank}]: params[{i}] in this process with sizes {shape} appears not to match sizes of "
+                               "the same param in process 0.")
+        if stride != first_stride:
+            raise RuntimeError(f"params[{i}] in this process with sizes {shape} appears not to match strides of the "
+                               "same param in process 0.")
+
+
+def broadcast_coalesced(group: Any, tensors: Sequence[Tensor], source: int) -> None:
+    """Writes those of rank `source` of the group into the tensors of all: one message for each dtype. Their versions
+    stay, as nobody has changed them."""
+    root = dist.get_global_rank(group, source)
+    for together in flat_groups(tensors):
+        flat = np.concatenate([t.array.reshape(-1) for t in together])
+        dist.broadcast(wrap(flat), root, group=group)
+        end = 0
+        for tensor in together:
+            begin, end = end, end + tensor.array.size
+            tensor.array[...] = flat[begin:end].reshape(tensor.array.shape)

@@ -1,0 +1,471 @@
+"""Collectives of tensors: what all ranks of a group do together.
+
+A tensor in one piece is given to MPI as it lies in memory; any other is copied, and the result written back. With
+async_op=True each returns a Work and must be waited for; MPI needs all ranks to say async_op of a collective or none.
+Like torch's, they change tensors behind autograd's back (`distributed.nn.functional` has those with gradients).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from . import detail
+from .reductions import RedOpType, ReduceOp
+from .work import Work
+from .world import ProcessGroup, not_in, of_group, rank_in
+
+__all__ = ["all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_reduce_coalesced",
+           "all_to_all", "all_to_all_single", "barrier", "broadcast", "gather", "reduce", "reduce_scatter",
+           "reduce_scatter_single", "reduce_scatter_tensor", "scatter"]
+
+SUM = ReduceOp.SUM
+_BAD = "Invalid function argument. Expected parameter `{}` of type {}\n             but got {} instead."
+
+
+# ------------------------------------------------------------------ arguments
+def check_tensor(x: Any, name: str) -> None:
+    """TypeError in torch's words if `x` is no tensor; NotImplementedError for one that is not dense."""
+    if not isinstance(x, Tensor):
+        raise TypeError(_BAD.format(name, "torch.Tensor", type(x)))
+    if x.is_sparse or x.is_meta:
+        raise NotImplementedError("torch.distributed takes dense tensors: of sparse ones send indices and values, and "
+                                  "of those on meta there is nothing to send")
+
+
+def _check_list(xs, name):
+    if not isinstance(xs, list):
+        raise TypeError(_BAD.format(name, "List[torch.Tensor]", type(xs)))
+    if not all([isinstance(x, Tensor) for x in xs]):
+        raise TypeError(_BAD.format(name, "List[torch.Tensor]",
+                                    f"{type(xs)} with elements of type {[type(x) for x in xs]}")
+                        .replace(" instead.", "."))
+    for x in xs:
+        check_tensor(x, name)
+
+
+def _check_dtypes(*tensors):
+    """ValueError if there are several dtypes; complex numbers may go with their parts."""
+    last = None
+    for x in tensors:
+        dtype = x.dtype.to_real()
+        if last is not None and dtype is not last:
+            raise ValueError(f"Invalid usage of tensors with different dtypesFound {last} and  {dtype}")
+        last = dtype
+
+
+def _shape(x):
+    """As it is shown in messages: complex numbers are pairs."""
+    sizes = [*x.array.shape, *[2] * x.dtype.is_complex]
+    return f"({', '.join(map(str, sizes))})"
+
+
+def _check_shapes(name, tensors, like):
+    for i, x in enumerate(tensors):
+        if x.array.shape != like.array.shape:
+            raise RuntimeError(f"ProcessGroupGloo::{name}: invalid tensor size at index {i} (expected {_shape(like)}, "
+                               f"got {_shape(x)})")
+
+
+def _root(group, global_rank, group_rank, name):
+    root = rank_in(group, global_rank, group_rank)
+    if not 0 <= root < group.count:
+        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {root}")
+    return root
+
+
+# ------------------------------------------------------------------ running
+def _run(group: ProcessGroup, name: str, async_op: bool, finish: Callable | None, result: Sequence[Tensor],
+         *buffers: Any, **how: Any) -> Work | None:
+    """Calls MPI's `name`, or starts it; `finish` is called when it is done."""
+    if async_op:
+        request = getattr(group.comm, "I" + name.lower())(*buffers, **how)
+        return Work(request, finish, result, group.pending)
+    getattr(group.comm, name)(*buffers, **how)
+    if finish is not None:
+        finish()
+    return None
+
+
+def _written(tensor, array, own, after=None):
+    """What remains to be done when `array` holds the tensor's new numbers; None if that is nothing."""
+    if own:
+        return None if after is None else lambda: after(array)
+
+    def finish():
+        if after is not None:
+            after(array)
+        tensor.array[...] = array
+    return finish
+
+
+def _flat(tensors, array_dtype):
+    """All numbers of the tensors one after the other, in an array that is ours."""
+    out = np.empty(sum([x.array.size for x in tensors]), array_dtype)
+    at = 0
+    for x in tensors:
+        out[at:at + x.array.size] = x.array.reshape(-1)
+        at += x.array.size
+    return out
+
+
+def _spread(flat, tensors):
+    """Writes them back."""
+    def finish():
+        at = 0
+        for x in tensors:
+            x.array[...] = flat[at:at + x.array.size].reshape(x.array.shape)
+            at += x.array.size
+    return finish
+
+
+# ------------------------------------------------------------------ reductions
+def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGroup | None = None,
+               async_op: bool = False) -> Work | None:
+    """Writes to `tensor` of every rank what `op` makes of the tensors of all (any shape, the same everywhere).
+
+    TypeError for what is no tensor or no operation, ValueError for complex numbers that are not summed, RuntimeError
+    for what cannot be reduced so (bits of floating-point numbers, the average of integers).
+    """
+    if tensor.__class__ is not Tensor or tensor.array.__class__ is not np.ndarray:
+        check_tensor(tensor, "tensor")
+    if not_in(group, "all_reduce"):
+        return None
+    group = of_group(group)
+    array, own = group.mpi.contiguous(tensor)
+    plan = group.plan(op, array, "all_reduce")
+    if detail.on:
+        detail.check(group, "ALLREDUCE", [tensor], op)
+    if plan.before is not None:
+        plan.before(array)
+    finish = None if own and plan.after is None else _written(tensor, array, own, plan.after)
+    if async_op:
+        return _run(group, "Allreduce", True, finish, [tensor], group.mpi.IN_PLACE, plan.shown(array), op=plan.op)
+    group.comm.Allreduce(group.mpi.IN_PLACE, plan.shown(array), plan.op)
+    if finish is not None:
+        finish()
+    return None
+
+
+def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, group: ProcessGroup | None = None,
+                         async_op: bool = False) -> Any:
+    """all_reduce of several tensors of one dtype as one. With async_op a Future of them."""
+    tensors = [tensors] if isinstance(tensors, Tensor) else tensors
+    _check_list(tensors, "tensor")
+    _check_dtypes(*tensors)
+    if not_in(group, "all_reduce_coalesced"):
+        return None
+    group = of_group(group)
+    flat = _flat(tensors, tensors[0].array.dtype)
+    plan = group.plan(op, flat, "all_reduce")
+    if detail.on:
+        detail.check(group, "ALLREDUCE_COALESCED", tensors, op)
+    if plan.before is not None:
+        plan.before(flat)
+
+    def finish():
+        if plan.after is not None:
+            plan.after(flat)
+        _spread(flat, tensors)()
+    work = _run(group, "Allreduce", async_op, finish, tensors, group.mpi.IN_PLACE, plan.shown(flat), op=plan.op)
+    return work.get_future() if async_op else None
+
+
+def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType | ReduceOp = SUM, group: ProcessGroup | None = None,
+           async_op: bool = False, group_dst: int | None = None) -> Work | None:
+    """all_reduce of which rank `dst` (of the world; `group_dst` of the group) alone gets the result; on the others the
+    tensor stays as it is."""
+    if not_in(group, "reduce"):
+        return None
+    group = of_group(group)
+    root = rank_in(group, dst, group_dst)
+    check_tensor(tensor, "tensor")
+    root = _root(group, None, root, "reduce")
+    array, own = group.mpi.contiguous(tensor)
+    plan = group.plan(op, array, "reduce")
+    if detail.on:
+        detail.check(group, "REDUCE", [tensor], op, root)
+    here = group.own_rank == root
+    if plan.before is not None:
+        if own and not here:
+            array = array.copy()
+        plan.before(array)
+    shown = plan.shown(array)
+    buffers = (group.mpi.IN_PLACE, shown) if here else (shown, None)
+    finish = _written(tensor, array, own, plan.after) if here else None
+    return _run(group, "Reduce", async_op, finish, [tensor], *buffers, op=plan.op, root=root)
+
+
+def _reduce_scatter(group, output, flat, op, async_op):
+    plan = group.plan(op, flat, "reduce_scatter")
+    if plan.before is not None:
+        plan.before(flat)
+    array, own = group.mpi.contiguous(output)
+    finish = _written(output, array, own, plan.after)
+    return _run(group, "Reduce_scatter_block", async_op, finish, [output], plan.shown(flat), plan.shown(array),
+                op=plan.op)
+
+
+def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | ReduceOp = SUM,
+                   group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
+    """Writes to `output` of rank i what `op` makes of input_list[i] of all ranks; all of one shape."""
+    check_tensor(output, "output")
+    _check_list(input_list, "input_list")
+    _check_dtypes(output, *input_list)
+    if not_in(group, "reduce_scatter"):
+        return None
+    group = of_group(group)
+    if len(input_list) != group.count:
+        raise RuntimeError("invalid input tensor list size, must be world size")
+    for x in input_list:
+        if x.array.shape != output.array.shape:
+            raise RuntimeError(f"reduce_scatter: output is of shape {tuple(output.array.shape)} and one of the inputs "
+                               f"of {tuple(x.array.shape)}")
+    if detail.on:
+        detail.check(group, "REDUCE_SCATTER", input_list, op)
+    return _reduce_scatter(group, output, _flat(input_list, output.array.dtype), op, async_op)
+
+
+def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
+                          group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
+    """Writes to `output` of rank i what `op` makes of the i-th part of `input` of all ranks.
+
+    `input` is as many outputs one after the other, or stacked, as there are ranks.
+    """
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    if not_in(group, "reduce_scatter_single"):
+        return None
+    group = of_group(group)
+    if output.dtype is not input.dtype:
+        raise RuntimeError(f"reduce_scatter: output is of dtype {output.dtype} and input of {input.dtype}")
+    if output.array.size * group.count != input.array.size:
+        raise RuntimeError(f"reduce_scatter: input has {input.array.size} elements, and output {output.array.size} on "
+                           f"each of {group.count} ranks")
+    if detail.on:
+        detail.check(group, "_REDUCE_SCATTER_BASE", [input], op)
+    flat, own = group.mpi.contiguous(input)
+    plan_changes = isinstance(op, ReduceOp) and op.factor is not None
+    return _reduce_scatter(group, output, flat.copy() if own and plan_changes else flat, op, async_op)
+
+
+def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
+                          group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
+    """`reduce_scatter_single` by its older name."""
+    return reduce_scatter_single(output, input, op, group, async_op)
+
+
+# ------------------------------------------------------------------ from one to all and back
+def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, async_op: bool = False,
+              group_src: int | None = None) -> Work | None:
+    """Writes to `tensor` of every rank that of rank `src` of the world (`group_src` of the group)."""
+    if not_in(group, "broadcast"):
+        return None
+    group = of_group(group)
+    root = rank_in(group, src, group_src)
+    check_tensor(tensor, "tensor")
+    root = _root(group, None, root, "broadcast")
+    if detail.on:
+        detail.check(group, "BROADCAST", [tensor], None, root)
+    array, own = group.mpi.contiguous(tensor)
+    finish = None if group.own_rank == root else _written(tensor, array, own)
+    return _run(group, "Bcast", async_op, finish, [tensor], group.mpi.raw(array), root=root)
+
+
+def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None,
+           group: ProcessGroup | None = None, async_op: bool = False, group_dst: int | None = None) -> Work | None:
+    """Writes to `gather_list` of rank `dst` (0 by default) the tensors of all ranks, in order; others give None."""
+    check_tensor(tensor, "tensor")
+    gather_list = gather_list or []
+    _check_list(gather_list, "gather_list")
+    _check_dtypes(tensor, *gather_list)
+    if not_in(group, "gather"):
+        return None
+    group = of_group(group)
+    root = rank_in(group, 0 if dst is None and group_dst is None else dst, group_dst)
+    check_gather_list(group.own_rank, root, gather_list)
+    root = _root(group, None, root, "gather")
+    here = group.own_rank == root
+    if here:
+        if len(gather_list) != group.count:
+            raise RuntimeError(f"ProcessGroupGloo::gather: Incorrect output list size {len(gather_list)}. Output list "
+                               f"size should be {group.count}, same as size of the process group.")
+        _check_shapes("gather", gather_list, tensor)
+    if detail.on:
+        detail.check(group, "GATHER", [tensor], None, root)
+    flat = np.empty(group.count * tensor.array.size, tensor.array.dtype) if here else None
+    sent = group.mpi.contiguous(tensor)[0]
+    return _run(group, "Gather", async_op, _spread(flat, gather_list) if here else None, gather_list,
+                group.mpi.raw(sent), group.mpi.raw(flat) if here else None, root=root)
+
+
+def check_gather_list(rank: int, dst: int, gather_list: list | None) -> None:
+    """ValueError if the list to gather into is missing, or there where nothing is gathered."""
+    if dst == rank:
+        if not gather_list:
+            raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    elif gather_list:
+        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+
+
+def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None,
+            group: ProcessGroup | None = None, async_op: bool = False, group_src: int | None = None) -> Work | None:
+    """Writes to `tensor` of rank i scatter_list[i] of rank `src` (0 by default); others give None for the list."""
+    check_tensor(tensor, "tensor")
+    scatter_list = scatter_list or []
+    _check_list(scatter_list, "scatter_list")
+    _check_dtypes(tensor, *scatter_list)
+    if not_in(group, "scatter"):
+        return None
+    group = of_group(group)
+    root = rank_in(group, 0 if src is None and group_src is None else src, group_src)
+    here = group.own_rank == root
+    if here and not scatter_list:
+        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
+    if scatter_list and not here:
+        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
+    root = _root(group, None, root, "scatter")
+    if here:
+        if len(scatter_list) != group.count:
+            raise RuntimeError(f"ProcessGroupGloo::scatter: Incorrect input list size {len(scatter_list)}. Input list "
+                               f"size should be {group.count}, same as size of the process group.")
+        _check_shapes("scatter", scatter_list, tensor)
+    if detail.on:
+        detail.check(group, "SCATTER", [tensor], None, root)
+    array, own = group.mpi.contiguous(tensor)
+    sent = group.mpi.raw(_flat(scatter_list, tensor.array.dtype)) if here else None
+    return _run(group, "Scatter", async_op, _written(tensor, array, own), [tensor], sent, group.mpi.raw(array),
+                root=root)
+
+
+# ------------------------------------------------------------------ from all to all
+def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
+               ) -> Work | None:
+    """Writes to `tensor_list` of every rank the tensors of all, in order; all of one shape."""
+    _check_list(tensor_list, "tensor_list")
+    check_tensor(tensor, "tensor")
+    _check_dtypes(*tensor_list, tensor)
+    if not_in(group, "all_gather"):
+        return None
+    group = of_group(group)
+    if len(tensor_list) != group.count:
+        raise RuntimeError("ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length "
+                           f"{group.count}, got {len(tensor_list)})")
+    _check_shapes("allgather", tensor_list, tensor)
+    if detail.on:
+        detail.check(group, "ALLGATHER", [tensor])
+    flat = np.empty(group.count * tensor.array.size, tensor.array.dtype)
+    sent = group.mpi.contiguous(tensor)[0]
+    return _run(group, "Allgather", async_op, _spread(flat, tensor_list), tensor_list, group.mpi.raw(sent),
+                group.mpi.raw(flat))
+
+
+def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
+                      async_op: bool = False) -> Work | None:
+    """Writes to `output_tensor` of every rank the tensors of all, one after the other or stacked."""
+    check_tensor(input_tensor, "input_tensor")
+    check_tensor(output_tensor, "output_tensor")
+    if not_in(group, "all_gather_single"):
+        return None
+    group = of_group(group)
+    if output_tensor.dtype is not input_tensor.dtype:
+        raise RuntimeError(f"ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected {input_tensor.dtype}"
+                           f", got {output_tensor.dtype})")
+    if output_tensor.array.size != group.count * input_tensor.array.size:
+        first = output_tensor.array[:-(-len(output_tensor.array) // group.count)] if output_tensor.array.ndim else None
+        got = "()" if first is None else str(list(first.shape))[1:-1]
+        raise RuntimeError("ProcessGroupGloo::allgather: invalid tensor size at index 0 (expected "
+                           f"{_shape(input_tensor)}, got ({got}))")
+    if detail.on:
+        detail.check(group, "_ALLGATHER_BASE", [input_tensor])
+    array, own = group.mpi.contiguous(output_tensor)
+    sent = group.mpi.contiguous(input_tensor)[0]
+    return _run(group, "Allgather", async_op, _written(output_tensor, array, own), [output_tensor],
+                group.mpi.raw(sent), group.mpi.raw(array))
+
+
+def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
+                           async_op: bool = False) -> Work | None:
+    """`all_gather_single` by its older name."""
+    return all_gather_single(output_tensor, input_tensor, group, async_op)
+
+
+def _split(sizes, length, row, count):
+    """Elements for each rank, by lengths along the first dimension; RuntimeError if they do not add up."""
+    if not sizes:
+        if length % count:
+            raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
+        return [length // count * row] * count
+    if len(sizes) != count or sum(sizes) != length:
+        raise RuntimeError("Split sizes doesn't match total dim 0 size")
+    return [size * row for size in sizes]
+
+
+def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
+                      input_split_sizes: list[int] | None = None, group: ProcessGroup | None = None,
+                      async_op: bool = False) -> Work | None:
+    """Sends the i-th part of `input` to rank i and puts what comes from rank j at the j-th place of `output`.
+
+    Parts are along the first dimension, all as long, or as long as the lists of sizes say.
+    """
+    if not_in(group, "all_to_all_single"):
+        return None
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    _check_dtypes(output, input)
+    group = of_group(group)
+    if not output_split_sizes and not input_split_sizes and output.array.size != input.array.size:
+        raise RuntimeError(f"all_to_all_single: output has {output.array.size} elements, and input {input.array.size}")
+    parts = []
+    for x, sizes in ((output, output_split_sizes), (input, input_split_sizes)):
+        length = x.array.shape[0] if x.array.ndim else 1
+        parts.append(_split(sizes, length, x.array.size // max(length, 1), group.count))
+    if detail.on:
+        detail.check(group, "ALLTOALL_BASE", [input] if not input_split_sizes else [])
+    array, own = group.mpi.contiguous(output)
+    sent = group.mpi.contiguous(input)[0]
+    return _exchange(group, async_op, _written(output, array, own), [output], array, parts[0], sent, parts[1])
+
+
+def _exchange(group, async_op, finish, result, array, to_get, sent, to_send):
+    (got, kind), (given, _) = group.mpi.raw(array), group.mpi.raw(sent)
+    return _run(group, "Alltoallv", async_op, finish, result, [given, (to_send, None), kind],
+                [got, (to_get, None), kind])
+
+
+def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: ProcessGroup | None = None,
+               async_op: bool = False) -> Work | None:
+    """Sends input_tensor_list[i] to rank i and writes what comes from rank j to output_tensor_list[j].
+
+    The tensors may differ in shape: output_tensor_list[j] is as large as what rank j sends.
+    """
+    if not_in(group, "all_to_all"):
+        return None
+    _check_list(output_tensor_list, "output_tensor_list")
+    _check_list(input_tensor_list, "input_tensor_list")
+    _check_dtypes(*output_tensor_list, *input_tensor_list)
+    group = of_group(group)
+    for word, tensors in (("input", input_tensor_list), ("output", output_tensor_list)):
+        if len(tensors) != group.count:
+            raise RuntimeError(f"ProcessGroupGloo::alltoall: {word} tensor list size {len(tensors)} does not match "
+                               f"world size {group.count}")
+    if detail.on:
+        detail.check(group, "ALLTOALL", [])
+    numpy_dtype = input_tensor_list[0].array.dtype
+    sizes = [[x.array.size for x in tensors] for tensors in (output_tensor_list, input_tensor_list)]
+    flat = np.empty(sum(sizes[0]), numpy_dtype)
+    return _exchange(group, async_op, _spread(flat, output_tensor_list), output_tensor_list, flat, sizes[0],
+                     _flat(input_tensor_list, numpy_dtype), sizes[1])
+
+
+def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None
+            ) -> Work | None:
+    """Returns when all ranks have come here."""
+    if not_in(group, "barrier"):
+        return None
+    group = of_group(group)
+    if detail.on:
+        detail.check(group, "BARRIER", [])
+    return _run(group, "Barrier", async_op, None, ())

@@ -1,0 +1,133 @@
+"""The transport: MPI's datatypes and operations for arrays, by mpi4py. Imported when a group is first made."""
+from __future__ import annotations
+
+import numpy as np
+from mpi4py import MPI
+
+from .. import dtypes as dt
+from ..errors import not_implemented
+from ..tensor import Tensor, wrap
+from .reductions import RedOpType, ReduceOp
+
+IN_PLACE = MPI.IN_PLACE
+BARRIER_TAG = 32766                            # of monitored_barrier; all MPI has tags up to 32767
+
+__all__ = ["BARRIER_TAG", "IN_PLACE", "MPI", "contiguous", "plan", "raw"]
+
+#: For moving: MPI's datatype by size of the element.
+_BY_SIZE = {1: MPI.BYTE, 2: MPI.UINT16_T, 4: MPI.UINT32_T, 8: MPI.UINT64_T, 16: MPI.C_DOUBLE_COMPLEX}
+#: For reducing; complex numbers are summed as pairs of reals.
+_NUMBERS = {dt.bool: MPI.C_BOOL, dt.uint8: MPI.UINT8_T, dt.int8: MPI.INT8_T, dt.int16: MPI.INT16_T,
+            dt.int32: MPI.INT32_T, dt.int64: MPI.INT64_T, dt.uint16: MPI.UINT16_T, dt.uint32: MPI.UINT32_T,
+            dt.uint64: MPI.UINT64_T, dt.float32: MPI.FLOAT, dt.float64: MPI.DOUBLE, dt.complex64: MPI.FLOAT,
+            dt.complex128: MPI.DOUBLE}
+_OPS = {"SUM": MPI.SUM, "AVG": MPI.SUM, "PREMUL_SUM": MPI.SUM, "PRODUCT": MPI.PROD, "MIN": MPI.MIN, "MAX": MPI.MAX,
+        "BAND": MPI.BAND, "BOR": MPI.BOR, "BXOR": MPI.BXOR}
+_OF_BOOLS = {"SUM": MPI.LOR, "PRODUCT": MPI.LAND, "MIN": MPI.LAND, "MAX": MPI.LOR, "BAND": MPI.LAND, "BOR": MPI.LOR,
+             "BXOR": MPI.LXOR}
+_UFUNCS = {"SUM": np.add, "AVG": np.add, "PREMUL_SUM": np.add, "PRODUCT": np.multiply, "MIN": np.minimum,
+           "MAX": np.maximum}
+_made = {}                                     # (ufunc, dtype) -> MPI.Op, of which there may be few
+
+
+def _half_op(name, numpy_dtype):
+    """MPI's operation on half-precision numbers that are sent as 16 bits: each step is rounded, as gloo does."""
+    ufunc = _UFUNCS[name]
+    if (ufunc, numpy_dtype) not in _made:
+        def of_half(given, kept, datatype):
+            given, kept = np.frombuffer(given, np.float16), np.frombuffer(kept, np.float16)
+            ufunc(kept, given, out=kept)
+
+        def of_bfloat16(given, kept, datatype):
+            kept = np.frombuffer(kept, numpy_dtype)
+            wide = [dt.from_bfloat16(x) for x in (kept, np.frombuffer(given, numpy_dtype))]
+            kept[...] = dt.to_bfloat16(ufunc(*wide))
+        function = of_half if numpy_dtype == np.float16 else of_bfloat16
+        _made[ufunc, numpy_dtype] = MPI.Op.Create(function, commute=True)
+    return _made[ufunc, numpy_dtype]
+
+
+class Plan:
+    """How numbers of one dtype are reduced: MPI's datatype and operation, and what is done before and after.
+
+    view    the dtype as which MPI is shown them, None: as they are
+    before  called with the array that is handed over, which it may change; after likewise with the result
+    """
+
+    __slots__ = ("datatype", "op", "view", "before", "after")
+
+    def __init__(self, datatype, op, view=None, before=None, after=None):
+        self.datatype, self.op, self.view, self.before, self.after = datatype, op, view, before, after
+
+    def shown(self, array):
+        """What MPI gets for a contiguous array."""
+        return [array if self.view is None else array.reshape(-1).view(self.view), self.datatype]
+
+
+_REALS = {dt.complex64: np.float32, dt.complex128: np.float64, dt.complex32: np.float16}
+
+
+def plan(op: RedOpType | ReduceOp, array: np.ndarray, size: int, name: str) -> Plan:
+    """The Plan of `op` on such an array by `size` ranks. TypeError for what is no operation, RuntimeError in torch's
+    words if numbers of this dtype cannot be reduced so."""
+    kind = op.op if isinstance(op, ReduceOp) else op
+    if not isinstance(kind, RedOpType):
+        raise TypeError(f"{name}(): incompatible function arguments: op must be a torch.distributed.ReduceOp, not "
+                        f"{op!r}")
+    word, dtype = kind.name, dt.of(array)
+    if dtype.is_complex and word not in ("SUM", "AVG", "PREMUL_SUM"):
+        error = ValueError if name == "all_reduce" else RuntimeError
+        raise error(f"{name} does not support {kind} on complex tensors")
+    if dtype in dt.FLOAT8:
+        raise RuntimeError("Invalid scalar type")
+    if word in ("BAND", "BOR", "BXOR") and dtype.category > 1:
+        raise RuntimeError(f"Cannot use ReduceOp.{word} with non-integral dtype")
+    before = after = None
+    if word == "AVG":
+        if dtype.category < 2:
+            raise RuntimeError(f"result type Float can't be cast to the desired output type {dtype.type_name}")
+        if dtype is dt.complex32 and name != "all_reduce":
+            raise not_implemented("div_cpu", wrap(array))
+        after = _average(size, dtype, name != "all_reduce")
+    elif word == "PREMUL_SUM":
+        factor = getattr(op, "factor", None)
+        if factor is None:
+            raise RuntimeError("ReduceOp.PREMUL_SUM needs a factor: torch.distributed._make_nccl_premul_sum(factor)")
+        before = lambda x: wrap(x).mul_(factor)
+    if dtype in (dt.float16, dt.bfloat16, dt.complex32):
+        numbers = np.dtype(np.float16) if dtype is not dt.bfloat16 else dtype.numpy
+        return Plan(MPI.UINT16_T, _half_op(word, numbers), np.uint16, before, after)
+    ops = _OF_BOOLS if dtype is dt.bool else _OPS
+    if word not in ops:
+        raise RuntimeError("Invalid scalar type")
+    return Plan(_NUMBERS[dtype], ops[word], None, before, after)
+
+
+def _average(size, dtype, whole):
+    """Divides in place by the number of ranks, by a power of two as the multiplication that is as exact. Complex numbers
+    are divided part by part, `whole` ones as torch divides complex numbers."""
+    if dtype is dt.bfloat16 or dtype.is_complex and whole:
+        return lambda x: wrap(x).div_(size)
+    real = _REALS.get(dtype)
+
+    def after(x):
+        x = x if real is None else x.reshape(-1).view(real)
+        if size & size - 1:
+            np.divide(x, size, out=x)
+        else:
+            np.multiply(x, 1 / size, out=x)
+    return after
+
+
+def raw(array: np.ndarray) -> list:
+    """What MPI gets for a contiguous array whose bits are moved as they are."""
+    size = array.dtype.itemsize
+    return [array.reshape(-1).view(f"u{size}") if array.dtype.kind == "V" else array, _BY_SIZE[size]]
+
+
+def contiguous(tensor: Tensor) -> tuple[np.ndarray, bool]:
+    """The tensor's own array, or a copy of it if that is not one piece of memory; and which it is."""
+    array = tensor.array
+    if type(array) is np.ndarray and array.flags.c_contiguous and array.flags.writeable:
+        return array, True
+    return np.array(array, order="C", copy=True), False
