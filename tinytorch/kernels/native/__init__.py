@@ -106,8 +106,8 @@ class _Array:
         if array is None and self.optional:
             return None
         flags, dtype = array.flags, array.dtype
-        plain = flags.carray                   # contiguous, aligned, and may be written to
-        if array.__class__ is not _NDARRAY or dtype is not self.dtype and dtype != self.dtype or not (
+        plain = flags.carray                   # contiguous, aligned, and may be written to; stand-ins fake __class__
+        if type(array) is not _NDARRAY or dtype is not self.dtype and dtype != self.dtype or not (
                 plain or flags.c_contiguous and flags.aligned and not self.written):
             raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
         size = self.factor
@@ -212,7 +212,7 @@ def takes(name, first, *others):
         if array is None:
             continue
         dtype, flags = array.dtype, array.flags
-        if array.__class__ is not _NDARRAY or dtype is not _FLOAT and dtype != _FLOAT or not (
+        if type(array) is not _NDARRAY or dtype is not _FLOAT and dtype != _FLOAT or not (
                 flags.c_contiguous and flags.aligned):
             return False
     return True
