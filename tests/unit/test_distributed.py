@@ -119,8 +119,9 @@ def test_launcher(tmp_path, how):
     (tmp_path / "beside.py").write_text("NUMBER = 3")
     env = ranks.environment()
     del env["OMP_NUM_THREADS"]
-    done = subprocess.run([sys.executable, "-m", "tinytorch.distributed.run", "--nproc_per_node", "2", "--master_port",
-                           "1234", *how, "--lr", "1"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-m", "tinytorch.distributed.run", "--nproc_per_node", "2", "--master_port", "1234"]
+    done = subprocess.run([*command, *how, "--lr", "1"], cwd=tmp_path, env=env, capture_output=True, text=True,
+                          timeout=60)
     assert done.returncode == 0, done.stderr
     threads = max(1, len(os.sched_getaffinity(0)) // 2) if hasattr(os, "sched_getaffinity") else None
     want = [[str(rank), str(rank), "2", "2", "127.0.0.1", "1234"] for rank in range(2)]

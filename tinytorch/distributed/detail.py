@@ -97,7 +97,7 @@ def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | fl
 
     def late(requests, until):
         """Indices of those that are not done by then."""
-        left = {i: request for i, request in enumerate(requests)}
+        left = dict(enumerate(requests))
         while True:
             left = {i: request for i, request in left.items() if not request.Test()}
             if not left or time.monotonic() > until:

@@ -104,8 +104,8 @@ def plan(op: RedOpType | ReduceOp, array: np.ndarray, size: int, name: str) -> P
 
 
 def _average(size, dtype, whole):
-    """Divides in place by the number of ranks, by a power of two as the multiplication that is as exact. Complex numbers
-    are divided part by part, `whole` ones as torch divides complex numbers."""
+    """Divides in place by the number of ranks, by a power of two as the multiplication that is as exact. Complex
+    numbers are divided part by part, `whole` ones as torch divides complex numbers."""
     if dtype is dt.bfloat16 or dtype.is_complex and whole:
         return lambda x: wrap(x).div_(size)
     real = _REALS.get(dtype)
