@@ -35,7 +35,7 @@ Store, TCPStore, FileStore, HashStore = [
     _refused_class(__name__, name, "MPI has no store of keys") for name in ("Store", "TCPStore", "FileStore",
                                                                               "HashStore")]
 
-__getattr__ = _namespace(__name__, ("device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "run", "tensor"),
+__getattr__ = _namespace(__name__, ("constants", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "run", "tensor"),
                          _OF)
 
 
