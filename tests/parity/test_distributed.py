@@ -158,11 +158,12 @@ _DEVICES = re.compile(r", TensorDeviceTypes=(TensorOptions\([^)]*\([^)]*\)[^)]*\
 
 @pytest.mark.parametrize("size", SIZES)
 def test_detail(size):
-    for rank, cases in enumerate(outcomes("detail", size, TORCH_DISTRIBUTED_DEBUG="DETAIL")):
+    for cases in outcomes("detail", size, TORCH_DISTRIBUTED_DEBUG="DETAIL"):
         for name, (theirs, ours) in cases.items():
             if name in ("operations", "roots"):
                 assert ours[1] == "RuntimeError" and ours[2].startswith("Detected mismatch between collectives")
-                assert re.search("Reduce op: (MAXvs SUM|SUMvs MAX)$" if name == "operations" else "Root: .vs .$", ours[2])
+                aspect = {"operations": "Reduce op: (MAXvs SUM|SUMvs MAX)$", "roots": "Root: .vs .$"}[name]
+                assert re.search(aspect, ours[2])
             elif is_error(theirs):
                 assert ours[:2] == theirs[:2]
                 if name == "scattered":        # of which gloo names the dtype twice

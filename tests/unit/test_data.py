@@ -195,12 +195,16 @@ def test_samplers():
         data.RandomSampler([])
 
 
-def test_distributed_sampler():
+def test_distributed_sampler(monkeypatch):
     parts = [list(data.DistributedSampler(range(10), 3, rank)) for rank in range(3)]
     assert {len(p) for p in parts} == {4} and set(sum(parts, [])) == set(range(10))
     sampler = data.DistributedSampler(range(10), 3, 0)
     sampler.set_epoch(1)
     assert list(sampler) != parts[0]
+    monkeypatch.setattr(torch.distributed, "is_available", lambda: True)
+    with pytest.raises(ValueError, match="has not been initialized"):
+        data.DistributedSampler(range(10))
+    monkeypatch.setattr(torch.distributed, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="Requires distributed package"):
         data.DistributedSampler(range(10))
 

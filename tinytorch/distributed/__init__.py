@@ -7,16 +7,15 @@ See docs/distributed.md. Nothing here is loaded before it is asked for.
 """
 from .._refused import refused_class as _refused_class
 from ..missing import namespace as _namespace
-from .world import is_available, is_initialized
 
 _OF = {
     **dict.fromkeys((
         "Backend", "GroupMember", "ProcessGroup", "default_pg_timeout", "destroy_process_group", "get_backend",
         "get_backend_config", "get_default_backend_for_device", "get_global_rank", "get_group_rank",
         "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "group",
-        "init_process_group", "is_backend_available", "is_gloo_available", "is_mpi_available", "is_nccl_available",
-        "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "new_group", "new_subgroups",
-        "new_subgroups_by_enumeration"), "world"),
+        "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized",
+        "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available",
+        "new_group", "new_subgroups", "new_subgroups_by_enumeration"), "world"),
     **dict.fromkeys(("ReduceOp", "supports_complex", "_make_nccl_premul_sum"), "reductions"),
     "Work": "work", "GradBucket": "buckets",
     **dict.fromkeys((
@@ -36,8 +35,8 @@ Store, TCPStore, FileStore, HashStore = [
     _refused_class(__name__, name, "MPI has no store of keys") for name in ("Store", "TCPStore", "FileStore",
                                                                               "HashStore")]
 
-__getattr__ = _namespace(__name__, ("algorithms", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "run", "tensor"),
-                         _OF)
+__getattr__ = _namespace(__name__, ("algorithms", "constants", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim",
+                                    "rpc", "run", "tensor"), _OF)
 
 
 def __dir__():

@@ -82,8 +82,6 @@ def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | fl
                       wait_all_ranks: bool = False) -> None:
     """A barrier that tells who did not come: RuntimeError after `timeout` (30 minutes by default) on rank 0, naming the
     first rank that is missing, or all with `wait_all_ranks`, and on those that came.
-
-    To be called the first time in a group by all of its ranks, or while TORCH_DISTRIBUTED_DEBUG is DETAIL.
     """
     if not_in(group, "monitored_barrier"):
         return
@@ -91,13 +89,14 @@ def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | fl
     if isinstance(timeout, (float, int)):
         timeout = timedelta(seconds=timeout)
     timeout = default_pg_timeout if timeout is None else timeout
-    end, comm, own = time.monotonic() + timeout.total_seconds(), group.comm, group.own_rank
-    limit, tag = int(timeout.total_seconds() * 1000), group.mpi.BARRIER_TAG
+    end, comm, own = time.monotonic() + timeout.total_seconds(), group.control, group.own_rank
+    limit, tag = int(timeout.total_seconds() * 1000), group.barriers % 1000        # a late rank is not in the next one
+    group.barriers += 1
     nothing = np.empty(0, np.uint8)
 
     def late(requests, until):
         """Indices of those that are not done by then."""
-        left = {i: request for i, request in enumerate(requests)}
+        left = dict(enumerate(requests))
         while True:
             left = {i: request for i, request in left.items() if not request.Test()}
             if not left or time.monotonic() > until:

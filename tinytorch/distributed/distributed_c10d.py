@@ -1,10 +1,11 @@
 """torch.distributed.distributed_c10d: the names of torch.distributed, where torch defines them."""
-from .collectives import *
-from .detail import *
-from .objects import *
-from .point_to_point import *
-from .reductions import *
-from .reductions import _make_nccl_premul_sum
-from .work import *
-from .world import *
-from .world import default_group as _get_default_group
+from . import collectives, detail, objects, point_to_point, reductions, work, world
+from .world import default_group
+
+__all__ = []                                   # the names of all of them
+for _part in (collectives, detail, objects, point_to_point, reductions, work, world):
+    globals().update({name: getattr(_part, name) for name in _part.__all__})
+    __all__ += _part.__all__
+
+_get_default_group = default_group
+_make_nccl_premul_sum = reductions._make_nccl_premul_sum

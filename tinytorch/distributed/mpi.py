@@ -10,9 +10,8 @@ from ..tensor import Tensor, wrap
 from .reductions import RedOpType, ReduceOp
 
 IN_PLACE = MPI.IN_PLACE
-BARRIER_TAG = 32766                            # of monitored_barrier; all MPI has tags up to 32767
 
-__all__ = ["BARRIER_TAG", "IN_PLACE", "MPI", "contiguous", "plan", "raw"]
+__all__ = ["IN_PLACE", "MPI", "contiguous", "plan", "raw"]
 
 #: For moving: MPI's datatype by size of the element.
 _BY_SIZE = {1: MPI.BYTE, 2: MPI.UINT16_T, 4: MPI.UINT32_T, 8: MPI.UINT64_T, 16: MPI.C_DOUBLE_COMPLEX}
@@ -104,8 +103,8 @@ def plan(op: RedOpType | ReduceOp, array: np.ndarray, size: int, name: str) -> P
 
 
 def _average(size, dtype, whole):
-    """Divides in place by the number of ranks, by a power of two as the multiplication that is as exact. Complex numbers
-    are divided part by part, `whole` ones as torch divides complex numbers."""
+    """Divides in place by the number of ranks, by a power of two as the multiplication that is as exact. Complex
+    numbers are divided part by part, `whole` ones as torch divides complex numbers."""
     if dtype is dt.bfloat16 or dtype.is_complex and whole:
         return lambda x: wrap(x).div_(size)
     real = _REALS.get(dtype)

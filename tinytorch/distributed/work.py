@@ -88,7 +88,8 @@ class WorkFuture(Future):
     """What a Work gives, or what a callback made of another WorkFuture. No thread waits for it: the first to ask
     does."""
 
-    def __init__(self, work: Work | None = None, before: Future | None = None, callback: Callable | None = None) -> None:
+    def __init__(self, work: Work | None = None, before: Future | None = None, callback: Callable | None = None
+                 ) -> None:
         super().__init__()
         self._work, self._before, self._callback = work, before, callback
 

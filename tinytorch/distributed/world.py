@@ -52,7 +52,9 @@ class Backend(str):
 class ProcessGroup:
     """Processes that take part in collectives together; made by init_process_group and new_group.
 
-    ranks  their ranks in the world, in the order of their ranks here
+    ranks    their ranks in the world, in the order of their ranks here
+    comm     MPI's communicator for the program's messages
+    control  one for what is compared and waited for besides
     """
 
     def __init__(self, comm: Any, ranks: list[int], name: str, backend: str, mpi: Any) -> None:
@@ -61,15 +63,7 @@ class ProcessGroup:
         self.own_rank, self.count = comm.Get_rank(), comm.Get_size()
         self.pending: set = set()
         self.plans: dict = {}
-        self.sequence, self._control = 0, None
-
-    @property
-    def control(self) -> Any:
-        """A communicator of the same processes for what is not the program's own messages. To be asked for the first
-        time by all at once."""
-        if self._control is None:
-            self._control = self.comm.Dup()
-        return self._control
+        self.control, self.sequence, self.barriers = comm.Dup(), 0, 0
 
     def rank(self) -> int:
         """The rank of this process in the group."""
@@ -97,10 +91,9 @@ class ProcessGroup:
         """Finishes what is under way and gives the communicators back."""
         for work in list(self.pending):
             work.wait()
-        for comm in (self.comm, self._control):
-            if comm is not None:
-                comm.Free()
-        self.comm = self._control = None
+        self.comm.Free()
+        self.control.Free()
+        self.comm = self.control = None
 
 
 class _World:

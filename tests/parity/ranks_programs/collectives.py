@@ -1,8 +1,8 @@
 """Every collective, by dtype, operation and layout, and the errors that one rank can tell by itself."""
 from tests.parity.ranks import outcome
 
-DTYPES = ("bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128 uint16 uint32 uint64 "
-          "float8_e4m3fn complex32").split()
+DTYPES = ("bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128 uint16 uint32 "
+          "uint64 float8_e4m3fn complex32").split()
 OPS = "SUM PRODUCT MIN MAX BAND BOR BXOR AVG".split()
 
 
@@ -299,7 +299,7 @@ def main(torch, rank, size):
         return said
     case("groups", groups)
     if first is not dist.GroupMember.NON_GROUP_MEMBER:
-        case("group_src", lambda: (x := torch.full((1,), float(rank)), dist.broadcast(x, group=first, group_src=1), x)[2])
+        case("group_src", changed(dist.broadcast, torch.full((1,), float(rank)), group=first, group_src=1))
         case("not in group rank", lambda: dist.get_group_rank(first, 5))
     case("no group src and dst", lambda: dist.broadcast(torch.zeros(1)))
     case("two src", lambda: dist.broadcast(torch.zeros(1), 0, group_src=0))
@@ -373,7 +373,8 @@ def main(torch, rank, size):
         dist.get_rank(dist.group.WORLD), dist.group.WORLD is dist.GroupMember.WORLD, dist.GroupMember.NON_GROUP_MEMBER,
         [str(getattr(dist.ReduceOp, name)) for name in [*OPS, "PREMUL_SUM"]],
         [repr(getattr(dist.ReduceOp, name)) for name in [*OPS, "PREMUL_SUM"]],
-        dist.ReduceOp.SUM == dist.ReduceOp.SUM, dist.ReduceOp.SUM == dist.ReduceOp.MAX, dist.get_process_group_ranks(None), dist.is_torchelastic_launched(),
+        dist.ReduceOp.SUM == dist.ReduceOp.SUM, dist.ReduceOp.SUM == dist.ReduceOp.MAX,
+        dist.get_process_group_ranks(None), dist.is_torchelastic_launched(),
         dist.supports_complex(dist.ReduceOp.SUM), dist.supports_complex(dist.ReduceOp.MAX)))
     x = torch.zeros(3)
     before = x._version

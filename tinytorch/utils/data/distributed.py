@@ -1,4 +1,5 @@
-"""DistributedSampler: every `num_replicas`-th sample, for scripts that split their data by hand."""
+"""DistributedSampler: every `num_replicas`-th sample, one part for each process."""
+from ... import distributed
 from ...ops.random.factories import randperm
 from ...random import Generator
 from .sampler import Sampler
@@ -9,8 +10,9 @@ __all__ = ["DistributedSampler"]
 class DistributedSampler(Sampler):
     """The part of a dataset's indices that process `rank` of `num_replicas` reads; all parts have one length.
 
-    `set_epoch` makes the next passes shuffle differently. RuntimeError if the number of processes or the rank is
-    not given (there is no torch.distributed to ask), ValueError for a rank out of range.
+    Both are those of the default process group if they are not given. `set_epoch` makes the next passes shuffle
+    differently. RuntimeError if there is nothing to ask for them (mpi4py is not installed), ValueError if there is no
+    process group, and for a rank out of range.
 
     >>> from tinytorch.utils.data import DistributedSampler
     >>> [list(DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in (0, 1)]
@@ -19,7 +21,10 @@ class DistributedSampler(Sampler):
 
     def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
         if num_replicas is None or rank is None:
-            raise RuntimeError("Requires distributed package to be available")
+            if not distributed.is_available():
+                raise RuntimeError("Requires distributed package to be available")
+            num_replicas = distributed.get_world_size() if num_replicas is None else num_replicas
+            rank = distributed.get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset = dataset
