@@ -55,8 +55,8 @@ def told(error):
 
 
 def tolerance(name, size):
-    """float64 to 1e-10; parameters in float32 to their rounding. Sums in half precision of three are rounded in an order
-    that neither library tells: they are looked at below."""
+    """float64 to 1e-10; parameters in float32 to their rounding. Sums in half precision of three are rounded in an
+    order that neither library tells."""
     return 2e-3 if name.startswith("half") and size > 2 else 1e-6 if name == "two dtypes" else 1e-10
 
 

@@ -18,8 +18,8 @@ FLOORS = [
     "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
     "nn func futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao",
-    "optim utils serialization _rebuild _storage_reader _whole_file _old_format _weights_only_unpickler "
-    "_safetensors _zip_reader hub profiler multiprocessing",
+    "optim distributed.optim utils serialization _rebuild _storage_reader _whole_file _old_format "
+    "_weights_only_unpickler _safetensors _zip_reader hub profiler multiprocessing",
     "distributions vision viz autograd.profiler",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}

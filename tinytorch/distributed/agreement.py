@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import distributed as dist
-from .buckets import flat_groups
 from ..tensor import Tensor, wrap
+from .buckets import flat_groups
 
 __all__ = ["broadcast_coalesced", "verify_shapes"]
 
@@ -22,12 +22,12 @@ def verify_shapes(group: Any, parameters: Sequence[Tensor]) -> None:
     dist.all_gather_object(everyone, mine, group=group)
     for other, theirs in enumerate(everyone):
         if len(theirs) != len(mine):
-            raise RuntimeError(f"DDP expects same model across all ranks, but Rank {rank} has {len(mine)} params, while "
-                               f"rank {other} has inconsistent {len(theirs)} params.")
+            raise RuntimeError(f"DDP expects same model across all ranks, but Rank {rank} has {len(mine)} params, "
+                               f"while rank {other} has inconsistent {len(theirs)} params.")
     for i, ((shape, stride), (first_shape, first_stride)) in enumerate(zip(mine, everyone[0])):
         if shape != first_shape:
-            raise RuntimeError(f"[{rank}]: params[{i}] in this process with sizes {shape} appears not to match sizes of "
-                               "the same param in process 0.")
+            raise RuntimeError(f"[{rank}]: params[{i}] in this process with sizes {shape} appears not to match sizes "
+                               "of the same param in process 0.")
         if stride != first_stride:
             raise RuntimeError(f"params[{i}] in this process with sizes {shape} appears not to match strides of the "
                                "same param in process 0.")

@@ -19,7 +19,7 @@ from ..tensor import Tensor, wrap
 from . import reducer_errors as errors
 from .buckets import Bucket, GradBucket, assign
 
-__all__ = ["Reducer"]
+__all__ = ["Reducer", "bucket_limits"]
 
 
 class Reducer:
@@ -263,12 +263,11 @@ class Reducer:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.hook = state, hook
 
-
     def shadow(self) -> None:
         """An iteration of the other processes, to which this one brings zeros."""
         self._reset()
         if self.static and self.triggers is None:
-            raise RuntimeError("static_graph: a process that is through before the first iteration cannot know the graph")
+            raise RuntimeError("join: a process without any input cannot know the static graph of the others")
         for bucket in self.buckets:
             if bucket.sparse:
                 bucket.grads = None
@@ -311,4 +310,3 @@ def bucket_limits(cap_mb: float | None, caps_mb: Sequence[float] | None, static:
     cap = int((25 if cap_mb is None else cap_mb) * 2 ** 20)
     later = [2 ** 20, cap] if cap_mb is None else [cap]
     return ([sys.maxsize] if static or not find_unused else later), later
-

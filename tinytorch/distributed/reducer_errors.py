@@ -58,8 +58,8 @@ def unfinished(reducer: Any, missing: list[int], rank: int) -> str:
         names = ", ".join([reducer.names[i] for i in missing])
         return f"{text}\nParameters which did not receive grad for rank {rank}: {names}{by_index}"
     return (f"{text}{by_index}\n In addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG to either "
-            "INFO or DETAIL to print out information about which particular parameters did not receive gradient on this "
-            "rank as part of this error")
+            "INFO or DETAIL to print out information about which particular parameters did not receive gradient on "
+            "this rank as part of this error")
 
 
 def twice(reducer: Any, index: int) -> str:

@@ -99,8 +99,8 @@ class Join:
         while _summed(0, self._group):
             if iterations == _MANY + 1:
                 warnings.warn(f"Detected uneven input skew of greater than {_MANY}. This means that rank {self._rank} "
-                              f"has at least {_MANY} fewer inputs than other currently-active ranks. This level of skew "
-                              "could lead to performance degradation during training.", stacklevel=2)
+                              f"has at least {_MANY} fewer inputs than other currently-active ranks. This level of "
+                              "skew could lead to performance degradation during training.", stacklevel=2)
             if self._throws:
                 _summed(1, self._group)
                 raise RuntimeError(f"Rank {self._rank} exhausted all inputs.")

@@ -1,4 +1,4 @@
-"""torch.distributed.optim: ZeroRedundancyOptimizer. DistributedOptimizer needs remote calls, of which there are none."""
+"""torch.distributed.optim: ZeroRedundancyOptimizer. DistributedOptimizer needs remote calls: there are none."""
 from ..._refused import refused_class as _refused_class
 from ...missing import namespace as _namespace
 from .zero_redundancy_optimizer import ZeroRedundancyOptimizer

@@ -19,6 +19,8 @@ from ..world import default_group
 
 __all__ = ["ZeroRedundancyOptimizer"]
 
+_ONE_TYPE = "ZeroRedundancyOptimizer only supports using the same dense type for all parameters but got"
+
 
 class _ZeROJoinHook(JoinHook):
     """A step with the gradients that there are: the others need the parameters of this process."""
@@ -83,11 +85,9 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         tensors = [p for group in params for p in group["params"]] if any(dicts) else params
         for tensor in tensors:
             if tensor.is_sparse:
-                raise ValueError("ZeroRedundancyOptimizer only supports using the same dense type for all parameters but "
-                                 f"got {typename(tensor)}")
+                raise ValueError(f"{_ONE_TYPE} {typename(tensor)}")
             if typename(tensor) != typename(tensors[0]):
-                raise ValueError("ZeroRedundancyOptimizer only supports using the same dense type for all parameters but "
-                                 f"got both {typename(tensors[0])} and {typename(tensor)}")
+                raise ValueError(f"{_ONE_TYPE} both {typename(tensors[0])} and {typename(tensor)}")
         return params
 
     # ------------------------------------------------------------------ who has what

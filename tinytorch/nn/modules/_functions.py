@@ -53,13 +53,13 @@ class CrossMapLRN2d(Function):
 class SyncBatchNorm(Function):
     """Batch normalisation by the mean and variance over the inputs of all ranks of `group`: see the layer of this name.
 
-    Forward brings together each rank's mean, variance and count (ranks may have different ones, or no samples), backward
-    the sums of the gradient and of its product with the centred input. In half precision it is computed in float32.
+    Forward brings together each rank's mean, variance and count (ranks may have different ones, or no samples),
+    backward the sums of the gradient and of its product with the centred input. Half precision is computed in float32.
     """
 
     @staticmethod
     def forward(ctx, input, weight, bias, running_mean, running_var, eps, momentum, group):
-        from ... import distributed            # where it is used: it stands above this
+        from ... import distributed  # where it is used: it stands above this
         channels, world = input.size(1), distributed.get_world_size(group)
         wide = float64 if input.dtype is float64 else float32
         x = input.to(wide)

@@ -156,7 +156,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _normalised(self, input, running_mean, running_var, by_batch, momentum):
         if self.training:
-            from ... import distributed        # where it is used: it stands above this
+            from ... import distributed  # where it is used: it stands above this
             if distributed.is_initialized() and distributed.get_world_size(self.process_group) > 1:
                 return _functions.SyncBatchNorm.apply(input, self.weight, self.bias, running_mean, running_var,
                                                       self.eps, momentum, self.process_group)
