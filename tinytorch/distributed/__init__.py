@@ -5,7 +5,6 @@
 
 See docs/distributed.md. Nothing here is loaded before it is asked for.
 """
-from .._refused import refused_class as _refused_class
 from ..missing import namespace as _namespace
 
 _OF = {
@@ -28,15 +27,14 @@ _OF = {
         "send_object_list"), "objects"),
     **dict.fromkeys(("DebugLevel", "get_debug_level", "monitored_barrier", "set_debug_level",
                      "set_debug_level_from_env"), "detail"),
+    **dict.fromkeys(("DistError", "DistStoreError", "FileStore", "HashStore", "PrefixStore", "Store", "TCPStore"),
+                    "store"),
     "DeviceMesh": "tensor", "init_device_mesh": "tensor",
 }
 
-Store, TCPStore, FileStore, HashStore = [
-    _refused_class(__name__, name, "MPI has no store of keys") for name in ("Store", "TCPStore", "FileStore",
-                                                                              "HashStore")]
+_LATER = ("algorithms", "constants", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "run", "tensor")
 
-__getattr__ = _namespace(__name__, ("algorithms", "constants", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim",
-                                    "rpc", "run", "tensor"), _OF)
+__getattr__ = _namespace(__name__, _LATER, _OF)
 
 
 def __dir__():

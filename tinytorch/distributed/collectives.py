@@ -137,7 +137,7 @@ def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGro
     array, own = group.mpi.contiguous(tensor)
     plan = group.plan(op, array, "all_reduce")
     if detail.on:
-        detail.check(group, "ALLREDUCE", [tensor], op)
+        detail.check(group, "ALLREDUCE", [tensor], op, async_op=async_op)
     if plan.before is not None:
         plan.before(array)
     finish = None if own and plan.after is None else _written(tensor, array, own, plan.after)
@@ -161,7 +161,7 @@ def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, 
     flat = _flat(tensors, tensors[0].array.dtype)
     plan = group.plan(op, flat, "all_reduce")
     if detail.on:
-        detail.check(group, "ALLREDUCE_COALESCED", tensors, op)
+        detail.check(group, "ALLREDUCE_COALESCED", tensors, op, async_op=async_op)
     if plan.before is not None:
         plan.before(flat)
 
@@ -186,7 +186,7 @@ def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType | ReduceOp = SU
     array, own = group.mpi.contiguous(tensor)
     plan = group.plan(op, array, "reduce")
     if detail.on:
-        detail.check(group, "REDUCE", [tensor], op, root)
+        detail.check(group, "REDUCE", [tensor], op, root, async_op=async_op)
     here = group.own_rank == root
     if plan.before is not None:
         if own and not here:
@@ -224,7 +224,7 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | Red
             raise RuntimeError(f"reduce_scatter: output is of shape {tuple(output.array.shape)} and one of the inputs "
                                f"of {tuple(x.array.shape)}")
     if detail.on:
-        detail.check(group, "REDUCE_SCATTER", input_list, op)
+        detail.check(group, "REDUCE_SCATTER", input_list, op, async_op=async_op)
     return _reduce_scatter(group, output, _flat(input_list, output.array.dtype), op, async_op)
 
 
@@ -245,7 +245,7 @@ def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceO
         raise RuntimeError(f"reduce_scatter: input has {input.array.size} elements, and output {output.array.size} on "
                            f"each of {group.count} ranks")
     if detail.on:
-        detail.check(group, "_REDUCE_SCATTER_BASE", [input], op)
+        detail.check(group, "_REDUCE_SCATTER_BASE", [input], op, async_op=async_op)
     flat, own = group.mpi.contiguous(input)
     plan_changes = isinstance(op, ReduceOp) and op.factor is not None
     return _reduce_scatter(group, output, flat.copy() if own and plan_changes else flat, op, async_op)
@@ -268,7 +268,7 @@ def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None
     check_tensor(tensor, "tensor")
     root = _root(group, None, root, "broadcast")
     if detail.on:
-        detail.check(group, "BROADCAST", [tensor], None, root)
+        detail.check(group, "BROADCAST", [tensor], None, root, async_op=async_op)
     array, own = group.mpi.contiguous(tensor)
     finish = None if group.own_rank == root else _written(tensor, array, own)
     return _run(group, "Bcast", async_op, finish, [tensor], group.mpi.raw(array), root=root)
@@ -294,7 +294,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
                                f"size should be {group.count}, same as size of the process group.")
         _check_shapes("gather", gather_list, tensor)
     if detail.on:
-        detail.check(group, "GATHER", [tensor], None, root)
+        detail.check(group, "GATHER", [tensor], None, root, async_op=async_op)
     flat = np.empty(group.count * tensor.array.size, tensor.array.dtype) if here else None
     sent = group.mpi.contiguous(tensor)[0]
     return _run(group, "Gather", async_op, _spread(flat, gather_list) if here else None, gather_list,
@@ -333,7 +333,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
                                f"size should be {group.count}, same as size of the process group.")
         _check_shapes("scatter", scatter_list, tensor)
     if detail.on:
-        detail.check(group, "SCATTER", [tensor], None, root)
+        detail.check(group, "SCATTER", [tensor], None, root, async_op=async_op)
     array, own = group.mpi.contiguous(tensor)
     sent = group.mpi.raw(_flat(scatter_list, tensor.array.dtype)) if here else None
     return _run(group, "Scatter", async_op, _written(tensor, array, own), [tensor], sent, group.mpi.raw(array),
@@ -355,7 +355,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
                            f"{group.count}, got {len(tensor_list)})")
     _check_shapes("allgather", tensor_list, tensor)
     if detail.on:
-        detail.check(group, "ALLGATHER", [tensor])
+        detail.check(group, "ALLGATHER", [tensor], async_op=async_op)
     flat = np.empty(group.count * tensor.array.size, tensor.array.dtype)
     sent = group.mpi.contiguous(tensor)[0]
     return _run(group, "Allgather", async_op, _spread(flat, tensor_list), tensor_list, group.mpi.raw(sent),
@@ -379,7 +379,7 @@ def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: Proces
         raise RuntimeError("ProcessGroupGloo::allgather: invalid tensor size at index 0 (expected "
                            f"{_shape(input_tensor)}, got ({got}))")
     if detail.on:
-        detail.check(group, "_ALLGATHER_BASE", [input_tensor])
+        detail.check(group, "_ALLGATHER_BASE", [input_tensor], async_op=async_op)
     array, own = group.mpi.contiguous(output_tensor)
     sent = group.mpi.contiguous(input_tensor)[0]
     return _run(group, "Allgather", async_op, _written(output_tensor, array, own), [output_tensor],
@@ -423,7 +423,7 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
         length = x.array.shape[0] if x.array.ndim else 1
         parts.append(_split(sizes, length, x.array.size // max(length, 1), group.count))
     if detail.on:
-        detail.check(group, "ALLTOALL_BASE", [input] if not input_split_sizes else [])
+        detail.check(group, "ALLTOALL_BASE", [input] if not input_split_sizes else [], async_op=async_op)
     array, own = group.mpi.contiguous(output)
     sent = group.mpi.contiguous(input)[0]
     return _exchange(group, async_op, _written(output, array, own), [output], array, parts[0], sent, parts[1])
@@ -452,7 +452,7 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
             raise RuntimeError(f"ProcessGroupGloo::alltoall: {word} tensor list size {len(tensors)} does not match "
                                f"world size {group.count}")
     if detail.on:
-        detail.check(group, "ALLTOALL", [])
+        detail.check(group, "ALLTOALL", [], async_op=async_op)
     numpy_dtype = input_tensor_list[0].array.dtype
     sizes = [[x.array.size for x in tensors] for tensors in (output_tensor_list, input_tensor_list)]
     flat = np.empty(sum(sizes[0]), numpy_dtype)
@@ -467,5 +467,5 @@ def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_id
         return None
     group = of_group(group)
     if detail.on:
-        detail.check(group, "BARRIER", [])
+        detail.check(group, "BARRIER", [], async_op=async_op)
     return _run(group, "Barrier", async_op, None, ())

@@ -44,7 +44,7 @@ def set_debug_level_from_env() -> None:
     set_debug_level(DebugLevel[word.upper()])
 
 
-def _fingerprint(number, name, shapes, dtypes, op, root):
+def _fingerprint(number, name, shapes, dtypes, op, root, async_op):
     text = f"CollectiveFingerPrint(SequenceNumber={number}, OpType={name}"
     if shapes:
         text += f", TensorShape={', '.join(map(str, shapes))}, TensorDtypes={' '.join(dtypes)}"
@@ -52,22 +52,24 @@ def _fingerprint(number, name, shapes, dtypes, op, root):
 
 
 def _aspects(own, other):
-    """What differs; reduce operation and root, which gloo does not look at, only of one and the same collective."""
+    """What differs; what gloo does not look at (operation, root, async_op) only of one and the same collective."""
     def spaced(items):
         return " ".join([str(n) for shape in items for n in shape])
-    shown = [(number, name, spaced(shapes), " ".join(dtypes), op, root)
-             for number, name, shapes, dtypes, op, root in (own, other)]
+    shown = [(number, name, spaced(shapes), " ".join(dtypes), *rest)
+             for number, name, shapes, dtypes, *rest in (own, other)]
     words = (" \t Sequence number", "  Op type", "  Tensor Tensor shapes", "  Tensor Tensor dtypes", "  Reduce op",
-             "  Root")
+             "  Root", "  async_op")
     return "".join([f"{word}: {a}vs {b}" for i, (word, a, b) in enumerate(zip(words, *shown))
                     if a != b and (i < 4 or own[1] == other[1])])
 
 
-def check(group: ProcessGroup, name: str, tensors: list, op: Any = None, root: int | None = None) -> None:
+def check(group: ProcessGroup, name: str, tensors: list, op: Any = None, root: int | None = None,
+          async_op: bool = False) -> None:
     """RuntimeError, on every rank, if they are not all about to call the same collective with tensors of the same
-    shapes and dtypes, the same operation and the same root."""
+    shapes and dtypes, the same operation and root, and all with async_op or all without."""
     op = "" if op is None else str(getattr(op, "op", op)).rpartition(".")[2]
-    own = (group.sequence, name, [list(x.array.shape) for x in tensors], [x.dtype.type_name for x in tensors], op, root)
+    own = (group.sequence, name, [list(x.array.shape) for x in tensors], [x.dtype.type_name for x in tensors], op, root,
+           bool(async_op))
     for rank, said in enumerate(group.control.allgather(pickle.dumps(own))):
         other = pickle.loads(said)
         if other != own:

@@ -27,4 +27,5 @@ def main(torch, rank, size):
     if "tinytorch" in torch.__name__:          # which gloo's wrapper does not look at: there the ranks hang or go on
         case("operations", lambda: all_reduce(4, op=dist.ReduceOp.MAX if rank else dist.ReduceOp.SUM))
         case("roots", lambda: dist.broadcast(torch.zeros(4), rank))
+        case("async_op", lambda: dist.all_reduce(torch.zeros(4), async_op=rank == 0))
     return results
