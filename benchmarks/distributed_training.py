@@ -142,8 +142,9 @@ def main():
             print(f"| {library} | {one:.2f} s | {many:.2f} s | {many / one:.2f} |")
     if args.json:
         with open(args.json, "w") as file:
-            json.dump({"machine": machine.facts("torch", "mpi4py"), "ranks": args.ranks, "steps": steps, "others": others,
-                       "epochs": {f"{library} {ranks}": found for (library, ranks), found in epochs.items()}}, file)
+            json.dump({"machine": machine.facts("torch", "mpi4py"), "ranks": args.ranks, "others": others,
+                       "steps": steps, "epochs": {f"{library} {n}": found for (library, n), found in epochs.items()}},
+                      file)
 
 
 if __name__ == "__main__":
