@@ -2,9 +2,14 @@
 processes with gloo, ours under mpirun."""
 import functools
 import re
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 import torch
+
+from tinytorch.vision.digits import draw_digits
 
 from . import ranks
 from .test_distributed import PROGRAMS, is_error
@@ -106,3 +111,23 @@ def test_sync_batch_norm(size):
         assert len(names) == 10
         for name in names:
             assert not is_error(cases[name]) and max(cases[name]) < (1e-5 if "single" in name else 1e-10), cases[name]
+
+
+def test_example(tmp_path):
+    """examples/mnist_ddp.py: the same file under torchrun and under mpirun, and by one rank the same losses."""
+    for part, count, seed in (("train", 400, 0), ("t10k", 100, 1)):
+        images, labels = draw_digits(count, seed)
+        for kind, array in (("images-idx3", images), ("labels-idx1", labels.astype(np.uint8))):
+            header = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes()
+            (tmp_path / f"{part}-{kind}-ubyte").write_bytes(header + array.tobytes())
+    example = ranks.ROOT / "examples" / "mnist_ddp.py"
+    options = ["--data", str(tmp_path), "--epochs", "2", "--batch", "40"]
+    launcher = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", str(ranks.free_port())]
+    runs = [subprocess.run([sys.executable, *launcher, example, "--module", "torch", *options], capture_output=True,
+                           text=True, env=ranks.environment(), timeout=ranks.LIMIT)]
+    runs += [ranks.under_mpi(size, example, *options) for size in (2, 1)]
+    assert not any([run.returncode for run in runs]), [run.stdout + run.stderr for run in runs]
+    tables = [np.array([line.split()[:3] for line in run.stdout.splitlines() if line.strip()[:1].isdigit()], float)
+              for run in runs]
+    for table in tables:                       # float32; losses are printed with four digits, accuracies of 100 samples
+        assert table.shape == (2, 3) and np.allclose(table, tables[0], atol=3e-4)
