@@ -30,8 +30,8 @@ def test_one_process_without_a_group():
 
 def test_nothing_of_mpi_is_loaded_before_it_is_used():
     code = ("import sys, tinytorch as torch; assert 'tinytorch.distributed' not in sys.modules; torch.nn.Linear(1, 1); "
-            "torch.distributed.is_initialized(); assert not [m for m in sys.modules if 'mpi' in m.split('.')[0] or "
-            "m in ('tinytorch.distributed.mpi', 'tinytorch.distributed.collectives')]")
+            "torch.distributed.is_initialized(); assert not [m for m in sys.modules if m.split('.')[0] == "
+            "'mpi4py' or m in ('tinytorch.distributed.mpi', 'tinytorch.distributed.collectives')]")
     subprocess.run([sys.executable, "-c", code], env=ranks.environment(), check=True)
 
 

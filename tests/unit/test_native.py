@@ -213,6 +213,7 @@ def test_twins(family):
             assert wrong <= 2 * wrong_there + 1e-6 * np.abs(c[finite]).max(initial=1), (i, width)
 
 
+@needs_library
 def test_nothing_but_plain_arrays_is_taken():
     x = draws(0, 64, 64)
     with kernels(True):
