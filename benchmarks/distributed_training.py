@@ -25,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 LIBRARIES = "tinytorch", "torch"
 MODELS = {"LeNet": workloads.lenet, **workloads.SEEDS}
 QUIET = 0.1                                    # of a core, that others may take
+BATCH = 128
 
 
 # ------------------------------------------------------------------ in a rank
@@ -125,10 +126,10 @@ def main():
             text = run(library, args.ranks, Path(__file__).resolve(), "--worker", library)
             steps[library].append(json.loads(text.split("FOUND ")[1].splitlines()[0]))
         for library in LIBRARIES if args.data else ():
-            for ranks in (1, args.ranks):
+            for ranks, batch in ((1, BATCH), (args.ranks, BATCH), (args.ranks, args.ranks * BATCH)):
                 text = run(library, ranks, HERE.parent / "examples" / "mnist_ddp.py", "--module", library, "--data",
-                           args.data, "--epochs", 2)
-                epochs.setdefault((library, ranks), []).append(epoch(text))
+                           args.data, "--epochs", 2, "--batch", batch)
+                epochs.setdefault((library, ranks, batch), []).append(epoch(text))
     print(f"{args.ranks} ranks of one thread, {machine.processor()}, {os.cpu_count()} cores; medians of {args.rounds} "
           f"runs; others took {max(others):.2f} of a core at most\n")
     print("| step of | tinytorch | torch, gloo | ratio |\n|---|---|---|---|")
@@ -136,15 +137,17 @@ def main():
         ours, theirs = [1e3 * statistics.median([found[name] for found in steps[library]]) for library in LIBRARIES]
         print(f"| {name} | {ours:.2f} ms | {theirs:.2f} ms | {ours / theirs:.2f} |")
     if epochs:
-        print(f"\n| epoch of the MNIST CNN | 1 rank | {args.ranks} ranks | ratio |\n|---|---|---|---|")
+        print(f"\n| epoch of the MNIST CNN | 1 rank, batch {BATCH} | {args.ranks} ranks, {BATCH} each | ratio "
+              f"| {args.ranks} ranks, {BATCH} together | ratio |\n|---|---|---|---|---|---|")
         for library in LIBRARIES:
-            one, many = [statistics.median(epochs[library, ranks]) for ranks in (1, args.ranks)]
-            print(f"| {library} | {one:.2f} s | {many:.2f} s | {many / one:.2f} |")
+            one, together, each = [statistics.median(epochs[library, ranks, batch]) for ranks, batch in (
+                (1, BATCH), (args.ranks, BATCH), (args.ranks, args.ranks * BATCH))]
+            print(f"| {library} | {one:.2f} s | {each:.2f} s | {each / one:.2f} | {together:.2f} s "
+                  f"| {together / one:.2f} |")
     if args.json:
         with open(args.json, "w") as file:
             json.dump({"machine": machine.facts("torch", "mpi4py"), "ranks": args.ranks, "others": others,
-                       "steps": steps, "epochs": {f"{library} {n}": found for (library, n), found in epochs.items()}},
-                      file)
+                       "steps": steps, "epochs": {" ".join(map(str, key)): found for key, found in epochs.items()}}, file)
 
 
 if __name__ == "__main__":
