@@ -147,7 +147,7 @@ def main():
     if args.json:
         with open(args.json, "w") as file:
             json.dump({"machine": machine.facts("torch", "mpi4py"), "ranks": args.ranks, "others": others,
-                       "steps": steps, "epochs": {" ".join(map(str, key)): found for key, found in epochs.items()}}, file)
+                       "steps": steps, "epochs": {" ".join(map(str, k)): found for k, found in epochs.items()}}, file)
 
 
 if __name__ == "__main__":
