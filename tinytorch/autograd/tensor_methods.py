@@ -411,8 +411,11 @@ def _output_grads(roots, grads):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if dt.is_complex(root.array.dtype):
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
-            g = wrap(np.ones_like(root.array) if root.array.dtype.kind != dt.WIDENED else
-                     dt.cast(np.ones(root.array.shape), root.array.dtype))
+            if root.array.dtype.kind in dt.WIDENED:
+                g = wrap(dt.cast(np.ones(root.array.shape), root.array.dtype))
+            else:
+                g = wrap(np.empty_like(root.array))
+                g.array.fill(1)
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g.array.shape != root.array.shape:

@@ -27,9 +27,10 @@ def suits_weight(x, grad, kernel, stride, groups):
 
 
 @lru_cache(256)
-def _places(channels, size, out, kernel, padding, dilation):
-    """(length of a padded image, where its lines begin, the offset of each term of a sum, where rows of output begin,
-    all places of the output)."""
+def _plan(channels, size, out, kernel, padding, dilation):
+    """((lines of an image, their width, the length of a padded image), (terms of a sum, rows of output, their width, all
+    places of the output), an array of where lines of a padded image begin, of the offset of each term, and of where
+    rows of output begin)."""
     around = tuple([n + lo + hi for n, (lo, hi) in zip(size, padding)])
     steps = [prod(around[axis + 1:]) for axis in range(len(around))]
     per_channel = prod(around)
@@ -42,38 +43,30 @@ def _places(channels, size, out, kernel, padding, dilation):
     every = range(0, channels * per_channel, per_channel)
     inside = [[(i + lo) * step for i in range(n)] for n, (lo, _), step in zip(size, padding, steps)]
     taps = [[i * d * step for i in range(k)] for k, d, step in zip(kernel, dilation, steps)]
+    lines, offsets = places(every, *inside[:-1], [padding[-1][0]]), places(every, *taps)
     rows = places(*[[i * step for i in range(m)] for m, step in zip(out[:-1], steps)])
-    return (channels * per_channel, places(every, *inside[:-1], [padding[-1][0]]), places(every, *taps), rows,
-            int(rows[-1]) + out[-1])
+    return ((len(lines), size[-1], channels * per_channel), (len(offsets), len(rows), out[-1], int(rows[-1]) + out[-1]),
+            np.concatenate([lines, offsets, rows]))
 
 
 def forward(x, weight, bias, out, padding, dilation):
     """As columns.forward."""
-    outputs, kernel, (count, channels, *size) = len(weight), weight.shape[2:], x.shape
-    length, lines, offsets, starts, places = _places(channels, tuple(size), out, kernel, tuple(padding), dilation)
-    blocks, failed = -(-outputs // 8), np.empty(1, np.int64)
-    packed = np.empty(blocks * 8 * len(offsets), _FLOAT)
-    result = np.empty((count, outputs, *out), _FLOAT)
-    grain = max(1, _PIECE // max(outputs * len(offsets) * places, 1))
-    native.run("convolve", count, len(lines), size[-1], length, outputs, len(offsets), len(starts), out[-1], places,
-               grain, blocks, x, weight, bias, lines, offsets, starts, packed, result, failed)
-    if failed[0]:
-        raise MemoryError("no memory for a convolution")
+    outputs, shape = len(weight), x.shape
+    image, (terms, *windows, places), plan = _plan(shape[1], shape[2:], out, weight.shape[2:], tuple(padding), dilation)
+    result = np.empty((shape[0], outputs) + out, _FLOAT)
+    grain = max(1, _PIECE // max(outputs * terms * places, 1))
+    native.run("convolve", shape[0], *image, outputs, terms, *windows, places, grain, x, weight, bias, plan, result)
     return result
 
 
 def weight_grad(x, grad, kernel, padding, dilation):
     """As columns.weight_grad."""
-    (count, channels, *size), outputs, out = x.shape, grad.shape[1], grad.shape[2:]
-    length, lines, offsets, starts, places = _places(channels, tuple(size), out, kernel, tuple(padding), dilation)
-    failed, each = np.empty(1, np.int64), outputs * len(offsets) * places
-    pieces = min(16, max(1, count * each // _PIECE))
-    grain = -(-count // pieces)
-    pieces = -(-count // grain)
-    parts = np.empty((pieces, outputs, len(offsets)), _FLOAT)
-    native.run("convolve_weights", count, len(lines), size[-1], length, outputs, len(offsets), len(starts), out[-1],
-               places, grain, pieces, x, grad, lines, offsets, starts, parts, failed)
-    if failed[0]:
-        raise MemoryError("no memory for the gradient of a convolution")
+    shape, outputs, out = x.shape, grad.shape[1], grad.shape[2:]
+    image, (terms, *windows, places), plan = _plan(shape[1], shape[2:], out, kernel, tuple(padding), dilation)
+    pieces = min(16, max(1, shape[0] * outputs * terms * places // _PIECE))
+    grain = -(-shape[0] // pieces)
+    pieces = -(-shape[0] // grain)
+    parts = np.empty((pieces, outputs, terms), _FLOAT)
+    native.run("convolve_weights", shape[0], *image, outputs, terms, *windows, places, grain, pieces, x, grad, plan, parts)
     total = parts[0] if pieces == 1 else np.add.reduce(parts, axis=0)
-    return total.reshape(outputs, channels, *kernel)
+    return total.reshape((outputs, shape[1]) + kernel)

@@ -63,12 +63,11 @@ _KERNELS = {
                            "?g[rows*hidden] w_h[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
                            "?cells[rows*hidden] ?squashed[rows*hidden] ?out[rows*hidden] >dh[batch*hidden] "
                            "?>dc[batch*hidden] >d[rows*gates*hidden]"),
-    "convolve": (256, "images lines width length outputs terms rows out_width places grain blocks "
-                 "x[images*lines*width] w[outputs*terms] ?bias[outputs] lines_at[lines]:i8 offsets[terms]:i8 "
-                 "starts[rows]:i8 >packed[blocks*8*terms] >out[images*outputs*rows*out_width] >failed[1]:i8"),
+    "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
+                 "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8 >out[images*outputs*rows*out_width]"),
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
-                         "x[images*lines*width] g[images*outputs*rows*out_width] lines_at[lines]:i8 offsets[terms]:i8 "
-                         "starts[rows]:i8 >parts[pieces*outputs*terms] >failed[1]:i8"),
+                         "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8 "
+                         ">parts[pieces*outputs*terms]"),
     "product": (1, "ta tb m n k lda ldb grain more a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n] "
                 "?>parts[more*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
@@ -86,62 +85,69 @@ _KERNELS = {
 }
 #: Those that multiply matrices, for which they have the function of NumPy's OpenBLAS.
 _MULTIPLYING = {"product", "recurrent", "recurrent_backward"}
+#: Those that make memory for themselves, and say at the end whether there was none.
+_ALLOCATING = {"convolve", "convolve_weights"}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 
 
-class _Array:
-    """What an argument that is an array has to be."""
-
-    def __init__(self, token, names):
-        inside, _, dtype = token.partition("[")[2].partition("]")
-        self.written, self.optional = ">" in token, "?" == token[0]
-        self.dtype = np.dtype(dtype[1:] or np.float32)
-        factors = inside.split("*")
-        self.places = [names.index(name) for name in factors if not name.isdigit()]
-        self.factor = int(np.prod([int(name) for name in factors if name.isdigit()], initial=1))
-
-    def address(self, array, args):
-        """Where it lies, for C. TypeError or ValueError if it is not what the kernel takes."""
-        if array is None and self.optional:
-            return None
-        flags, dtype = array.flags, array.dtype
-        plain = flags.carray                   # contiguous, aligned, and may be written to; stand-ins fake __class__
-        if type(array) is not _NDARRAY or dtype is not self.dtype and dtype != self.dtype or not (
-                plain or flags.c_contiguous and flags.aligned and not self.written):
-            raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
-        size = self.factor
-        for place in self.places:
-            size *= args[place]
-        if array.size != size:
+def _address(array, size, dtype, written=False):
+    """Where an array lies that is of that size and dtype, contiguous, aligned, and may be written to if it is to be.
+    TypeError or ValueError for any other. None if it is empty."""
+    if type(array) is _NDARRAY and (array.dtype is dtype or array.dtype == dtype):         # stand-ins fake __class__
+        if array.size == size:
+            try:
+                at = _address_of(_place_of(array))         # of what is contiguous and may be written to
+                if not at % dtype.itemsize:
+                    return at
+            except (TypeError, ValueError):
+                flags = array.flags
+                if not size:
+                    return None
+                if flags.c_contiguous and flags.aligned and not written:
+                    return array.__array_interface__["data"][0]
+        else:
             raise ValueError(f"an array of {array.size} elements for {size}")
-        if not size:
-            return None
-        return _address_of(_place_of(array)) if plain else array.__array_interface__["data"][0]
+    raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
 
 
-class _Matrix:
-    """What an argument that is a matrix has to be."""
-
-    def __init__(self, token, names):
-        self.places = [names.index(name) for name in token.partition("{")[2][:-1].split(",")]
-
-    def address(self, array, args):
-        """Where it lies, for C. TypeError or ValueError if it is not what the kernel takes."""
-        turned, rows, columns, distance = [args[place] for place in self.places]
-        if type(array) is not np.ndarray or array.dtype != _FLOAT or not array.flags.aligned:
-            raise TypeError(f"no matrix for a kernel: {type(array).__name__} of {array.dtype}")
-        if array.shape != ((columns, rows) if turned else (rows, columns)) or (
-                array.strides != (distance * 4, 4) or distance < array.shape[1]):
-            raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {rows} by {columns}, {distance}")
-        return array.__array_interface__["data"][0]
+def _matrix(array, turned, rows, columns, distance):
+    """Where a matrix of floats lies for C to read: see `_KERNELS`. TypeError or ValueError if it is another."""
+    if type(array) is not _NDARRAY or array.dtype != _FLOAT or not array.flags.aligned:
+        raise TypeError(f"no matrix for a kernel: {type(array).__name__} of {array.dtype}")
+    if array.shape != ((columns, rows) if turned else (rows, columns)) or (
+            array.strides != (distance * 4, 4) or distance < array.shape[1]):
+        raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {rows} by {columns}, {distance}")
+    return array.__array_interface__["data"][0]
 
 
-def _parsed(declared):
-    tokens = declared.split()
-    names = [re.split(r"[\[{]", token.lstrip(".?>"))[0] for token in tokens]
-    return [_Array(token, names) if "[" in token else _Matrix(token, names) if "{" in token else token[0] == "."
-            for token in tokens]
+def _caller(name, function, declared):
+    """A function of what a kernel takes, that checks it and calls the kernel. It is made of text, without loops and
+    lookups: checking takes as long as many a kernel."""
+    parameters, given, types, dtypes = [], [], [], {}
+    for token in declared.split():
+        parameter, kind, inside = re.fullmatch(r"[.?>]*(\w+)(?:([\[{])(.*))?", token).groups()
+        parameters.append(parameter)
+        if kind is None:
+            types.append(ctypes.c_float if token[0] == "." else ctypes.c_int64)
+            given.append(parameter)
+            continue
+        types.append(ctypes.c_void_p)
+        if kind == "[":
+            size, _, dtype = inside.partition("]")
+            dtype = np.dtype(dtype[1:] or np.float32)
+            dtypes[dtype.name] = dtype
+            call = f"address({parameter}, {size}, {dtype.name}{', True' if '>' in token else ''})"
+        else:
+            call = f"matrix({parameter}, {inside[:-1].replace(',', ', ')})"
+        given.append(f"{parameter} if {parameter} is None else {call}" if token[0] == "?" else call)
+    function.restype, function.argtypes = ctypes.c_int64 if name in _ALLOCATING else None, [ctypes.c_int64, *types]
+    scope = {"kernel": function, "free": free, "address": _address, "matrix": _matrix, **dtypes}
+    call = f"kernel(free(), {', '.join(given)})"
+    if name in _ALLOCATING:
+        call = f"if {call}:\n        raise MemoryError('no memory for {name}')"
+    exec(f"def {name}({', '.join(parameters)}):\n    {call}", scope)
+    return scope[name]
 
 
 def _load():
@@ -177,17 +183,10 @@ def _gives_blas(library):
 
 
 def _functions(library):
-    """Name -> (function of the library, what its arguments are)."""
-    found, multiplies = {}, _gives_blas(library)
-    for name, (_, declared) in _KERNELS.items():
-        if name in _MULTIPLYING and not multiplies:
-            continue
-        kinds, function = _parsed(declared), getattr(library, name)
-        function.restype, function.argtypes = None, [ctypes.c_int64] + [
-            ctypes.c_void_p if isinstance(kind, (_Array, _Matrix)) else ctypes.c_float if kind else ctypes.c_int64
-            for kind in kinds]
-        found[name] = function, [None if isinstance(kind, bool) else kind for kind in kinds]
-    return found
+    """Name -> function that checks what a kernel is given, and calls it."""
+    multiplies = _gives_blas(library)
+    return {name: _caller(name, getattr(library, name), declared) for name, (_, declared) in _KERNELS.items()
+            if multiplies or name not in _MULTIPLYING}
 
 
 _loaded = _load()
@@ -220,8 +219,7 @@ def takes(name, first, *others):
 
 def run(name, *args):
     """Call a kernel, on as many threads as are allowed."""
-    function, kinds = _known[name]
-    function(free(), *[arg if kind is None else kind.address(arg, args) for arg, kind in zip(args, kinds)])
+    _known[name](*args)
 
 
 def each(name, *arrays):

@@ -11,7 +11,7 @@ struct conv {
     const float *x, *g, *bias;
     const int64_t *lines_at, *offsets, *starts;
     float *packed, *out;
-    int64_t *failed;
+    int64_t *failed;                           /* set by whichever thread finds no memory */
 };
 
 /* An image in its padded form, zeros around it and behind it. */
@@ -86,21 +86,26 @@ static void some_images(const void *args, int64_t first, int64_t last)
     free(sums);
 }
 
-/* x (images, lines, width), whose lines begin at `lines_at` in the padded form of `length`; w (outputs, terms), which is
-packed first; out (images, outputs, rows, out_width) of `places` in all. */
-KERNEL void convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
-                     int64_t terms, int64_t rows, int64_t out_width, int64_t places, int64_t grain, int64_t blocks,
-                     const float *x, const float *w, const float *bias, const int64_t *lines_at, const int64_t *offsets,
-                     const int64_t *starts, float *packed, float *out, int64_t *failed)
+/* x (images, lines, width); w (outputs, terms), which is packed first; out (images, outputs, rows, out_width) of `places`
+in all. `plan`: where the lines begin in the padded form of `length`, the offsets of the terms, where the rows begin.
+Whether there was no memory for it. */
+KERNEL int64_t convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
+                        int64_t terms, int64_t rows, int64_t out_width, int64_t places, int64_t grain, const float *x,
+                        const float *w, const float *bias, const int64_t *plan, float *out)
 {
+    int64_t failed = 0, blocks = (outputs + BLOCK - 1) / BLOCK;
+    float *packed = malloc(blocks * terms * BLOCK * sizeof(float));
+    if (!packed)
+        return 1;
     struct conv args = {images, lines, width, length, outputs, terms, rows, out_width, places, grain, x, NULL, bias,
-                        lines_at, offsets, starts, packed, out, failed};
+                        plan, plan + lines, plan + lines + terms, packed, out, &failed};
     for (int64_t o = 0; o < blocks; o++)
         for (int64_t r = 0; r < terms; r++)
             for (int64_t i = 0; i < BLOCK; i++)
                 packed[(o * terms + r) * BLOCK + i] = o * BLOCK + i < outputs ? w[(o * BLOCK + i) * terms + r] : 0.0f;
-    *failed = 0;
     share(threads, images, grain, some_images, &args);
+    free(packed);
+    return failed;
 }
 
 #define OUTPUTS 4
@@ -175,14 +180,15 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
 
 /* The gradient of the weights of `convolve` from `g`, that of its results: one part (outputs, terms) of it for each
 `grain` images in `parts`, to be added up. */
-KERNEL void convolve_weights(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length,
-                             int64_t outputs, int64_t terms, int64_t rows, int64_t out_width, int64_t places,
-                             int64_t grain, int64_t pieces, const float *x, const float *g, const int64_t *lines_at,
-                             const int64_t *offsets, const int64_t *starts, float *parts, int64_t *failed)
+KERNEL int64_t convolve_weights(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length,
+                                int64_t outputs, int64_t terms, int64_t rows, int64_t out_width, int64_t places,
+                                int64_t grain, int64_t pieces, const float *x, const float *g, const int64_t *plan,
+                                float *parts)
 {
+    int64_t failed = 0;
     struct conv args = {images, lines, width, length, outputs, terms, rows, out_width, places, grain, x, g, NULL,
-                        lines_at, offsets, starts, NULL, parts, failed};
+                        plan, plan + lines, plan + lines + terms, NULL, parts, &failed};
     (void)pieces;
-    *failed = 0;
     share(threads, images, grain, weights_of_images, &args);
+    return failed;
 }

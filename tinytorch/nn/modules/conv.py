@@ -127,7 +127,7 @@ class _Conv(_ConvNd):
         return self._convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input):
-        return self._conv_forward(input, self.weight, self.bias)
+        return self._conv_forward(input, *self._weight_and_bias())
 
 
 class Conv1d(_Conv):

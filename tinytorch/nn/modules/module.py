@@ -119,6 +119,15 @@ class Module(Stateful, Convertible, hooks.Hooked):
                 return state[registry][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    def _weight_and_bias(self):
+        """(self.weight, self.bias), where they are as a rule: Python asks `__getattr__` only after it has looked
+        everywhere else."""
+        own = self._parameters
+        try:
+            return own["weight"], own["bias"]
+        except KeyError:                       # computed from other parameters
+            return self.weight, self.bias
+
     def __setattr__(self, name, value):
         state = self.__dict__
         parameters, modules, buffers = state.get("_parameters"), state.get("_modules"), state.get("_buffers")

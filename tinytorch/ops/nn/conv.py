@@ -41,7 +41,7 @@ def _all_but_channels(g, input, weight):
 
 def _wide(x):
     """float16 in float32, which BLAS can multiply; anything else as it is."""
-    return x.astype(np.float32) if x is not None and x.dtype == np.float16 else x
+    return x.astype(np.float32) if x is not None and x.dtype.char == "e" else x
 
 
 #: `last` of nearly all. The kernels compute with the channels first, and what is to have them last is copied.

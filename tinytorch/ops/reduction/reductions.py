@@ -12,7 +12,7 @@ from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
 from ...autograd.public import overridden, public, refuse
 from ...errors import refuse_records, type_name
-from ...kernels.layout import as_array
+from ...kernels.layout import as_array, laid_out
 from ...kernels.sums import add_up
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
@@ -45,7 +45,7 @@ def kept_shape(shape, dim):
 def spread(g, shape, dim):
     """The gradient of a reduction over axes `dim` (kept or not) laid out again over `shape`."""
     if not isinstance(g, Tensor):
-        return np.broadcast_to(g.reshape(kept_shape(shape, dim)), shape)
+        return laid_out(g.reshape(kept_shape(shape, dim)), shape)
     return g.reshape(kept_shape(shape, dim)).expand(shape)
 
 
