@@ -84,9 +84,9 @@ _KERNELS = {
     "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
 #: Those that multiply matrices, for which they have the function of NumPy's OpenBLAS.
-_MULTIPLYING = {"product", "recurrent", "recurrent_backward"}
+_MULTIPLYING = {"product"}
 #: Those that make memory for themselves, and say at the end whether there was none.
-_ALLOCATING = {"convolve", "convolve_weights"}
+_ALLOCATING = {"convolve", "convolve_weights", "recurrent", "recurrent_backward"}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 

@@ -2,7 +2,9 @@
 
 Of a step alone, pre-activations and gates are (gates, batch, hidden); the gradients of a row's pre-activations lie
 beside each other. */
-#include "common.h"
+#include <stdlib.h>
+
+#include "panels.h"
 
 struct lstm { int64_t batch, hidden; float *a, *cells, *squashed, *out; const float *before, *g; float *g_cells, *d; };
 
@@ -153,7 +155,7 @@ enum { TANH, RELU, LSTM, GRU };
 struct loop {
     int64_t kind, steps, batch, narrow, wide, hidden, keep, started, wanted, turned;
     const int64_t *order;
-    const float *x, *w, *w_h, *w_x, *g;
+    const float *x, *w, *w_h, *w_x, *g;        /* the weights are packed */
     float *joined, *a, *cells, *squashed, *out, *outputs, *h, *c, *d;
 };
 
@@ -174,16 +176,16 @@ static void pre_activations(const struct loop *s, int64_t k, int64_t n, int64_t 
     const int64_t state = k || s->started ? hidden : 0;        /* zeros can be left out */
     const float *joined = s->joined + row * pitch, *x = s->x + row * s->wide;
     if (s->kind == GRU) {
-        multiply(0, 0, n, 3 * hidden, s->narrow + 1, joined, pitch, s->w, 3 * hidden, 0.0f, a + hidden, width);
+        times_packed(n, 3 * hidden, s->narrow + 1, joined, pitch, s->w, s->narrow + 1, a + hidden, width, 0);
         for (int64_t i = 0; i < n; i++)
             memset(a + i * width, 0, hidden * sizeof(float));
-        multiply(0, 0, n, 3 * hidden, 1 + state, joined + s->narrow, pitch, s->w_h, 3 * hidden, 1.0f, a, width);
+        times_packed(n, 3 * hidden, 1 + state, joined + s->narrow, pitch, s->w_h, 1 + hidden, a, width, 1);
         if (s->wide)
-            multiply(0, 0, n, 3 * hidden, s->wide, x, s->wide, s->w_x, 3 * hidden, 1.0f, a + hidden, width);
+            times_packed(n, 3 * hidden, s->wide, x, s->wide, s->w_x, s->wide, a + hidden, width, 1);
     } else {
-        multiply(0, 0, n, width, s->narrow + 1 + state, joined, pitch, s->w, width, 0.0f, a, width);
+        times_packed(n, width, s->narrow + 1 + state, joined, pitch, s->w, pitch, a, width, 0);
         if (s->wide)
-            multiply(0, 0, n, width, s->wide, x, s->wide, s->w_x, width, 1.0f, a, width);
+            times_packed(n, width, s->wide, x, s->wide, s->w_x, s->wide, a, width, 1);
     }
 }
 
@@ -238,16 +240,27 @@ static int64_t grain_of(int64_t batch)
 state; `w_h`, of a GRU, by what [1 | state] is; `w_x` by what `x` is. `h` and `c` (batch, hidden) are the states before
 and become those after; `started`: h is not zero. With `keep`, `a` and `squashed` have rows for all steps, else for one;
 `cells` gets those before each step, and `outputs` is a second `out`. */
-KERNEL void recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
-                      int64_t narrow, int64_t wide, int64_t hidden, int64_t gates, int64_t used, int64_t columns,
-                      int64_t below, int64_t pitch, int64_t keep, int64_t started, const int64_t *order, const float *x, const float *w,
-                      const float *w_h, const float *w_x, float *joined, float *a, float *cells, float *squashed,
-                      float *out, float *outputs, float *h, float *c)
+KERNEL int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
+                         int64_t narrow, int64_t wide, int64_t hidden, int64_t gates, int64_t used, int64_t columns,
+                         int64_t below, int64_t pitch, int64_t keep, int64_t started, const int64_t *order,
+                         const float *x, const float *w, const float *w_h, const float *w_x, float *joined, float *a,
+                         float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
 {
-    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, order, x, w, w_h, w_x, NULL,
-                        joined, a, cells, squashed, out, outputs, h, c, NULL};
-    (void)rows, (void)kept, (void)gates, (void)used, (void)columns, (void)below, (void)pitch;
+    const int64_t width = used * hidden, of_w = packed_size(columns, width), of_h = w_h ? packed_size(below, width) : 0;
+    float *packed = malloc((of_w + of_h + packed_size(wide, width)) * sizeof(float));
+    if (!packed)
+        return 1;
+    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, order, x, packed, packed + of_w,
+                        packed + of_w + of_h, NULL, joined, a, cells, squashed, out, outputs, h, c, NULL};
+    (void)rows, (void)kept, (void)gates, (void)pitch;
+    pack(columns, width, w, packed);
+    if (w_h)
+        pack(below, width, w_h, packed + of_w);
+    if (wide)
+        pack(wide, width, w_x, packed + of_w + of_h);
     share(threads, batch, grain_of(batch), forward_rows, &args);
+    free(packed);
+    return 0;
 }
 
 static void backward_rows(const void *args, int64_t first, int64_t last)
@@ -288,22 +301,28 @@ static void backward_rows(const void *args, int64_t first, int64_t last)
                                   to + 2 * hidden, to + 3 * hidden);
         }
         if (k || s->wanted)
-            multiply(0, 0, n, hidden, s->kind == GRU ? 3 * hidden : width, d, width, s->w_h, hidden,
-                     s->kind == GRU ? 1.0f : 0.0f, dh, hidden);
+            times_packed(n, hidden, s->kind == GRU ? 3 * hidden : width, d, width, s->w_h,
+                         s->kind == GRU ? 3 * hidden : width, dh, hidden, s->kind == GRU);
     }
 }
 
 /* Gradients `d` of the pre-activations, GRU: of the new gate's hidden part, reset, update, the new gate's input part.
 `dh` and `dc` (batch, hidden) are those of the states after and become those of the states before, if `wanted`. `g`, of
 the outputs, lies sequence by sequence if `turned`. */
-KERNEL void recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t narrow,
-                               int64_t hidden, int64_t gates, int64_t used, int64_t pitch, int64_t wanted,
-                               int64_t turned, const int64_t *order, const float *g, const float *w_h,
-                               const float *joined, const float *a, const float *cells, const float *squashed,
-                               const float *out, float *dh, float *dc, float *d)
+KERNEL int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows,
+                                  int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
+                                  int64_t wanted, int64_t turned, const int64_t *order, const float *g,
+                                  const float *w_h, const float *joined, const float *a, const float *cells,
+                                  const float *squashed, const float *out, float *dh, float *dc, float *d)
 {
-    struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, order, NULL, NULL, w_h, NULL, g,
+    float *packed = malloc(packed_size(used * hidden, hidden) * sizeof(float));
+    if (!packed)
+        return 1;
+    struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, order, NULL, NULL, packed, NULL, g,
                         (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)out, NULL, dh, dc, d};
-    (void)rows, (void)gates, (void)used, (void)pitch;
+    (void)rows, (void)gates, (void)pitch;
+    pack(used * hidden, hidden, w_h, packed);
     share(threads, batch, grain_of(batch), backward_rows, &args);
+    free(packed);
+    return 0;
 }
