@@ -1,15 +1,23 @@
-"""Large matrix products, shared by threads: BLAS computes each on one (blas.py).
+"""Large matrix products. Those of float32 numbers are made in C (native/product.c), which is quicker than OpenBLAS, by
+far with few rows; others by BLAS on one thread (blas.py), whose rows or columns are shared by threads here.
 
-Rows or columns of the result are shared, so that every number is one product of a row and a column, as without threads.
+Either way every number is one product of a row and a column, as without threads.
 """
 import numpy as np
 
 from .. import native
 from ..threads import number, split
+from .blas import openblas
 
-#: Multiplications that take a thread longer than it takes to share them: in C, and here.
-HEAVY, _HEAVY_HERE = 1 << 22, 1 << 24
+#: Multiplications that take longer than it takes to call C; and a thread longer than it takes to share them here.
+HEAVY, _HEAVY_HERE = 1 << 21, 1 << 24
+#: Rows and columns of a result below which BLAS has a quicker way: products with a vector.
+_FEW = 8
+#: Rows of a result that pass by a panel at a time, and multiplications that are a piece for a thread.
+_BLOCK, _PIECE = 128, 1 << 20
 _FLOAT = np.dtype(np.float32)
+#: Other BLAS may know instructions that C does not reach.
+_NATIVE = native.level() is not None and openblas() is not None
 
 
 def _stored(a):
@@ -22,36 +30,20 @@ def _stored(a):
     return None
 
 
-def _cut(m, n, k):
-    """(how many rows or columns, whichever are more, or terms of the sums are a piece in C; how many pieces beside the
-    first, if they are terms): 4 million multiplications or more, of up to 16 pieces, a power of two. For rows and
-    columns each piece handles all of the other operand, so there are 64 or more; for terms each has all results."""
-    pieces, heavy, longest = 1, m * n * k >> 23, max(m, n)
-    if k >= 1024 and k >= 4 * longest:
-        while pieces < 16 and k >= 512 * pieces and heavy >= pieces:
-            pieces *= 2
-        grain = -(-k // pieces)
-        return grain, (k - 1) // grain
-    while pieces < 16 and longest >= 128 * pieces and heavy >= pieces:
-        pieces *= 2
-    return (-(-longest // pieces) + 15) // 16 * 16 if pieces > 1 else longest, 0
-
-
 def _native(a, b, bias=None):
-    """The product in C, plus bias, cut in the same pieces for any number of threads; None where C does not know the
-    operands."""
+    """The product in C, plus bias; None where C does not know the operands."""
     if not (type(a) is type(b) is np.ndarray and a.dtype == b.dtype == _FLOAT and a.flags.aligned and b.flags.aligned):
         return None
     left, right = _stored(a), _stored(b)
-    if left is None or right is None or a.shape[1] != len(b):
+    (m, k), n = a.shape, b.shape[1]
+    if left is None or right is None or k != len(b) or min(m, n) < _FEW:
         return None
-    result = np.empty((len(a), b.shape[1]), _FLOAT)
+    result = np.empty((m, n), _FLOAT)
     (ta, left), (tb, right) = left, right
-    grain, more = _cut(*result.shape, len(b))
-    inside = bias is not None and not more and bias.shape == result.shape[1:] and native.takes("product", bias)
-    parts = np.empty((more, *result.shape), _FLOAT) if more else None
-    native.run("product", ta, tb, *result.shape, len(b), left.strides[0] // 4, right.strides[0] // 4, grain, more, left,
-               right, bias if inside else None, result, parts)
+    turned = tb and 2 * m <= n                 # the smaller one to be transposed
+    inside = bias is not None and bias.shape == (n,) and native.takes("product", bias)
+    native.run("product", ta, tb, m, n, k, left.strides[0] // 4, right.strides[0] // 4, turned, _BLOCK,
+               1 + _PIECE // (48 * k * min(_BLOCK, n if turned else m)), left, right, bias if inside else None, result)
     if bias is not None and not inside:
         result += bias
     return result
@@ -60,7 +52,7 @@ def _native(a, b, bias=None):
 def dot(a, b, bias=None):
     """The product of two matrices of one dtype, plus bias (columns) of that dtype."""
     rows, columns = len(a), b.shape[-1]
-    if a.size * columns >= HEAVY and native.MULTIPLIES:
+    if a.size * columns >= HEAVY and _NATIVE:
         result = _native(a, b, bias)
         if result is not None:
             return result

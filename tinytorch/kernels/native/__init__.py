@@ -14,10 +14,9 @@ import sys
 
 import numpy as np
 
-from ..linalg.blas import openblas
 from ..threads import free
 
-__all__ = ["LEAST", "MULTIPLIES", "each", "level", "run", "takes"]
+__all__ = ["LEAST", "each", "level", "run", "takes"]
 
 #: In the order of what `level` of level.c says.
 LEVELS = "baseline", "avx2", "avx512"
@@ -68,8 +67,7 @@ _KERNELS = {
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
                          "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8 "
                          ">parts[pieces*outputs*terms]"),
-    "product": (1, "ta tb m n k lda ldb grain more a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n] "
-                "?>parts[more*m*n]"),
+    "product": (1, "ta tb m n k lda ldb left block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width rows columns x[images*height*width] largest[images*rows*columns] "
@@ -83,10 +81,8 @@ _KERNELS = {
     "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
     "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
-#: Those that multiply matrices, for which they have the function of NumPy's OpenBLAS.
-_MULTIPLYING = {"product"}
 #: Those that make memory for themselves, and say at the end whether there was none.
-_ALLOCATING = {"convolve", "convolve_weights", "recurrent", "recurrent_backward"}
+_ALLOCATING = {"convolve", "convolve_weights", "product", "recurrent", "recurrent_backward"}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 
@@ -113,11 +109,14 @@ def _address(array, size, dtype, written=False):
 
 def _matrix(array, turned, rows, columns, distance):
     """Where a matrix of floats lies for C to read: see `_KERNELS`. TypeError or ValueError if it is another."""
-    if type(array) is not _NDARRAY or array.dtype != _FLOAT or not array.flags.aligned:
+    flags = array.flags
+    if type(array) is not _NDARRAY or array.dtype != _FLOAT or not flags.aligned:
         raise TypeError(f"no matrix for a kernel: {type(array).__name__} of {array.dtype}")
     if array.shape != ((columns, rows) if turned else (rows, columns)) or (
             array.strides != (distance * 4, 4) or distance < array.shape[1]):
         raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {rows} by {columns}, {distance}")
+    if flags.carray and array.size:
+        return _address_of(_place_of(array))   # quicker
     return array.__array_interface__["data"][0]
 
 
@@ -172,21 +171,9 @@ def _load():
     return None
 
 
-def _gives_blas(library):
-    """Whether there is an OpenBLAS, which the library then multiplies by."""
-    if openblas() is None:
-        return False
-    blas, ending = openblas()
-    library.use_blas.argtypes, library.use_blas.restype = [ctypes.c_void_p, ctypes.c_int64], None
-    library.use_blas(ctypes.cast(getattr(blas, "scipy_cblas_sgemm" + ending), ctypes.c_void_p), bool(ending))
-    return True
-
-
 def _functions(library):
     """Name -> function that checks what a kernel is given, and calls it."""
-    multiplies = _gives_blas(library)
-    return {name: _caller(name, getattr(library, name), declared) for name, (_, declared) in _KERNELS.items()
-            if multiplies or name not in _MULTIPLYING}
+    return {name: _caller(name, getattr(library, name), declared) for name, (_, declared) in _KERNELS.items()}
 
 
 _loaded = _load()
@@ -194,8 +181,6 @@ _known = _functions(_loaded[1]) if _loaded else {}
 _least = {name: least if name in _known else sys.maxsize for name, (least, _) in _KERNELS.items()}
 #: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
 LEAST = 512 if _loaded else sys.maxsize
-#: Whether there are kernels that multiply matrices.
-MULTIPLIES = "product" in _known
 
 
 def level():

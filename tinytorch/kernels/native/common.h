@@ -26,11 +26,6 @@ The build compiles each file once for every set of instructions, so there is non
 /* A loop over elements of arrays that are apart, or the same. */
 #define SPAN _Pragma("omp simd")
 
-/* blas.c: c = a @ b + beta * c of matrices of m, k and n rows and columns, `a` and `b` transposed if `ta`, `tb`; their
-rows and those of `c` begin `lda`, `ldb` and `ldc` elements apart. By the caller's thread alone. */
-void multiply(int ta, int tb, int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b, int64_t ldb,
-              float beta, float *c, int64_t ldc);
-
 /* threads.c: work(args, first, last) for pieces of `grain` of range(count), on up to `threads` threads. How it is cut
 depends on `grain` alone, so results do not depend on how many threads there are. */
 typedef void (*piece)(const void *args, int64_t first, int64_t last);

@@ -1,5 +1,5 @@
-/* Products by one matrix of many: its columns are packed once, in panels as wide as a tile, and each tile of a result
-stays in registers while all of a panel goes by. */
+/* Products of matrices. The columns of one are packed in panels as wide as a tile, and each tile of the result stays in
+registers while all of a panel goes by; of the other each element is read where it is, and multiplies a row of a panel. */
 #ifndef TINYTORCH_PANELS_H
 #define TINYTORCH_PANELS_H
 
@@ -11,36 +11,56 @@ INLINE int64_t packed_size(int64_t k, int64_t n)
     return k * ((n + LANES - 1) / LANES * LANES);
 }
 
-/* `b` (k, n), whose rows lie under each other, packed. */
-static inline void pack(int64_t k, int64_t n, const float *b, float *to)
+/* The panel of the `width` columns of `b` from `j` on. The rows (`k`) of `b` are runs that begin `ldb` apart, or, if it is
+`turned`, its columns are. */
+static inline void pack_panel(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, int turned,
+                              float *restrict to)
 {
-    for (int64_t j = 0; j < n; j += SPAN_OF_TILE) {
-        const int64_t width = n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE, whole = packed_size(1, width);
-        for (int64_t r = 0; r < k; r++, to += whole) {
-            memcpy(to, b + r * n + j, width * sizeof(float));
-            memset(to + width, 0, (whole - width) * sizeof(float));
-        }
+    const int64_t whole = packed_size(1, width);
+    if (whole > width)
+        memset(to, 0, k * whole * sizeof(float));
+    if (!turned) {
+        for (int64_t r = 0; r < k; r++)
+            copy_row(to + r * whole, b + r * ldb + j, width);
+        return;
+    }
+    for (int64_t start = 0; start < k; start += 16) {          /* a few lines of memory at a time */
+        const int64_t stop = start + 16 < k ? start + 16 : k;
+        for (int64_t l = 0; l < width; l++)
+            for (int64_t r = start; r < stop; r++)
+                to[r * whole + l] = b[(j + l) * ldb + r];
     }
 }
 
-/* `rows` rows and `vectors` vectors of a result, of which `width` columns count: instead of `c`, or added to it. */
-INLINE void panel_tile(int rows, int vectors, int64_t k, int64_t width, const float *restrict a, int64_t lda,
-                       const float *restrict b, float *restrict c, int64_t ldc, int add)
+/* `b` (k, n), whose rows lie under each other, packed. */
+static inline void pack(int64_t k, int64_t n, const float *b, float *to)
 {
-    vec sums[TALL][THREE];
+    for (int64_t j = 0; j < n; j += SPAN_OF_TILE, to += packed_size(k, SPAN_OF_TILE))
+        pack_panel(k, j, n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE, b, n, 0, to);
+}
+
+/* Sums of `rows` rows and `vectors` vectors, over `k` elements of rows of `a` and rows of a panel, which begin `ldb` apart. */
+INLINE void tile_sums(int rows, int vectors, int64_t k, const float *restrict a, int64_t by_row, int64_t by_term,
+                      const float *restrict b, int64_t ldb, vec sums[TALL][THREE])
+{
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++)
             sums[i][j] = (vec){0};
     for (int64_t r = 0; r < k; r++) {
         vec right[THREE];
         for (int j = 0; j < vectors; j++)
-            right[j] = load(b + (r * vectors + j) * LANES);
+            right[j] = load(b + r * ldb + j * LANES);
         for (int i = 0; i < rows; i++) {
-            float left = a[i * lda + r];
+            float left = a[i * by_row + r * by_term];
             for (int j = 0; j < vectors; j++)
                 sums[i][j] += right[j] * left;
         }
     }
+}
+
+/* Where the sums of a tile go, of which `width` columns count: instead of what is there, or added to it. */
+INLINE void put_tile(int rows, int vectors, int64_t width, vec sums[TALL][THREE], float *restrict c, int64_t ldc, int add)
+{
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++) {
             float *to = c + i * ldc + j * LANES;
@@ -49,43 +69,86 @@ INLINE void panel_tile(int rows, int vectors, int64_t k, int64_t width, const fl
             } else {
                 float last[LANES];
                 store(last, sums[i][j]);
-                for (int64_t l = 0; l < width - j * LANES; l++)
-                    to[l] = add ? to[l] + last[l] : last[l];
+                for (int l = 0; l < LANES; l++)
+                    if (j * LANES + l < width)
+                        to[l] = add ? to[l] + last[l] : last[l];
             }
         }
 }
 
-INLINE void panel_rows(int vectors, int64_t m, int64_t k, int64_t width, const float *a, int64_t lda, const float *b,
-                       float *c, int64_t ldc, int add)
+/* The same of a result that lies transposed. */
+INLINE void put_turned(int rows, int vectors, int64_t width, vec sums[TALL][THREE], float *restrict c, int64_t ldc,
+                       int add)
 {
-    for (int64_t i = 0; i < m; i += TALL, a += TALL * lda, c += TALL * ldc)
-        switch (m - i) {
-        case 1: panel_tile(1, vectors, k, width, a, lda, b, c, ldc, add); break;
-        case 2: panel_tile(2, vectors, k, width, a, lda, b, c, ldc, add); break;
-        case 3: panel_tile(3, vectors, k, width, a, lda, b, c, ldc, add); break;
-#if TALL > 4
-        case 4: panel_tile(4, vectors, k, width, a, lda, b, c, ldc, add); break;
-        case 5: panel_tile(5, vectors, k, width, a, lda, b, c, ldc, add); break;
-        case 6: panel_tile(6, vectors, k, width, a, lda, b, c, ldc, add); break;
-        case 7: panel_tile(7, vectors, k, width, a, lda, b, c, ldc, add); break;
-#endif
-        default: panel_tile(TALL, vectors, k, width, a, lda, b, c, ldc, add);
+    for (int j = 0; j < vectors; j++) {
+        float columns[LANES][TALL];
+        for (int i = 0; i < rows; i++) {
+            float some[LANES];
+            store(some, sums[i][j]);
+            for (int l = 0; l < LANES; l++)
+                columns[l][i] = some[l];
         }
+        for (int l = 0; l < LANES; l++)
+            for (int i = 0; i < rows && j * LANES + l < width; i++) {
+                float *to = c + (j * LANES + l) * ldc + i;
+                *to = add ? *to + columns[l][i] : columns[l][i];
+            }
+    }
+}
+
+struct panel {
+    int64_t k, width, by_row, by_term, ldb, ldc;
+    int add, turned;
+    const float *a, *b;
+    float *c;
+};
+
+INLINE void one_tile(int rows, int vectors, const struct panel *p, int64_t row)
+{
+    vec sums[TALL][THREE];
+    tile_sums(rows, vectors, p->k, p->a + row * p->by_row, p->by_row, p->by_term, p->b, p->ldb, sums);
+    if (p->turned)
+        put_turned(rows, vectors, p->width, sums, p->c + row, p->ldc, p->add);
+    else
+        put_tile(rows, vectors, p->width, sums, p->c + row * p->ldc, p->ldc, p->add);
+}
+
+INLINE void panel_rows(int vectors, const struct panel *p, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i += TALL)
+        switch (last - i) {
+        case 1: one_tile(1, vectors, p, i); break;
+        case 2: one_tile(2, vectors, p, i); break;
+        case 3: one_tile(3, vectors, p, i); break;
+#if TALL > 4
+        case 4: one_tile(4, vectors, p, i); break;
+        case 5: one_tile(5, vectors, p, i); break;
+        case 6: one_tile(6, vectors, p, i); break;
+        case 7: one_tile(7, vectors, p, i); break;
+#endif
+        default: one_tile(TALL, vectors, p, i);
+        }
+}
+
+/* Rows [first, last) of the product of `a` and one panel. */
+static void times_panel(const struct panel *p, int64_t first, int64_t last)
+{
+    switch (packed_size(1, p->width) / LANES) {
+    case 1: panel_rows(1, p, first, last); break;
+    case 2: panel_rows(2, p, first, last); break;
+    default: panel_rows(THREE, p, first, last);
+    }
 }
 
 /* c (m, n) = a (m, k) @ b, or added to it; `b` is packed and has `packed` rows, of which the first k count; rows of `a`
 and `c` begin `lda` and `ldc` apart. */
-static void times_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b, int64_t packed,
-                         float *c, int64_t ldc, int add)
+static inline void times_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b,
+                                int64_t packed, float *c, int64_t ldc, int add)
 {
-    for (int64_t j = 0; j < n; j += SPAN_OF_TILE) {
-        const int64_t width = n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE, whole = packed_size(1, width);
-        switch (whole / LANES) {
-        case 1: panel_rows(1, m, k, width, a, lda, b, c + j, ldc, add); break;
-        case 2: panel_rows(2, m, k, width, a, lda, b, c + j, ldc, add); break;
-        default: panel_rows(THREE, m, k, width, a, lda, b, c + j, ldc, add);
-        }
-        b += packed * whole;
+    for (int64_t j = 0; j < n; j += SPAN_OF_TILE, b += packed_size(packed, SPAN_OF_TILE)) {
+        const int64_t width = n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE;
+        struct panel p = {k, width, lda, 1, packed_size(1, width), ldc, add, 0, a, b, c + j};
+        times_panel(&p, 0, m);
     }
 }
 
