@@ -11,32 +11,41 @@ INLINE int64_t packed_size(int64_t k, int64_t n)
     return k * ((n + LANES - 1) / LANES * LANES);
 }
 
-/* The panel of the `width` columns of `b` from `j` on. The rows (`k`) of `b` are runs that begin `ldb` apart, or, if it is
-`turned`, its columns are. */
-static inline void pack_panel(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, int turned,
-                              float *restrict to)
+/* How many columns the panel from column `j` of `n` on has. */
+INLINE int64_t width_of(int64_t n, int64_t j)
+{
+    return n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE;
+}
+
+/* `k` rows of the panel of the `width` columns of `b` from `j` on, rows that begin `ldb` apart. */
+static inline void pack_rows(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, float *restrict to)
 {
     const int64_t whole = packed_size(1, width);
     if (whole > width)
         memset(to, 0, k * whole * sizeof(float));
-    if (!turned) {
-        for (int64_t r = 0; r < k; r++)
-            copy_row(to + r * whole, b + r * ldb + j, width);
-        return;
-    }
-    for (int64_t start = 0; start < k; start += 16) {          /* a few lines of memory at a time */
-        const int64_t stop = start + 16 < k ? start + 16 : k;
-        for (int64_t l = 0; l < width; l++)
-            for (int64_t r = start; r < stop; r++)
-                to[r * whole + l] = b[(j + l) * ldb + r];
-    }
+    for (int64_t r = 0; r < k; r++)
+        copy_row(to + r * whole, b + r * ldb + j, width);
 }
 
-/* `b` (k, n), whose rows lie under each other, packed. */
-static inline void pack(int64_t k, int64_t n, const float *b, float *to)
+/* The same of a matrix of `n` columns that lies transposed: columns begin `ldb` apart. Column 0 is the one at `from`; those
+before it come last. */
+static inline void pack_columns(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, int64_t from,
+                                int64_t n, float *restrict to)
 {
-    for (int64_t j = 0; j < n; j += SPAN_OF_TILE, to += packed_size(k, SPAN_OF_TILE))
-        pack_panel(k, j, n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE, b, n, 0, to);
+    const int64_t whole = packed_size(1, width);
+    if (whole > width)
+        memset(to, 0, k * whole * sizeof(float));
+    for (int64_t start = 0; start < k; start += 16, to += 16 * whole)      /* a few lines of memory at a time */
+        for (int64_t l = 0; l < width; l++) {
+            const float *column = b + (j + l + from) % n * ldb + start;
+            if (start + 16 <= k) {
+                for (int r = 0; r < 16; r++)
+                    to[r * whole + l] = column[r];
+            } else {
+                for (int r = 0; r < k - start; r++)
+                    to[r * whole + l] = column[r];
+            }
+        }
 }
 
 /* Sums of `rows` rows and `vectors` vectors, over `k` elements of rows of `a` and rows of a panel, which begin `ldb` apart. */
@@ -146,7 +155,7 @@ static inline void times_packed(int64_t m, int64_t n, int64_t k, const float *a,
                                 int64_t packed, float *c, int64_t ldc, int add)
 {
     for (int64_t j = 0; j < n; j += SPAN_OF_TILE, b += packed_size(packed, SPAN_OF_TILE)) {
-        const int64_t width = n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE;
+        const int64_t width = width_of(n, j);
         struct panel p = {k, width, lda, 1, packed_size(1, width), ldc, add, 0, a, b, c + j};
         times_panel(&p, 0, m);
     }

@@ -30,10 +30,11 @@ static void some_panels(const void *args, int64_t first, int64_t last)
 {
     const struct product *s = args;
     for (int64_t p = first; p < last; p++) {
-        const int64_t j = p * SPAN_OF_TILE;
-        if (all_packed(s) || s->n - j < SPAN_OF_TILE)
-            pack_panel(s->k, j, s->n - j < SPAN_OF_TILE ? s->n - j : SPAN_OF_TILE, s->b, s->ldb, s->turned,
-                       place_of(s, j));
+        const int64_t j = p * SPAN_OF_TILE, width = width_of(s->n, j);
+        if (s->turned)
+            pack_columns(s->k, j, width, s->b, s->ldb, 0, s->n, place_of(s, j));
+        else if (all_packed(s) || width < SPAN_OF_TILE)
+            pack_rows(s->k, j, width, s->b, s->ldb, place_of(s, j));
     }
 }
 
@@ -44,7 +45,7 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
     for (int64_t at = first; at < last; at++) {
         const int64_t j = at / s->blocks * SPAN_OF_TILE, top = at % s->blocks * s->block;
         const int64_t bottom = top + s->block < s->m ? top + s->block : s->m;
-        const int64_t width = s->n - j < SPAN_OF_TILE ? s->n - j : SPAN_OF_TILE, whole = packed_size(1, width);
+        const int64_t width = width_of(s->n, j), whole = packed_size(1, width);
         const int packed = all_packed(s) || width < SPAN_OF_TILE;
         struct panel p = {0, width, s->by_row, s->by_term, packed ? whole : s->ldb, s->ldc, 0, s->result_turned, NULL, NULL,
                           s->c + (s->result_turned ? j * s->ldc : j)};

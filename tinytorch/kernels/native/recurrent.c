@@ -236,30 +236,54 @@ static int64_t grain_of(int64_t batch)
     return (batch + pieces - 1) / pieces;
 }
 
-/* `joined` has the rows [x | 1 | state], the state not yet written; `w` what they are multiplied by, of a GRU without the
-state; `w_h`, of a GRU, by what [1 | state] is; `w_x` by what `x` is. `h` and `c` (batch, hidden) are the states before
-and become those after; `started`: h is not zero. With `keep`, `a` and `squashed` have rows for all steps, else for one;
-`cells` gets those before each step, and `outputs` is a second `out`. */
-KERNEL int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
-                         int64_t narrow, int64_t wide, int64_t hidden, int64_t gates, int64_t used, int64_t columns,
-                         int64_t below, int64_t pitch, int64_t keep, int64_t started, const int64_t *order,
-                         const float *x, const float *w, const float *w_h, const float *w_x, float *joined, float *a,
-                         float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
+/* What rows [x | 1 | state] are multiplied by, packed in `to`: weights of `n` inputs and of `hidden` states (either may be
+missing), whose gates begin with gate `from`, and biases of those gates. */
+static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_t from, const float *w_ih,
+                         const float *bias, const float *w_hh, float *to)
 {
-    const int64_t width = used * hidden, of_w = packed_size(columns, width), of_h = w_h ? packed_size(below, width) : 0;
-    float *packed = malloc((of_w + of_h + packed_size(wide, width)) * sizeof(float));
-    if (!packed)
+    for (int64_t j = 0; j < columns; j += SPAN_OF_TILE) {
+        const int64_t width = width_of(columns, j), whole = packed_size(1, width);
+        pack_columns(inputs, j, width, w_ih, inputs, from, columns, to);
+        to += inputs * whole;
+        if (bias) {
+            pack_rows(1, j, width, bias, columns, to);
+            to += whole;
+        }
+        pack_columns(hidden, j, width, w_hh, hidden, from, columns, to);
+        to += hidden * whole;
+    }
+}
+
+/* `joined` has the rows [x | 1 | state], the state not yet written; inputs that are `wide` are not among them. `h` and `c`
+(batch, hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `a` and `squashed`
+have rows for all steps, else for one; `cells` gets those before each step, and `outputs` is a second `out`. Whether
+there was no memory for it. */
+KERNEL int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
+                         int64_t narrow, int64_t wide, int64_t features, int64_t hidden, int64_t gates, int64_t used,
+                         int64_t pitch, int64_t keep, int64_t started, const int64_t *order, const float *x,
+                         const float *w_ih, const float *w_hh, const float *b_ih, const float *b_hh, float *joined,
+                         float *a, float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
+{
+    const int64_t columns = used * hidden, of_h = kind == GRU ? packed_size(1 + hidden, columns) : 0;
+    const int64_t of_w = packed_size(kind == GRU ? narrow + 1 : pitch, columns), of_x = packed_size(wide, columns);
+    float *w = malloc((of_w + of_h + of_x + 2 * columns) * sizeof(float)), *w_h = w + of_w, *w_x = w_h + of_h;
+    if (!w)
         return 1;
-    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, order, x, packed, packed + of_w,
-                        packed + of_w + of_h, NULL, joined, a, cells, squashed, out, outputs, h, c, NULL};
-    (void)rows, (void)kept, (void)gates, (void)pitch;
-    pack(columns, width, w, packed);
-    if (w_h)
-        pack(below, width, w_h, packed + of_w);
+    float *bias = w_x + of_x, *of_state = bias + columns;      /* of a GRU the bias of the new gate's state is apart */
+    for (int64_t i = 0; i < columns; i++) {
+        bias[i] = !b_ih ? 0.0f : b_ih[i] + (kind == GRU && i >= 2 * hidden ? 0.0f : b_hh[i]);
+        of_state[i] = b_ih && i < hidden && kind == GRU ? b_hh[2 * hidden + i] : 0.0f;
+    }
+    pack_weights(narrow, kind == GRU ? 0 : hidden, columns, 0, w_ih, bias, w_hh, w);
+    if (kind == GRU)
+        pack_weights(0, hidden, columns, 2 * hidden, NULL, of_state, w_hh, w_h);
     if (wide)
-        pack(wide, width, w_x, packed + of_w + of_h);
+        pack_weights(wide, 0, columns, 0, w_ih, NULL, NULL, w_x);
+    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, order, x, w, w_h, w_x, NULL,
+                        joined, a, cells, squashed, out, outputs, h, c, NULL};
+    (void)rows, (void)kept, (void)gates, (void)features;
     share(threads, batch, grain_of(batch), forward_rows, &args);
-    free(packed);
+    free(w);
     return 0;
 }
 
@@ -312,7 +336,7 @@ the outputs, lies sequence by sequence if `turned`. */
 KERNEL int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows,
                                   int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
                                   int64_t wanted, int64_t turned, const int64_t *order, const float *g,
-                                  const float *w_h, const float *joined, const float *a, const float *cells,
+                                  const float *w_hh, const float *joined, const float *a, const float *cells,
                                   const float *squashed, const float *out, float *dh, float *dc, float *d)
 {
     float *packed = malloc(packed_size(used * hidden, hidden) * sizeof(float));
@@ -321,7 +345,14 @@ KERNEL int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, 
     struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, order, NULL, NULL, packed, NULL, g,
                         (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)out, NULL, dh, dc, d};
     (void)rows, (void)gates, (void)pitch;
-    pack(used * hidden, hidden, w_h, packed);
+    const int64_t first = kind == GRU ? 2 * hidden : 0, rest = used * hidden - first;      /* of a GRU the new gate */
+    float *to = packed;
+    for (int64_t j = 0; j < hidden; j += SPAN_OF_TILE) {
+        const int64_t width = width_of(hidden, j), whole = packed_size(1, width);
+        pack_rows(rest, j, width, w_hh + first * hidden, hidden, to);
+        pack_rows(first, j, width, w_hh, hidden, to + rest * whole);
+        to += used * hidden * whole;
+    }
     share(threads, batch, grain_of(batch), backward_rows, &args);
     free(packed);
     return 0;

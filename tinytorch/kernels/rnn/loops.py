@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import native
 from ..linalg.products import dot
-from .shared import gradient_of_state, packed, rows, start
+from .shared import gradient_of_state, rows, start
 
 _NOTHING = np.empty(0, np.float32)
 _KINDS = "tanh", "relu", "lstm", "gru"
@@ -25,26 +25,6 @@ def takes(x, hx, cx, w_ih, w_hh, w_hr=None):
     return type(x) is np.ndarray and all([s is None or s.dtype == _FLOAT and s.size for s in (hx, cx)])
 
 
-def _new_first(weights):
-    """The GRU's hidden weights (reset, update, new) with those of the new gate first."""
-    third = len(weights) // 3
-    return np.concatenate((weights[2 * third:], weights[:2 * third]))
-
-
-def _weights(kind, inside, w_ih, w_hh, b_ih, b_hh):
-    """What rows are multiplied by, of a GRU rows [x | 1] and rows [1 | h]."""
-    if kind != "gru":
-        return packed(1, inside, (b_ih, b_hh), w_hh)[0], None
-    two, of_x, of_h = len(w_hh) // 3 * 2, None, None
-    if b_ih is not None:
-        of_x, of_h = b_ih.copy(), np.zeros_like(b_hh)
-        of_x[:two] += b_hh[:two]
-        of_h[:two // 2] = b_hh[two:]
-    of_input = np.zeros((1, len(w_hh)), _FLOAT) if inside is None and of_x is None else of_x[None] if inside is None \
-        else packed(1, inside, (of_x,), None)[0]
-    return of_input, packed(1, None, (of_h,), _new_first(w_hh))[0]
-
-
 def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     """(outputs (rows, hidden), final state, final cells (None without), what backward needs)."""
     hidden, batch = w_hh.shape[1], min(order)[1]
@@ -52,7 +32,7 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     count, gated = len(joined), kind in ("lstm", "gru")
     gates, kept = 4 if gated else 1, count if keep else batch
     steps = np.array(order, np.int64)
-    w, w_h = _weights(kind, w_ih if n else None, w_ih, w_hh, b_ih, b_hh)
+    biases = [b if b is None else np.ascontiguousarray(b, _FLOAT) for b in (b_ih, b_hh)]
     activated = np.empty((kept, gates * hidden), _FLOAT) if gated else None
     cells = np.empty((count, hidden), _FLOAT) if kind == "lstm" and keep else None
     squashed = np.empty((kept, hidden), _FLOAT) if kind == "lstm" else None
@@ -62,9 +42,9 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     h = h if hx is None else h.copy()
     c = None if kind != "lstm" else np.zeros((batch, hidden), _FLOAT) if cx is None else cx.reshape(batch, -1).copy()
     native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, 0 if wide is None else wide.shape[1],
-               hidden, gates, len(w_hh) // hidden, len(w), hidden + 1, joined.shape[1], keep, hx is not None, steps,
-               _NOTHING if wide is None else wide, w, w_h, None if wide is None else np.ascontiguousarray(w_ih.T),
-               joined, activated, cells, squashed, out, outputs, h, c)
+               w_ih.shape[1], hidden, gates, len(w_hh) // hidden, joined.shape[1], keep, hx is not None, steps,
+               _NOTHING if wide is None else wide, w_ih, w_hh, *biases, joined, activated, cells, squashed, out,
+               outputs, h, c)
     return out, h, c, (
         (kind, joined, wide, n, steps, activated, cells, squashed, outputs) if keep else None)
 
@@ -90,5 +70,5 @@ def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh):
     g, turned = _plain(g_out)
     native.run("recurrent_backward", _KINDS.index(kind), len(order), batch, count, n, hidden, gates,
                len(w_hh) // hidden, joined.shape[1], wanted[1], turned, steps, g,
-               _new_first(w_hh) if kind == "gru" else w_hh, joined, activated, cells, squashed, outputs, dh, dc, d)
+               w_hh, joined, activated, cells, squashed, outputs, dh, dc, d)
     return dot(d[:, hidden:] if kind == "gru" else d, w_ih) if wanted[0] else None, dh, dc, d
