@@ -164,8 +164,17 @@ def nll_backward(g, target, weight, shape, ignored, reduction):
 
 
 def cross_entropy(x, target, weight, ignored, reduction, keep):
-    """nll of log_softmax(x) along axis 1, and what its backward needs: exponentials, their sums, places, counts,
-    norm."""
+    """nll of log_softmax(x) along axis 1, and what its backward needs: exponentials, their sums, places, counts, norm;
+    or, if it ran in C, probabilities, None, classes, None, norm."""
+    if weight is None and x.ndim == 2 and reduction != "none" and ignored < 0 and native.takes("cross_entropy", x) and (
+            target.dtype == np.int64 and target.flags.c_contiguous):
+        rows, width = x.shape
+        y, losses, norm = np.empty(x.shape, x.dtype), np.empty(rows + 1, x.dtype), rows if reduction == "mean" else 1
+        try:
+            native.run("cross_entropy", rows, width, 1 / norm, x, target, y, losses)
+            return losses[rows], (y, None, target.copy(), None, norm) if keep else None
+        except IndexError:                     # or targets to be ignored
+            pass
     where, kept = pick(target, x.shape[1], ignored)
     flat_rows = x.ndim == 2
     top = row_max(x) if flat_rows and x.size else np.maximum.reduce(x, axis=1, keepdims=True)
@@ -190,6 +199,10 @@ def scores(saved):
 def cross_entropy_backward(g, saved, reduction):
     """g * (softmax - one hot), weighted and reduced as in the forward."""
     e, sums, where, counts, norm = saved
+    if sums is None:
+        result = np.empty(e.shape, e.dtype)
+        native.run("cross_entropy_backward", *e.shape, g / norm, e, where, result)
+        return result
     if norm != norm:                           # a mean of nothing: NaN, but no number had a part in it
         return e * (0 / sums)[:, None]
     scale = g / norm if reduction == "mean" else g

@@ -35,6 +35,8 @@ _KERNELS = {
     "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
     "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "cross_entropy": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width] >losses[rows+1]"),
+    "cross_entropy_backward": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width]"),
     "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
     "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
     "layer_norm": (512, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
@@ -81,8 +83,10 @@ _KERNELS = {
     "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
     "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
-#: Those that make memory for themselves, and say at the end whether there was none.
-_ALLOCATING = {"convolve", "convolve_weights", "product", "recurrent", "recurrent_backward"}
+#: Those that may fail, and say so at the end: what is raised then.
+_NO_MEMORY, _NO_CLASS = MemoryError("no memory for a kernel"), IndexError("a target is out of bounds")
+_FAILING = {**dict.fromkeys(("convolve", "convolve_weights", "product", "recurrent", "recurrent_backward"), _NO_MEMORY),
+            **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), _NO_CLASS)}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 
@@ -140,11 +144,12 @@ def _caller(name, function, declared):
         else:
             call = f"matrix({parameter}, {inside[:-1].replace(',', ', ')})"
         given.append(f"{parameter} if {parameter} is None else {call}" if token[0] == "?" else call)
-    function.restype, function.argtypes = ctypes.c_int64 if name in _ALLOCATING else None, [ctypes.c_int64, *types]
+    function.restype, function.argtypes = ctypes.c_int64 if name in _FAILING else None, [ctypes.c_int64, *types]
     scope = {"kernel": function, "free": free, "address": _address, "matrix": _matrix, **dtypes}
     call = f"kernel(free(), {', '.join(given)})"
-    if name in _ALLOCATING:
-        call = f"if {call}:\n        raise MemoryError('no memory for {name}')"
+    if name in _FAILING:
+        error = _FAILING[name]
+        call = f"if {call}:\n        raise {type(error).__name__}({str(error)!r})"
     exec(f"def {name}({', '.join(parameters)}):\n    {call}", scope)
     return scope[name]
 

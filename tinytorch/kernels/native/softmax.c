@@ -111,3 +111,70 @@ KERNEL void log_softmax_backward(int64_t threads, int64_t rows, int64_t width, c
     struct rows args = {width, 0, out, g, y};
     share(threads, rows, rows_in_piece(width), log_softmax_backward_rows, &args);
 }
+
+struct entropy { int64_t width; const float *x; const int64_t *target; float *out, *losses; float scale; };
+
+/* Probabilities of a row and -log of the one of its class. */
+static void entropy_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct entropy *a = args;
+    const int64_t width = a->width;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict x = a->x + row * width;
+        float *restrict out = a->out + row * width;
+        float top = largest(x, width), total = 0;
+        TOTAL(+, total)
+        for (int64_t i = 0; i < width; i++) {
+            out[i] = exp_of(x[i] - top);
+            total += out[i];
+        }
+        a->losses[row] = logf(total) - (x[a->target[row]] - top);
+        total = 1.0f / total;
+        for (int64_t i = 0; i < width; i++)
+            out[i] *= total;
+    }
+}
+
+/* `losses` gets one for each row and, behind them, `scale` times their sum. Whether a class does not exist: nothing is
+done then. */
+KERNEL int64_t cross_entropy(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
+                             const int64_t *target, float *out, float *losses)
+{
+    struct entropy args = {width, x, target, out, losses, scale};
+    int64_t wrong = 0;
+    for (int64_t row = 0; row < rows; row++)
+        wrong |= target[row] < 0 || target[row] >= width;
+    if (wrong)
+        return 1;
+    share(threads, rows, rows_in_piece(width), entropy_rows, &args);
+    double total = 0;
+    for (int64_t row = 0; row < rows; row++)
+        total += losses[row];
+    losses[rows] = (float)(total * scale);
+    return 0;
+}
+
+/* scale * (probabilities - one hot). */
+static void entropy_backward_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct entropy *a = args;
+    for (int64_t row = first; row < last; row++) {
+        const float *x = a->x + row * a->width;
+        float *out = a->out + row * a->width;
+        SPAN
+        for (int64_t i = 0; i < a->width; i++)
+            out[i] = a->scale * x[i];
+        out[a->target[row]] -= a->scale;
+    }
+}
+
+KERNEL int64_t cross_entropy_backward(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
+                                      const int64_t *target, float *out)
+{
+    struct entropy args = {width, x, target, out, NULL, scale};
+    for (int64_t row = 0; row < rows; row++)
+        if (target[row] < 0 || target[row] >= width)
+            return 1;
+    share(threads, rows, rows_in_piece(width), entropy_backward_rows, &args);
+    return 0;
+}
