@@ -8,17 +8,22 @@ beside each other. */
 
 struct lstm { int64_t batch, hidden; float *a, *cells, *squashed, *out; const float *before, *g; float *g_cells, *d; };
 
-/* The pre-activations of the sigmoids come divided by `scale`: halved from the twin, which makes them of tanh. `cells`
-may be `before`. */
+/* sigmoid(x) of half of x: as exact beside 1, in two thirds of the time. */
+INLINE float sigmoid_of_half(float x)
+{
+    return 0.5f + 0.5f * tanh_of(x);
+}
+
+/* Of the sigmoids `scale` times the pre-activations that are given is half of them. `cells` may be `before`. */
 INLINE void lstm_span(int64_t n, float scale, float *i, float *f, float *g, float *o, const float *before, float *cells,
                       float *squashed, float *out)
 {
     SPAN
     for (int64_t k = 0; k < n; k++) {
-        i[k] = sigmoid_of(scale * i[k]);
-        f[k] = sigmoid_of(scale * f[k]);
+        i[k] = sigmoid_of_half(scale * i[k]);
+        f[k] = sigmoid_of_half(scale * f[k]);
         g[k] = tanh_of(g[k]);
-        o[k] = sigmoid_of(scale * o[k]);
+        o[k] = sigmoid_of_half(scale * o[k]);
         cells[k] = f[k] * before[k] + i[k] * g[k];
         squashed[k] = tanh_of(cells[k]);
         out[k] = o[k] * squashed[k];
@@ -30,7 +35,7 @@ static void lstm_rows(const void *args, int64_t first, int64_t last)
     const struct lstm *s = args;
     const int64_t start = first * s->hidden, all = s->batch * s->hidden;
     float *a = s->a + start;
-    lstm_span((last - first) * s->hidden, 2.0f, a, a + all, a + 2 * all, a + 3 * all, s->before + start, s->cells + start,
+    lstm_span((last - first) * s->hidden, 1.0f, a, a + all, a + 2 * all, a + 3 * all, s->before + start, s->cells + start,
               s->squashed + start, s->out + start);
 }
 
@@ -85,8 +90,8 @@ INLINE void gru_span(int64_t n, float scale, float *r, float *z, float *new, con
 {
     SPAN
     for (int64_t k = 0; k < n; k++) {
-        r[k] = sigmoid_of(scale * r[k]);
-        z[k] = sigmoid_of(scale * z[k]);
+        r[k] = sigmoid_of_half(scale * r[k]);
+        z[k] = sigmoid_of_half(scale * z[k]);
         new[k] = tanh_of(new[k] + r[k] * part[k]);
         out[k] = (h[k] - new[k]) * z[k] + new[k];
     }
@@ -97,7 +102,7 @@ static void gru_rows(const void *args, int64_t first, int64_t last)
     const struct gru *s = args;
     const int64_t start = first * s->hidden, all = s->batch * s->hidden;
     float *a = s->a + start;
-    gru_span((last - first) * s->hidden, 2.0f, a, a + all, a + 2 * all, a + 3 * all, s->h + start, s->out + start);
+    gru_span((last - first) * s->hidden, 1.0f, a, a + all, a + 2 * all, a + 3 * all, s->h + start, s->out + start);
 }
 
 KERNEL void gru_step(int64_t threads, int64_t batch, int64_t hidden, float *a, const float *h, float *out)
@@ -218,22 +223,23 @@ static void forward_rows(const void *args, int64_t first, int64_t last)
             memcpy(s->cells + row * hidden, c, n * bytes);
         for (int64_t i = 0; i < n && s->kind >= LSTM; i++, a += width, h += hidden, out += hidden) {
             if (s->kind == LSTM)
-                lstm_span(hidden, 1.0f, a, a + hidden, a + 2 * hidden, a + 3 * hidden, c + i * hidden, c + i * hidden,
+                lstm_span(hidden, 0.5f, a, a + hidden, a + 2 * hidden, a + 3 * hidden, c + i * hidden, c + i * hidden,
                           s->squashed + (kept + i) * hidden, out);
             else
-                gru_span(hidden, 1.0f, a + hidden, a + 2 * hidden, a + 3 * hidden, a, h, out);
+                gru_span(hidden, 0.5f, a + hidden, a + 2 * hidden, a + 3 * hidden, a, h, out);
             memcpy(h, out, bytes);
         }
     }
 }
 
-/* How many sequences are a piece. Some 32 of them at least, or each piece would handle the weights too often. */
-static int64_t grain_of(int64_t batch)
+/* How many sequences are a piece: whole tiles of rows, some 32 at least, or each piece would handle the weights too often.
+No number depends on it. */
+static int64_t grain_of(int64_t batch, int64_t threads)
 {
     int64_t pieces = 1;
-    while (pieces < 16 && batch / (2 * pieces) >= 32)
+    while (pieces < 16 && pieces < threads && batch / (2 * pieces) >= 32)
         pieces *= 2;
-    return (batch + pieces - 1) / pieces;
+    return ((batch + pieces - 1) / pieces + TALL - 1) / TALL * TALL;
 }
 
 /* What rows [x | 1 | state] are multiplied by, packed in `to`: weights of `n` inputs and of `hidden` states (either may be
@@ -282,7 +288,7 @@ KERNEL int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t b
     struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, order, x, w, w_h, w_x, NULL,
                         joined, a, cells, squashed, out, outputs, h, c, NULL};
     (void)rows, (void)kept, (void)gates, (void)features;
-    share(threads, batch, grain_of(batch), forward_rows, &args);
+    share(threads, batch, grain_of(batch, threads), forward_rows, &args);
     free(w);
     return 0;
 }
@@ -353,7 +359,7 @@ KERNEL int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, 
         pack_rows(first, j, width, w_hh, hidden, to + rest * whole);
         to += used * hidden * whole;
     }
-    share(threads, batch, grain_of(batch), backward_rows, &args);
+    share(threads, batch, grain_of(batch, threads), backward_rows, &args);
     free(packed);
     return 0;
 }
