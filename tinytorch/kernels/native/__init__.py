@@ -69,7 +69,7 @@ _KERNELS = {
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
                          "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8 "
                          ">parts[pieces*outputs*terms]"),
-    "product": (1, "ta tb m n k lda ldb left block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
+    "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width rows columns x[images*height*width] largest[images*rows*columns] "
@@ -85,7 +85,7 @@ _KERNELS = {
 }
 #: Those that may fail, and say so at the end: what is raised then.
 _NO_MEMORY, _NO_CLASS = MemoryError("no memory for a kernel"), IndexError("a target is out of bounds")
-_FAILING = {**dict.fromkeys(("convolve", "convolve_weights", "product", "recurrent", "recurrent_backward"), _NO_MEMORY),
+_FAILING = {**dict.fromkeys(("convolve", "convolve_weights", "recurrent", "recurrent_backward"), _NO_MEMORY),
             **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), _NO_CLASS)}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray

@@ -1,87 +1,63 @@
 /* Products of two matrices. The right one is read in panels (panels.h). If the left one is to be instead, the result is
 computed transposed: its rows are then the columns of the right one. */
-#include <stdlib.h>
-
 #include "panels.h"
 
-#define TERMS 512                              /* of each sum at a time: so much of a panel stays in the cache */
-#define MANY 1024                              /* rows, for which packing is worth its time */
+#define TERMS 256                              /* of each sum at a time: so much of a panel stays in the cache */
 
 struct product {
     int64_t m, n, k, by_row, by_term, ldb, blocks, block, ldc;
-    int turned, result_turned;
+    int turned, result_turned, packed;
     const float *a, *b, *bias;
-    float *packed, *c;
+    float *c;
 };
 
-/* Whether all panels are packed, or only one at the end whose rows are no whole vectors. */
-static int all_packed(const struct product *s)
+static void add_bias(const struct product *s, const struct panel *p, int64_t j, int64_t top, int64_t bottom)
 {
-    return s->turned || s->m > MANY;
+    for (int64_t i = top; i < bottom; i++)
+        for (int64_t l = 0; l < p->width; l++)
+            if (s->result_turned)
+                p->c[l * s->ldc + i] += s->bias[i];
+            else
+                p->c[i * s->ldc + l] += s->bias[j + l];
 }
 
-/* Where the panel from column `j` on is packed. */
-static float *place_of(const struct product *s, int64_t j)
-{
-    return s->packed + (all_packed(s) ? packed_size(s->k, j) : 0);
-}
-
-static void some_panels(const void *args, int64_t first, int64_t last)
-{
-    const struct product *s = args;
-    for (int64_t p = first; p < last; p++) {
-        const int64_t j = p * SPAN_OF_TILE, width = width_of(s->n, j);
-        if (s->turned)
-            pack_columns(s->k, j, width, s->b, s->ldb, 0, s->n, place_of(s, j));
-        else if (all_packed(s) || width < SPAN_OF_TILE)
-            pack_rows(s->k, j, width, s->b, s->ldb, place_of(s, j));
-    }
-}
-
-/* Blocks of rows of the result, panel by panel. */
+/* Blocks of rows of the result, panel by panel; all of them with the same terms before the next. */
 static void some_blocks(const void *args, int64_t first, int64_t last)
 {
     const struct product *s = args;
-    for (int64_t at = first; at < last; at++) {
-        const int64_t j = at / s->blocks * SPAN_OF_TILE, top = at % s->blocks * s->block;
-        const int64_t bottom = top + s->block < s->m ? top + s->block : s->m;
-        const int64_t width = width_of(s->n, j), whole = packed_size(1, width);
-        const int packed = all_packed(s) || width < SPAN_OF_TILE;
-        struct panel p = {0, width, s->by_row, s->by_term, packed ? whole : s->ldb, s->ldc, 0, s->result_turned, NULL, NULL,
-                          s->c + (s->result_turned ? j * s->ldc : j)};
-        for (int64_t r = 0; r < s->k; r += TERMS) {
-            p.k = s->k - r < TERMS ? s->k - r : TERMS;
-            p.a = s->a + r * s->by_term;
-            p.b = packed ? place_of(s, j) + r * whole : s->b + r * s->ldb + j;
-            p.add = r > 0;
+    float memory[TERMS * SPAN_OF_TILE];
+    for (int64_t r = 0; r < s->k; r += TERMS)
+        for (int64_t at = first; at < last; at++) {
+            const int64_t j = at / s->blocks * SPAN_OF_TILE, top = at % s->blocks * s->block, width = width_of(s->n, j);
+            const int64_t bottom = top + s->block < s->m ? top + s->block : s->m;
+            struct panel p = {s->k - r < TERMS ? s->k - r : TERMS, width, s->by_row, s->by_term, packed_size(1, width),
+                              s->ldc, r > 0, s->result_turned, s->a + r * s->by_term, memory,
+                              s->c + (s->result_turned ? j * s->ldc : j)};
+            if (s->turned) {
+                if (!top || at == first)
+                    pack_columns(p.k, j, width, s->b + r, s->ldb, 0, s->n, memory);
+            } else if (!s->packed && width == SPAN_OF_TILE) {
+                p.b = s->b + r * s->ldb + j;
+                p.ldb = s->ldb;
+            } else if (!top || at == first) {
+                pack_rows(p.k, j, width, s->b + r * s->ldb, s->ldb, memory);
+            }
             times_panel(&p, top, bottom);
+            if (s->bias && r + TERMS >= s->k)
+                add_bias(s, &p, j, top, bottom);
         }
-        for (int64_t i = top; i < bottom && s->bias; i++)
-            for (int64_t l = 0; l < p.width; l++)
-                if (s->result_turned)
-                    p.c[l * s->ldc + i] += s->bias[i];
-                else
-                    p.c[i * s->ldc + l] += s->bias[j + l];
-    }
 }
 
-/* c (m, n) = a (m, k) @ b (k, n) + bias, of operands that lie transposed if `ta`, `tb`; `block`: rows of `c`, or columns if
-`a` is the one in panels (`left`), that go by a panel at a time; `grain`: how many such products are a piece. Whether
-there was no memory for it. */
-KERNEL int64_t product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
-                       int64_t left, int64_t block, int64_t grain, const float *a, const float *b, const float *bias,
-                       float *c)
+/* c (m, n) = a (m, k) @ b (k, n) + bias, of operands that lie transposed if `ta`, `tb`; `left`: `a` is the one in panels;
+`packed`: panels are copied even if they lie in whole vectors. `block`: how many rows (of the other) go by a panel at a
+time; `grain`: how many such products are a piece. */
+KERNEL void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
+                    int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
+                    const float *bias, float *c)
 {
-    struct product s = {m, n, k, ta ? 1 : lda, ta ? lda : 1, ldb, 0, block, n, (int)tb, 0, a, b, bias, NULL, c};
+    struct product s = {m, n, k, ta ? 1 : lda, ta ? lda : 1, ldb, 0, block, n, (int)tb, 0, (int)packed, a, b, bias, c};
     if (left)
-        s = (struct product){n, m, k, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, block, n, !ta, 1, b, a, bias, NULL, c};
-    s.packed = malloc((1 + packed_size(k, all_packed(&s) ? s.n : s.n % SPAN_OF_TILE)) * sizeof(float));
-    if (!s.packed)
-        return 1;
-    const int64_t panels = (s.n + SPAN_OF_TILE - 1) / SPAN_OF_TILE;
+        s = (struct product){n, m, k, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, block, n, !ta, 1, (int)packed, b, a, bias, c};
     s.blocks = (s.m + block - 1) / block;
-    share(threads, panels, 1 + 32768 / (k * SPAN_OF_TILE), some_panels, &s);
-    share(threads, panels * s.blocks, grain, some_blocks, &s);
-    free(s.packed);
-    return 0;
+    share(threads, (s.n + SPAN_OF_TILE - 1) / SPAN_OF_TILE * s.blocks, grain, some_blocks, &s);
 }
