@@ -139,15 +139,36 @@ def recurrent(width, seed, dtype):
 
 
 def products(width, seed, dtype):
-    """Also the cuts: along rows, columns and terms."""
-    for m, k, n in ((width, 7, 5), (3, width, 2), (width % 90 + 1, 1500, 30), (300, 130, width), (64, 70, 900)):
+    """Of few rows, of many and of long sums, with a bias or without, of parts of matrices and transposed ones."""
+    shapes = (width, 7, 9), (9, width, 8), (width % 90 + 8, 1500, 50), (300, 130, width), (64, 70, 900), (16, 300, 100)
+    for m, k, n in shapes:
         for left in (False, True):
             for right in (False, True):
                 a = draws(seed, *((k, m) if left else (m, k)), dtype=dtype)
                 b = draws(seed + 1, *((n, k + 3) if right else (k, n + 3)), dtype=dtype)
                 a, b = a.T if left else a, b[:, 2:-1].T if right else b[:, 1:-2]
-                found = linalg_products._native(a, b) if native._least["product"] == 0 and dtype == np.float32 else None
-                yield np.dot(a, b) if found is None else found
+                bias = draws(seed + 2, n, dtype=dtype) if left else None
+                found = linalg_products._native(a, b, bias) if dtype == np.float32 and native.LEAST == 0 else None
+                if min(m, n) >= 8:
+                    assert (found is None) != (dtype == np.float32 and native.LEAST == 0)
+                yield np.dot(a, b) + (0 if bias is None else bias) if found is None else found
+
+
+def entropy(width, seed, dtype):
+    """Also of a NaN, of an infinity, and where everything but the class has none."""
+    for special in (False, True):
+        x = draws(seed, 40, width, dtype=dtype)
+        if special:
+            x[0, 0], x[1, -1], x[2] = np.nan, np.inf, -np.inf
+            x[3, :-1] = -np.inf
+        x = torch.tensor(x, requires_grad=True)
+        target = torch.tensor(np.random.default_rng(seed).integers(0, width, 40))
+        for rows in (slice(3 if special else 0, None), slice(None)):
+            for reduction in ("mean", "sum"):
+                with np.errstate(all="ignore"):
+                    loss = F.cross_entropy(x[rows], target[rows], reduction=reduction)
+                    yield loss.detach().numpy()
+                    yield torch.autograd.grad(loss * 3, x)[0].numpy()
 
 
 def sums(width, seed, dtype):
@@ -191,7 +212,8 @@ def pooling(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, sums, convolutions, pooling]
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, entropy, sums, convolutions,
+            pooling]
 
 
 @needs_library
@@ -244,6 +266,24 @@ def test_the_door_refuses():
                 native.run("log_softmax", rows, width, x, out)
     with pytest.raises(ValueError):
         native.run("layer_norm", 4, 8, 0.0, x, np.ones(7, np.float32), None, out, *np.empty((2, 4), np.float32))
+
+
+@needs_library
+def test_classes_that_do_not_exist():
+    x = torch.tensor(draws(0, 20, 10), requires_grad=True)
+    target = torch.arange(20) % 10
+    with kernels(True):
+        for wrong in (10, -1, 2 ** 40):
+            target[7] = wrong
+            with pytest.raises(IndexError, match=f"Target {wrong} is out of bounds"):
+                F.cross_entropy(x, target)
+        target[7] = -100
+        loss = F.cross_entropy(x, target)
+        some = torch.arange(20) != 7
+        torch.testing.assert_close(loss, F.cross_entropy(x[some], target[some]))
+        with pytest.raises(IndexError):
+            native.run("cross_entropy", 20, 10, 1.0, x.detach().numpy(), target.numpy(), np.empty((20, 10), np.float32),
+                       np.empty(21, np.float32))
 
 
 @needs_library

@@ -399,7 +399,7 @@ def _single(o, forward):
 
 def _general(o, forward):
     first, aux, multi, keep_flag, view = o.first, o.aux, o.multi, o.keep_flag, o.view
-    differentiable, elementwise = o.differentiable, o.elementwise
+    differentiable, elementwise, known = o.differentiable, o.elementwise, o._kept
 
     def call(*args):
         arrays = list(args)
@@ -447,7 +447,7 @@ def _general(o, forward):
             tensor.node = None
             tensor._requires_grad = False
             return tensor
-        kept = o.kept(mask)
+        kept = known[mask] if mask in known else o.kept(mask)
         versions = []
         for i in tensors:
             if i in kept:

@@ -45,7 +45,7 @@ def kept_shape(shape, dim):
 def spread(g, shape, dim):
     """The gradient of a reduction over axes `dim` (kept or not) laid out again over `shape`."""
     if not isinstance(g, Tensor):
-        return laid_out(g.reshape(kept_shape(shape, dim)), shape)
+        return laid_out(g if g.size == 1 else g.reshape(kept_shape(shape, dim)), shape)
     return g.reshape(kept_shape(shape, dim)).expand(shape)
 
 
