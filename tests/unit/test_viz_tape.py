@@ -308,6 +308,7 @@ def test_networks(name):
 
 
 #: (function, shapes of its arguments, steps): of each family of operations one or two.
+#: Of rows, which C does not keep.
 SUMS = "aux activation 12, "
 OPERATIONS = {
     "number": (lambda x: x * 2 + 1, [(3, 4)], [
@@ -409,7 +410,7 @@ OPERATIONS = {
     "softmax": (lambda x: x.log_softmax(1), [(3, 4)], [
         "log_softmax LogSoftmaxBackward0 (result activation 48)",
     ]),
-    "cross entropy": (lambda x: F.cross_entropy(x, torch.tensor([0, 1, 2])), [(3, 4)], [      # in C the sums of rows are not kept
+    "cross entropy": (lambda x: F.cross_entropy(x, torch.tensor([0, 1, 2])), [(3, 4)], [
         f"nll_loss NllLossBackward0 (target activation 24, aux activation 48, {'' if native.level() else SUMS}aux "
         "activation 24)",
     ]),

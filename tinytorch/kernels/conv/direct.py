@@ -28,9 +28,9 @@ def suits_weight(x, grad, kernel, stride, groups):
 
 @lru_cache(256)
 def _plan(channels, size, out, kernel, padding, dilation):
-    """((lines of an image, their width, the length of a padded image), (terms of a sum, rows of output, their width, all
-    places of the output), an array of where lines of a padded image begin, of the offset of each term, and of where
-    rows of output begin)."""
+    """((lines of an image, their width, the length of a padded image), (terms of a sum, rows of output, their width,
+    all places of the output), an array of where lines of a padded image begin, of the offset of each term, and of
+    where rows of output begin)."""
     around = tuple([n + lo + hi for n, (lo, hi) in zip(size, padding)])
     steps = [prod(around[axis + 1:]) for axis in range(len(around))]
     per_channel = prod(around)
@@ -67,6 +67,7 @@ def weight_grad(x, grad, kernel, padding, dilation):
     grain = -(-shape[0] // pieces)
     pieces = -(-shape[0] // grain)
     parts = np.empty((pieces, outputs, terms), _FLOAT)
-    native.run("convolve_weights", shape[0], *image, outputs, terms, *windows, places, grain, pieces, x, grad, plan, parts)
+    native.run("convolve_weights", shape[0], *image, outputs, terms, *windows, places, grain, pieces, x, grad, plan,
+               parts)
     total = parts[0] if pieces == 1 else np.add.reduce(parts, axis=0)
     return total.reshape((outputs, shape[1]) + kernel)
