@@ -7,7 +7,7 @@ import numpy as np
 from .. import native
 
 _FLOAT = np.dtype(np.float32)
-_FEW = 1 << 17            # multiplications that take NumPy no longer
+_FEW = 1 << 12            # multiplications that take NumPy no longer
 _PIECE = 1 << 21          # multiplications that take longer than it takes to wake a thread
 
 
