@@ -2,7 +2,7 @@
 computed transposed: its rows are then the columns of the right one. */
 #include "panels.h"
 
-#define TERMS 256                              /* of each sum at a time: so much of a panel stays in the cache */
+#define TERMS 384                              /* of each sum at a time, at most: so much of a panel stays in the cache */
 
 struct product {
     int64_t m, n, k, by_row, by_term, ldb, blocks, block, ldc;
@@ -13,24 +13,28 @@ struct product {
 
 static void add_bias(const struct product *s, const struct panel *p, int64_t j, int64_t top, int64_t bottom)
 {
-    for (int64_t i = top; i < bottom; i++)
+    if (s->result_turned) {
         for (int64_t l = 0; l < p->width; l++)
-            if (s->result_turned)
+            for (int64_t i = top; i < bottom; i++)
                 p->c[l * s->ldc + i] += s->bias[i];
-            else
+    } else {
+        for (int64_t i = top; i < bottom; i++)
+            for (int64_t l = 0; l < p->width; l++)
                 p->c[i * s->ldc + l] += s->bias[j + l];
+    }
 }
 
 /* Blocks of rows of the result, panel by panel; all of them with the same terms before the next. */
 static void some_blocks(const void *args, int64_t first, int64_t last)
 {
     const struct product *s = args;
+    const int64_t parts = (s->k + TERMS - 1) / TERMS, terms = parts ? (s->k + parts - 1) / parts : 1;
     float memory[TERMS * SPAN_OF_TILE];
-    for (int64_t r = 0; r < s->k; r += TERMS)
+    for (int64_t r = 0; r < s->k; r += terms)
         for (int64_t at = first; at < last; at++) {
             const int64_t j = at / s->blocks * SPAN_OF_TILE, top = at % s->blocks * s->block, width = width_of(s->n, j);
             const int64_t bottom = top + s->block < s->m ? top + s->block : s->m;
-            struct panel p = {s->k - r < TERMS ? s->k - r : TERMS, width, s->by_row, s->by_term, packed_size(1, width),
+            struct panel p = {s->k - r < terms ? s->k - r : terms, width, s->by_row, s->by_term, packed_size(1, width),
                               s->ldc, r > 0, s->result_turned, s->a + r * s->by_term, memory,
                               s->c + (s->result_turned ? j * s->ldc : j)};
             if (s->turned) {
@@ -43,7 +47,7 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
                 pack_rows(p.k, j, width, s->b + r * s->ldb, s->ldb, memory);
             }
             times_panel(&p, top, bottom);
-            if (s->bias && r + TERMS >= s->k)
+            if (s->bias && r + terms >= s->k)
                 add_bias(s, &p, j, top, bottom);
         }
 }
