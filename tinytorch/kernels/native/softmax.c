@@ -12,6 +12,18 @@ INLINE float largest(const float *x, int64_t width)
     return top;
 }
 
+/* exp(x - top), and the sum of them. */
+INLINE float exponentials(const float *restrict x, int64_t width, float top, float *restrict out)
+{
+    float total = 0;
+    TOTAL(+, total)
+    for (int64_t i = 0; i < width; i++) {
+        out[i] = exp_of(x[i] - top);
+        total += out[i];
+    }
+    return total;
+}
+
 static void softmax_rows(const void *args, int64_t first, int64_t last)
 {
     const struct rows *a = args;
@@ -19,19 +31,14 @@ static void softmax_rows(const void *args, int64_t first, int64_t last)
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
-        float top = largest(x, width), total = 0;
+        const float top = largest(x, width);
         if (a->safe && top == -INFINITY) {
             memset(out, 0, (size_t)width * sizeof(float));
             continue;
         }
-        TOTAL(+, total)
-        for (int64_t i = 0; i < width; i++) {
-            out[i] = exp_of(x[i] - top);
-            total += out[i];
-        }
-        total = 1.0f / total;
+        const float share = 1.0f / exponentials(x, width, top, out);
         for (int64_t i = 0; i < width; i++)
-            out[i] *= total;
+            out[i] *= share;
     }
 }
 
@@ -122,16 +129,10 @@ static void entropy_rows(const void *args, int64_t first, int64_t last)
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
-        float top = largest(x, width), total = 0;
-        TOTAL(+, total)
-        for (int64_t i = 0; i < width; i++) {
-            out[i] = exp_of(x[i] - top);
-            total += out[i];
-        }
+        const float top = largest(x, width), total = exponentials(x, width, top, out), share = 1.0f / total;
         a->losses[row] = logf(total) - (x[a->target[row]] - top);
-        total = 1.0f / total;
         for (int64_t i = 0; i < width; i++)
-            out[i] *= total;
+            out[i] *= share;
     }
 }
 
