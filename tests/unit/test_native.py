@@ -171,6 +171,20 @@ def entropy(width, seed, dtype):
                     yield torch.autograd.grad(loss * 3, x)[0].numpy()
 
 
+def batch_norm(width, seed, dtype):
+    """In training, with given statistics, and of groups; with weight and bias or without."""
+    shape = (5, 4, width, 3)
+    x = torch.tensor(draws(seed, *shape, dtype=dtype), requires_grad=True)
+    w, b, mean, variance = (torch.tensor(draws(seed + i, 4, dtype=dtype)) for i in (1, 2, 3, 4))
+    g = torch.tensor(draws(seed + 5, *shape, dtype=dtype))
+    for weight, bias in ((w, b), (w, None), (None, None)):
+        learnt = [p.requires_grad_() for p in (weight, bias) if p is not None]
+        for y in (F.batch_norm(x, None, None, weight, bias, True),
+                  F.batch_norm(x, mean, variance.square() + 1, weight, bias, False),
+                  F.group_norm(x, 2, weight, bias)):
+            yield from [a.numpy() for a in (y.detach(), *torch.autograd.grad(y, [x, *learnt], g))]
+
+
 def sums(width, seed, dtype):
     """Of rows, of columns and of all, with infinities and without."""
     for special in (False, True):
@@ -212,8 +226,8 @@ def pooling(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, entropy, sums, convolutions,
-            pooling]
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, entropy, batch_norm, sums,
+            convolutions, pooling]
 
 
 @needs_library
@@ -300,6 +314,9 @@ def test_threads_change_no_bit():
             y = F.gelu(F.layer_norm(x, (96,), w, b)).softmax(-1)
             (y * x).sum().backward()
             kept = [y.detach(), w.grad, b.grad, x @ x.T, x.T @ x, x.sum(), x.sum(0), x.sum(1)]
+            w = torch.ones(5, requires_grad=True)
+            y = F.batch_norm(x.view(30, 5, 1920), None, None, w, training=True)
+            kept += [y.detach(), *torch.autograd.grad(y.square().sum(), w)]
             w = torch.tensor(draws(2, 12, 4, 3, 3), requires_grad=True)
             y = F.conv2d(x.view(6, 4, 120, 100), w)
             kept += [y.detach(), *torch.autograd.grad(y.square().sum(), w)]

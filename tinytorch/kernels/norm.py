@@ -34,6 +34,10 @@ def batch_norm(x, weight, bias, eps, rounded=None, squares_rounded=None):
     the deviation), each by channel. `rounded`: what mean and deviation go through, which are kept in less precision;
     `squares_rounded`: the same of the sum of squares and the variance."""
     rows, spread = _by_channel(x)
+    if eps and rounded is None and rows.ndim == 3 and native.takes("batch_norm", rows, weight, bias):
+        result, statistics = np.empty(x.shape, x.dtype), tuple([np.empty(rows.shape[1], x.dtype) for _ in range(3)])
+        native.run("batch_norm", *rows.shape, eps, rows, weight, bias, result, *statistics)
+        return result, statistics
     count = rows.size // (rows.shape[1] or 1) or math.nan
     mean = _channel_sum(rows) / count
     result = rows - mean.reshape(spread)
@@ -58,6 +62,10 @@ def batch_norm_backward(g, wanted, x, weight, mean, rate):
     rows, _ = _by_channel(x)
     count = rows.size // (rows.shape[1] or 1) or math.nan
     g_input = np.empty(x.shape, x.dtype)       # not a view: a leaf can take it over as it is
+    if wanted[0] and rows.ndim == 3 and native.takes("batch_norm_backward", rows, g, weight, mean, rate):
+        total, dot = np.empty_like(mean), np.empty_like(mean)
+        native.run("batch_norm_backward", *rows.shape, g, rows, weight, mean, rate, g_input, total, dot)
+        return g_input, dot * rate if wanted[1] else None, total
     result = g_input.reshape(rows.shape)
     np.subtract(rows, mean.reshape(spread), out=result)
     total, dot = _channel_sum(g), _channel_dot(g, result)
@@ -76,8 +84,12 @@ def scale_shift(x, weight, bias, mean, rate):
     """Batch norm with given statistics."""
     rows, spread = _by_channel(x)
     scale = rate if weight is None else rate * weight
-    result = rows * scale.reshape(spread)
     shift = -mean * scale if bias is None else bias - mean * scale
+    if rows.ndim == 3 and native.takes("scale_shift", rows, scale, shift):
+        result = np.empty(x.shape, x.dtype)
+        native.run("scale_shift", *rows.shape, rows, scale, shift, result)
+        return result
+    result = rows * scale.reshape(spread)
     result += shift.reshape(spread)
     return result.reshape(x.shape)
 
@@ -169,6 +181,10 @@ def group_norm(x, weight, bias, groups, eps):
     width = math.prod(x.shape[1:]) // groups
     rows, statistics = layer_norm(x.reshape(x.shape[0] * groups, width), None, None, width, eps, True)
     result = rows.reshape(x.shape)
+    if weight is not None and native.takes("scale_shift", result, weight, bias):
+        shifted = np.empty(x.shape, x.dtype)
+        native.run("scale_shift", *x.shape[:2], math.prod(x.shape[2:]), result, weight, bias, shifted)
+        return shifted, statistics
     spread = (1, -1) + (1,) * (x.ndim - 2)
     if weight is not None:
         result *= weight.reshape(spread)

@@ -43,6 +43,13 @@ _KERNELS = {
                    ">rate[rows]"),
     "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
+    "batch_norm": (2048, "images channels size .eps x[images*channels*size] ?weight[channels] ?bias[channels] "
+                   ">out[images*channels*size] >mean[channels] >variance[channels] >rate[channels]"),
+    "batch_norm_backward": (2048, "images channels size g[images*channels*size] x[images*channels*size] "
+                            "?weight[channels] mean[channels] rate[channels] >out[images*channels*size] "
+                            ">total[channels] >dot[channels]"),
+    "scale_shift": (2048, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
+                    ">out[images*channels*size]"),
     **dict.fromkeys("relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
     **dict.fromkeys(("gelu", "gelu_tanh"), (2048, "n x[n] ?>kept[n] >out[n]")),
     **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),

@@ -1,0 +1,123 @@
+/* Batch norm of (images, channels, size), and its gradient (kernels/norm.py): a channel at a time, which the cache holds. */
+#include "common.h"
+
+struct batch {
+    int64_t images, channels, size;
+    float eps;
+    const float *x, *g, *weight, *bias;
+    float *out, *mean, *variance, *rate, *total, *dot;
+};
+
+INLINE const float *of_channel(const struct batch *a, const float *x, int64_t image, int64_t channel)
+{
+    return x + (image * a->channels + channel) * a->size;
+}
+
+static void some_channels(const void *args, int64_t first, int64_t last)
+{
+    const struct batch *a = args;
+    const int64_t size = a->size;
+    const double count = (double)(a->images * size);
+    for (int64_t c = first; c < last; c++) {
+        double total = 0, squares = 0;
+        for (int64_t n = 0; n < a->images; n++) {
+            const float *restrict x = of_channel(a, a->x, n, c);
+            float sum = 0;
+            TOTAL(+, sum)
+            for (int64_t i = 0; i < size; i++)
+                sum += x[i];
+            total += sum;
+        }
+        const float mean = (float)(total / count);
+        for (int64_t n = 0; n < a->images; n++) {
+            const float *restrict x = of_channel(a, a->x, n, c);
+            float sum = 0;
+            TOTAL(+, sum)
+            for (int64_t i = 0; i < size; i++)
+                sum += (x[i] - mean) * (x[i] - mean);
+            squares += sum;
+        }
+        const float variance = (float)(squares / count), rate = 1.0f / sqrtf(variance + a->eps);
+        const float scale = a->weight ? rate * a->weight[c] : rate, bias = a->bias ? a->bias[c] : 0.0f;
+        for (int64_t n = 0; n < a->images; n++) {
+            const float *restrict x = of_channel(a, a->x, n, c);
+            float *restrict out = a->out + (n * a->channels + c) * size;
+            for (int64_t i = 0; i < size; i++)
+                out[i] = (x[i] - mean) * scale + bias;
+        }
+        a->mean[c] = mean;
+        a->variance[c] = variance;
+        a->rate[c] = rate;
+    }
+}
+
+/* Also the mean, the variance and 1 over the deviation of each channel. */
+KERNEL void batch_norm(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, const float *x,
+                       const float *weight, const float *bias, float *out, float *mean, float *variance, float *rate)
+{
+    struct batch args = {images, channels, size, eps, x, NULL, weight, bias, out, mean, variance, rate, NULL, NULL};
+    share(threads, channels, rows_in_piece(images * size), some_channels, &args);
+}
+
+static void some_channels_backward(const void *args, int64_t first, int64_t last)
+{
+    const struct batch *a = args;
+    const int64_t size = a->size;
+    for (int64_t c = first; c < last; c++) {
+        const float mean = a->mean[c], rate = a->rate[c];
+        double total = 0, dot = 0;
+        for (int64_t n = 0; n < a->images; n++) {
+            const float *restrict x = of_channel(a, a->x, n, c), *restrict g = of_channel(a, a->g, n, c);
+            float sum = 0, product = 0;
+            TOTAL(+, sum, product)
+            for (int64_t i = 0; i < size; i++) {
+                sum += g[i];
+                product += g[i] * (x[i] - mean);
+            }
+            total += sum;
+            dot += product;
+        }
+        const double count = (double)(a->images * size);
+        const float shift = (float)(total / count), slope = (float)(dot / count) * rate * rate;
+        const float scale = a->weight ? rate * a->weight[c] : rate;
+        for (int64_t n = 0; n < a->images; n++) {
+            const float *restrict x = of_channel(a, a->x, n, c), *restrict g = of_channel(a, a->g, n, c);
+            float *restrict out = a->out + (n * a->channels + c) * size;
+            for (int64_t i = 0; i < size; i++)
+                out[i] = (g[i] - shift - (x[i] - mean) * slope) * scale;
+        }
+        a->total[c] = (float)total;
+        a->dot[c] = (float)dot;
+    }
+}
+
+/* The gradient of the input; by channel the sums of g, and of g times deviations from the mean. */
+KERNEL void batch_norm_backward(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *g,
+                                const float *x, const float *weight, const float *mean, const float *rate, float *out,
+                                float *total, float *dot)
+{
+    struct batch args = {images, channels, size, 0.0f, x, g, weight, NULL, out, (float *)mean, NULL, (float *)rate, total,
+                         dot};
+    share(threads, channels, rows_in_piece(images * size), some_channels_backward, &args);
+}
+
+static void some_images(const void *args, int64_t first, int64_t last)
+{
+    const struct batch *a = args;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict x = a->x + row * a->size;
+        float *restrict out = a->out + row * a->size;
+        const float scale = a->weight ? a->weight[row % a->channels] : 1.0f;
+        const float bias = a->bias ? a->bias[row % a->channels] : 0.0f;
+        for (int64_t i = 0; i < a->size; i++)
+            out[i] = x[i] * scale + bias;
+    }
+}
+
+/* x times a number plus another, by channel. */
+KERNEL void scale_shift(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *x,
+                        const float *weight, const float *bias, float *out)
+{
+    struct batch args = {images, channels, size, 0.0f, x, NULL, weight, bias, out, NULL, NULL, NULL, NULL, NULL};
+    share(threads, images * channels, rows_in_piece(size), some_images, &args);
+}
