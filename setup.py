@@ -6,6 +6,7 @@ environment, there are none, and NumPy does what they would; TINYTORCH_NATIVE=1 
 """
 import os
 import platform
+import runpy
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -29,8 +30,11 @@ class build_libraries(build_ext):
         level = ext.name.rpartition("_")[2]
         microsoft = self.compiler.compiler_type == "msvc"
         arguments = ["/O2", "/std:c11", *LEVELS[level][1]] if microsoft else [*GNU, *LEVELS[level][0]]
-        objects = self.compiler.compile(ext.sources, output_dir=f"{self.build_temp}/{level}",
-                                        extra_postargs=arguments, depends=ext.depends)
+        made = Path(self.build_temp, level, "entries.c")
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(runpy.run_path(str(FOLDER / "table.py"))["entries"]())
+        objects = self.compiler.compile([*ext.sources, str(made)], output_dir=f"{self.build_temp}/{level}",
+                                        include_dirs=[str(FOLDER)], extra_postargs=arguments, depends=ext.depends)
         self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name),
                                          libraries=[] if microsoft else ["m", "pthread"])
 
@@ -53,7 +57,8 @@ class any_python(bdist_wheel):
 
 
 setting = os.environ.get("TINYTORCH_NATIVE")
+sources, depends = sorted(map(str, FOLDER.glob("*.c"))), [*sorted(map(str, FOLDER.glob("*.h"))), str(FOLDER / "table.py")]
 native = [] if setting == "0" else [
-    Extension(f"tinytorch.kernels.native.library_{level}", sorted(map(str, FOLDER.glob("*.c"))),
-              depends=sorted(map(str, FOLDER.glob("*.h"))), optional=setting != "1") for level in LEVELS]
+    Extension(f"tinytorch.kernels.native.library_{level}", sources, depends=depends, optional=setting != "1")
+    for level in LEVELS]
 setup(ext_modules=native, cmdclass={"build_ext": build_libraries, "bdist_wheel": any_python})

@@ -14,7 +14,7 @@ HEAVY, _HEAVY_HERE = 1 << 21, 1 << 24
 #: Rows and columns of a result below which BLAS has a quicker way: products with a vector.
 _FEW = 8
 #: Rows of a result that pass by a panel at a time, and multiplications that are a piece for a thread.
-_BLOCK, _PIECE = 512, 1 << 20
+_BLOCK, _PIECE = 128, 1 << 20
 #: Rows, and terms of a sum, for which it takes less time to copy panels than to find them in the cache.
 _MANY, _LONG = 256, 1024
 _FLOAT = np.dtype(np.float32)
@@ -42,7 +42,7 @@ def _native(a, b, bias=None):
         return None
     result = np.empty((m, n), _FLOAT)
     (ta, left), (tb, right) = left, right
-    turned = tb and 2 * m <= n                 # the smaller one to be transposed
+    turned = tb and 4 * m <= n                 # the smaller one to be transposed
     inside = bias is not None and bias.shape == (n,) and native.takes("product", bias)
     native.run("product", ta, tb, m, n, k, left.strides[0] // 4, right.strides[0] // 4, turned,
                m > _MANY or k > _LONG, _BLOCK, 1 + _PIECE // (48 * k * min(_BLOCK, n if turned else m)), left, right,

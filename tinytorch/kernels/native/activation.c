@@ -76,7 +76,7 @@ INLINE float gelu_tanh_slope(float x, float share)
 struct shares { const float *x, *g, *share; float *out, *kept; };
 
 /* KERNEL name(x, kept, out): x times the share of it that is let through, which is kept unless that is None; and
-KERNEL name_backward(g, x, share, out). */
+name_backward(g, x, share, out). */
 #define GELU(name, share_of, slope)                                                                                   \
     static void name##_part(const void *args, int64_t first, int64_t last)                                            \
     {                                                                                                                 \
@@ -84,12 +84,12 @@ KERNEL name_backward(g, x, share, out). */
         float *restrict out = ((const struct shares *)args)->out, *restrict kept = ((const struct shares *)args)->kept; \
         if (kept)                                                                                                     \
             for (int64_t i = first; i < last; i++) {                                                                  \
-                kept[i] = share_of(x[i]);                                                                             \
-                out[i] = x[i] * kept[i];                                                                              \
+         kept[i] = share_of(x[i]);                                                                             \
+         out[i] = x[i] * kept[i];                                                                              \
             }                                                                                                         \
         else                                                                                                          \
             for (int64_t i = first; i < last; i++)                                                                    \
-                out[i] = x[i] * share_of(x[i]);                                                                       \
+         out[i] = x[i] * share_of(x[i]);                                                                       \
     }                                                                                                                 \
     KERNEL void name(int64_t threads, int64_t n, const float *x, float *kept, float *out)                             \
     {                                                                                                                 \
@@ -105,7 +105,7 @@ KERNEL name_backward(g, x, share, out). */
             out[i] = g[i] * slope(x[i], share[i]);                                                                    \
     }                                                                                                                 \
     KERNEL void name##_backward(int64_t threads, int64_t n, const float *g, const float *x, const float *kept,        \
-                                float *out)                                                                           \
+                         float *out)                                                                           \
     {                                                                                                                 \
         struct shares args = {x, g, kept, out, NULL};                                                                 \
         share(threads, n, 16384, name##_backward_part, &args);                                                        \

@@ -34,8 +34,8 @@ static void weights_of_rows(const void *args, int64_t first, int64_t last)
 
 /* Scores (rows, keys) become exp(scale scores - the largest), 0 for keys behind the query if `causal`; divided by their
 sums, if those are wanted so. `queries`: after how many rows the next head begins. */
-KERNEL void attention_weights(int64_t threads, int64_t rows, int64_t keys, int64_t queries, int64_t causal,
-                              int64_t divided, float scale, float *scores, float *total)
+void attention_weights(int64_t threads, int64_t rows, int64_t keys, int64_t queries, int64_t causal,
+                       int64_t divided, float scale, float *scores, float *total)
 {
     struct scores args = {queries, keys, causal, divided, scale, scores, total};
     share(threads, rows, rows_in_piece(keys), weights_of_rows, &args);
@@ -56,8 +56,8 @@ static void slopes_of_rows(const void *args, int64_t first, int64_t last)
 }
 
 /* The gradient of weights becomes that of scores; `dots`: of the gradient and what was attended to, by row. */
-KERNEL void attention_weights_backward(int64_t threads, int64_t rows, int64_t keys, float scale, const float *weights,
-                                       const float *dots, float *g)
+void attention_weights_backward(int64_t threads, int64_t rows, int64_t keys, float scale, const float *weights,
+                                const float *dots, float *g)
 {
     struct slopes args = {keys, scale, weights, dots, g};
     share(threads, rows, rows_in_piece(keys), slopes_of_rows, &args);

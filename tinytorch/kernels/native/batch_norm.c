@@ -52,8 +52,8 @@ static void some_channels(const void *args, int64_t first, int64_t last)
 }
 
 /* Also the mean, the variance and 1 over the deviation of each channel. */
-KERNEL void batch_norm(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, const float *x,
-                       const float *weight, const float *bias, float *out, float *mean, float *variance, float *rate)
+void batch_norm(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, const float *x,
+                const float *weight, const float *bias, float *out, float *mean, float *variance, float *rate)
 {
     struct batch args = {images, channels, size, eps, x, NULL, weight, bias, out, mean, variance, rate, NULL, NULL};
     share(threads, channels, rows_in_piece(images * size), some_channels, &args);
@@ -92,9 +92,9 @@ static void some_channels_backward(const void *args, int64_t first, int64_t last
 }
 
 /* The gradient of the input; by channel the sums of g, and of g times deviations from the mean. */
-KERNEL void batch_norm_backward(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *g,
-                                const float *x, const float *weight, const float *mean, const float *rate, float *out,
-                                float *total, float *dot)
+void batch_norm_backward(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *g,
+                         const float *x, const float *weight, const float *mean, const float *rate, float *out,
+                         float *total, float *dot)
 {
     struct batch args = {images, channels, size, 0.0f, x, g, weight, NULL, out, (float *)mean, NULL, (float *)rate, total,
                          dot};
@@ -115,8 +115,8 @@ static void some_images(const void *args, int64_t first, int64_t last)
 }
 
 /* x times a number plus another, by channel. */
-KERNEL void scale_shift(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *x,
-                        const float *weight, const float *bias, float *out)
+void scale_shift(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *x,
+                 const float *weight, const float *bias, float *out)
 {
     struct batch args = {images, channels, size, 0.0f, x, NULL, weight, bias, out, NULL, NULL, NULL, NULL, NULL};
     share(threads, images * channels, rows_in_piece(size), some_images, &args);

@@ -89,9 +89,9 @@ static void some_images(const void *args, int64_t first, int64_t last)
 /* x (images, lines, width); w (outputs, terms), which is packed first; out (images, outputs, rows, out_width) of `places`
 in all. `plan`: where the lines begin in the padded form of `length`, the offsets of the terms, where the rows begin.
 Whether there was no memory for it. */
-KERNEL int64_t convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
-                        int64_t terms, int64_t rows, int64_t out_width, int64_t places, int64_t grain, const float *x,
-                        const float *w, const float *bias, const int64_t *plan, float *out)
+int64_t convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
+                 int64_t terms, int64_t rows, int64_t out_width, int64_t places, int64_t grain, const float *x,
+                 const float *w, const float *bias, const int64_t *plan, float *out)
 {
     int64_t failed = 0, blocks = (outputs + BLOCK - 1) / BLOCK;
     float *packed = malloc(blocks * terms * BLOCK * sizeof(float));
@@ -180,10 +180,10 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
 
 /* The gradient of the weights of `convolve` from `g`, that of its results: one part (outputs, terms) of it for each
 `grain` images in `parts`, to be added up. */
-KERNEL int64_t convolve_weights(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length,
-                                int64_t outputs, int64_t terms, int64_t rows, int64_t out_width, int64_t places,
-                                int64_t grain, int64_t pieces, const float *x, const float *g, const int64_t *plan,
-                                float *parts)
+int64_t convolve_weights(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length,
+                         int64_t outputs, int64_t terms, int64_t rows, int64_t out_width, int64_t places,
+                         int64_t grain, int64_t pieces, const float *x, const float *g, const int64_t *plan,
+                         float *parts)
 {
     int64_t failed = 0;
     struct conv args = {images, lines, width, length, outputs, terms, rows, out_width, places, grain, x, g, NULL,

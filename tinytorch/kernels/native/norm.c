@@ -35,8 +35,8 @@ static void layer_norm_rows(const void *args, int64_t first, int64_t last)
 }
 
 /* x (rows, width); weight and bias (width) or none; also the mean and 1 over the deviation of each row. */
-KERNEL void layer_norm(int64_t threads, int64_t rows, int64_t width, float eps, const float *x, const float *weight,
-                       const float *bias, float *out, float *mean, float *rate)
+void layer_norm(int64_t threads, int64_t rows, int64_t width, float eps, const float *x, const float *weight,
+                const float *bias, float *out, float *mean, float *rate)
 {
     struct layer args = {width, eps, x, weight, bias, out, mean, rate};
     share(threads, rows, rows_in_piece(width), layer_norm_rows, &args);
@@ -89,9 +89,9 @@ static void layer_norm_backward_rows(const void *args, int64_t first, int64_t la
 }
 
 /* `sums` (pieces, 2, width): the gradients of weight and bias by pieces of `grain` rows, for the caller to add up. */
-KERNEL void layer_norm_backward(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces,
-                                const float *g, const float *x, const float *weight, const float *mean,
-                                const float *rate, float *g_input, float *sums)
+void layer_norm_backward(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces,
+                         const float *g, const float *x, const float *weight, const float *mean,
+                         const float *rate, float *g_input, float *sums)
 {
     struct backward args = {rows, width, grain, g, x, weight, mean, rate, g_input, sums};
     (void)pieces;

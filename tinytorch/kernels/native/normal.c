@@ -86,7 +86,7 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
 }
 
 /* Uniform to normal numbers, in place: in each block of 16, number k and k + 8 make a pair. */
-KERNEL void box_muller(int64_t threads, int64_t blocks, float mean, float std, float *u)
+void box_muller(int64_t threads, int64_t blocks, float mean, float std, float *u)
 {
     struct normal args = {mean, std, u};
     share(threads, blocks, 256, some_blocks, &args);

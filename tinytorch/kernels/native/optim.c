@@ -42,8 +42,8 @@ STEP(sgd, flags,
     p[i] -= k[2] * moved;
 )
 
-KERNEL void sgd(int64_t threads, int64_t n, int64_t nesterov, int64_t fresh, float sign, float weight_decay, float lr,
-                float momentum, float share_of_gradient, float *p, const float *g, float *buf)
+void sgd(int64_t threads, int64_t n, int64_t nesterov, int64_t fresh, float sign, float weight_decay, float lr,
+         float momentum, float share_of_gradient, float *p, const float *g, float *buf)
 {
     struct step args = {p, g, buf, NULL, NULL,
                         {sign, weight_decay, lr, momentum, share_of_gradient, (float)nesterov, (float)fresh}};
@@ -67,8 +67,8 @@ STEP(adam, amsgrad,
 
 /* `rate` and `eps` with the corrections of the bias in them; weights times `shrink` at first (AdamW); `largest` is
 None without AMSGrad. */
-KERNEL void adam(int64_t threads, int64_t n, float sign, float weight_decay, float beta1, float beta2, float rate,
-                 float eps, float shrink, float *p, const float *g, float *m, float *v, float *largest)
+void adam(int64_t threads, int64_t n, float sign, float weight_decay, float beta1, float beta2, float rate,
+          float eps, float shrink, float *p, const float *g, float *m, float *v, float *largest)
 {
     struct step args = {p, g, m, v, largest, {sign, weight_decay, beta1, beta2, rate, eps, shrink}};
     share(threads, n, PIECE, adam_part, &args);
@@ -82,8 +82,8 @@ STEP(adamax, flags,
     p[i] -= k[4] * a[i] / b[i];
 )
 
-KERNEL void adamax(int64_t threads, int64_t n, float sign, float weight_decay, float beta1, float beta2, float rate,
-                   float eps, float *p, const float *g, float *m, float *largest)
+void adamax(int64_t threads, int64_t n, float sign, float weight_decay, float beta1, float beta2, float rate,
+            float eps, float *p, const float *g, float *m, float *largest)
 {
     struct step args = {p, g, m, largest, NULL, {sign, weight_decay, beta1, beta2, rate, eps}};
     share(threads, n, PIECE, adamax_part, &args);
@@ -107,8 +107,8 @@ STEP(rmsprop, flags,
     p[i] -= k[5] * moved;
 )
 
-KERNEL void rmsprop(int64_t threads, int64_t n, float sign, float weight_decay, float alpha, float eps, float momentum,
-                    float lr, float *p, const float *g, float *square, float *mean, float *buf)
+void rmsprop(int64_t threads, int64_t n, float sign, float weight_decay, float alpha, float eps, float momentum,
+             float lr, float *p, const float *g, float *square, float *mean, float *buf)
 {
     struct step args = {p, g, square, mean, buf, {sign, weight_decay, alpha, eps, momentum, lr}};
     share(threads, n, PIECE, rmsprop_part, &args);
@@ -120,8 +120,8 @@ STEP(adagrad, flags,
     p[i] -= k[2] * g / (sqrtf(a[i]) + k[3]);
 )
 
-KERNEL void adagrad(int64_t threads, int64_t n, float sign, float weight_decay, float lr, float eps, float *p,
-                    const float *g, float *total)
+void adagrad(int64_t threads, int64_t n, float sign, float weight_decay, float lr, float eps, float *p,
+             const float *g, float *total)
 {
     struct step args = {p, g, total, NULL, NULL, {sign, weight_decay, lr, eps}};
     share(threads, n, PIECE, adagrad_part, &args);
@@ -135,8 +135,8 @@ STEP(adadelta, flags,
     p[i] -= k[4] * moved;
 )
 
-KERNEL void adadelta(int64_t threads, int64_t n, float sign, float weight_decay, float rho, float eps, float lr,
-                     float *p, const float *g, float *square, float *squared_moves)
+void adadelta(int64_t threads, int64_t n, float sign, float weight_decay, float rho, float eps, float lr,
+              float *p, const float *g, float *square, float *squared_moves)
 {
     struct step args = {p, g, square, squared_moves, NULL, {sign, weight_decay, rho, eps, lr}};
     share(threads, n, PIECE, adadelta_part, &args);

@@ -11,10 +11,18 @@ INLINE int64_t packed_size(int64_t k, int64_t n)
     return k * ((n + LANES - 1) / LANES * LANES);
 }
 
-/* How many columns the panel from column `j` of `n` on has. */
+/* How many columns panels of a matrix of `n` columns have: about as many each. */
+INLINE int64_t span_of(int64_t n)
+{
+    const int64_t vectors = (n + LANES - 1) / LANES, panels = (vectors + THREE - 1) / THREE;
+    return panels ? (vectors + panels - 1) / panels * LANES : LANES;
+}
+
+/* How many the panel from column `j` on has. */
 INLINE int64_t width_of(int64_t n, int64_t j)
 {
-    return n - j < SPAN_OF_TILE ? n - j : SPAN_OF_TILE;
+    const int64_t span = span_of(n);
+    return n - j < span ? n - j : span;
 }
 
 /* `k` rows of the panel of the `width` columns of `b` from `j` on, rows that begin `ldb` apart. */
@@ -27,6 +35,27 @@ static inline void pack_rows(int64_t k, int64_t j, int64_t width, const float *r
         copy_row(to + r * whole, b + r * ldb + j, width);
 }
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define FOUR 4
+typedef float four __attribute__((vector_size(16)));
+typedef four four_anywhere __attribute__((aligned(4), may_alias));
+
+/* Four elements of each of four columns, as four rows. */
+INLINE void turn_four(const float *a, const float *b, const float *c, const float *d, float *to, int64_t apart)
+{
+    const four p = *(const four_anywhere *)a, q = *(const four_anywhere *)b;
+    const four r = *(const four_anywhere *)c, s = *(const four_anywhere *)d;
+    const four one = __builtin_shufflevector(p, q, 0, 4, 1, 5), two = __builtin_shufflevector(r, s, 0, 4, 1, 5);
+    const four three = __builtin_shufflevector(p, q, 2, 6, 3, 7), last = __builtin_shufflevector(r, s, 2, 6, 3, 7);
+    *(four_anywhere *)to = __builtin_shufflevector(one, two, 0, 1, 4, 5);
+    *(four_anywhere *)(to + apart) = __builtin_shufflevector(one, two, 2, 3, 6, 7);
+    *(four_anywhere *)(to + 2 * apart) = __builtin_shufflevector(three, last, 0, 1, 4, 5);
+    *(four_anywhere *)(to + 3 * apart) = __builtin_shufflevector(three, last, 2, 3, 6, 7);
+}
+#endif
+#endif
+
 /* The same of a matrix of `n` columns that lies transposed: columns begin `ldb` apart. Column 0 is the one at `from`; those
 before it come last. */
 static inline void pack_columns(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, int64_t from,
@@ -35,17 +64,25 @@ static inline void pack_columns(int64_t k, int64_t j, int64_t width, const float
     const int64_t whole = packed_size(1, width);
     if (whole > width)
         memset(to, 0, k * whole * sizeof(float));
-    for (int64_t start = 0; start < k; start += 16, to += 16 * whole)      /* a few lines of memory at a time */
-        for (int64_t l = 0; l < width; l++) {
-            const float *column = b + (j + l + from) % n * ldb + start;
-            if (start + 16 <= k) {
-                for (int r = 0; r < 16; r++)
-                    to[r * whole + l] = column[r];
-            } else {
-                for (int r = 0; r < k - start; r++)
-                    to[r * whole + l] = column[r];
-            }
+    for (int64_t start = 0; start < k; start += 16, to += 16 * whole) {    /* a few lines of memory at a time */
+        const int64_t rows = k - start < 16 ? k - start : 16;
+        int64_t l = 0;
+        b += start ? 16 : 0;
+#ifdef FOUR
+        for (; rows == 16 && l + 4 <= width; l += 4) {
+            const float *columns[4];
+            for (int i = 0; i < 4; i++)
+                columns[i] = b + (j + l + i + from) % n * ldb;
+            for (int r = 0; r < 16; r += 4)
+                turn_four(columns[0] + r, columns[1] + r, columns[2] + r, columns[3] + r, to + r * whole + l, whole);
         }
+#endif
+        for (; l < width; l++) {
+            const float *column = b + (j + l + from) % n * ldb;
+            for (int r = 0; r < rows; r++)
+                to[r * whole + l] = column[r];
+        }
+    }
 }
 
 /* Sums of `rows` rows and `vectors` vectors, over `k` elements of rows of `a` and rows of a panel, which begin `ldb` apart. */
@@ -154,7 +191,8 @@ and `c` begin `lda` and `ldc` apart. */
 static inline void times_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b,
                                 int64_t packed, float *c, int64_t ldc, int add)
 {
-    for (int64_t j = 0; j < n; j += SPAN_OF_TILE, b += packed_size(packed, SPAN_OF_TILE)) {
+    const int64_t span = span_of(n);
+    for (int64_t j = 0; j < n; j += span, b += packed_size(packed, span)) {
         const int64_t width = width_of(n, j);
         struct panel p = {k, width, lda, 1, packed_size(1, width), ldc, add, 0, a, b, c + j};
         times_panel(&p, 0, m);

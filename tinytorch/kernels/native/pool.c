@@ -32,8 +32,8 @@ static void max_pool_images(const void *args, int64_t first, int64_t last)
 }
 
 /* NaN where a window has one. */
-KERNEL void max_pool(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t rows, int64_t columns,
-                     const float *x, float *out)
+void max_pool(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t rows, int64_t columns,
+              const float *x, float *out)
 {
     struct pool args = {height, width, rows, columns, x, NULL, NULL, out};
     share(threads, images, rows_in_piece(height * width), max_pool_images, &args);
@@ -74,8 +74,8 @@ static void max_pool_gradients(const void *args, int64_t first, int64_t last)
 }
 
 /* Each element of `g` where the first of the largest of its window is; none of them is NaN. */
-KERNEL void max_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t rows,
-                              int64_t columns, const float *x, const float *largest, const float *g, float *out)
+void max_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t rows,
+                       int64_t columns, const float *x, const float *largest, const float *g, float *out)
 {
     struct pool args = {height, width, rows, columns, x, largest, g, out};
     share(threads, images, rows_in_piece(height * width), max_pool_gradients, &args);

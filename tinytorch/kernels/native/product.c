@@ -32,7 +32,7 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
     float memory[TERMS * SPAN_OF_TILE];
     for (int64_t r = 0; r < s->k; r += terms)
         for (int64_t at = first; at < last; at++) {
-            const int64_t j = at / s->blocks * SPAN_OF_TILE, top = at % s->blocks * s->block, width = width_of(s->n, j);
+            const int64_t j = at / s->blocks * span_of(s->n), top = at % s->blocks * s->block, width = width_of(s->n, j);
             const int64_t bottom = top + s->block < s->m ? top + s->block : s->m;
             struct panel p = {s->k - r < terms ? s->k - r : terms, width, s->by_row, s->by_term, packed_size(1, width),
                               s->ldc, r > 0, s->result_turned, s->a + r * s->by_term, memory,
@@ -40,7 +40,7 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
             if (s->turned) {
                 if (!top || at == first)
                     pack_columns(p.k, j, width, s->b + r, s->ldb, 0, s->n, memory);
-            } else if (!s->packed && width == SPAN_OF_TILE) {
+            } else if (!s->packed && width % LANES == 0) {
                 p.b = s->b + r * s->ldb + j;
                 p.ldb = s->ldb;
             } else if (!top || at == first) {
@@ -55,13 +55,13 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
 /* c (m, n) = a (m, k) @ b (k, n) + bias, of operands that lie transposed if `ta`, `tb`; `left`: `a` is the one in panels;
 `packed`: panels are copied even if they lie in whole vectors. `block`: how many rows (of the other) go by a panel at a
 time; `grain`: how many such products are a piece. */
-KERNEL void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
-                    int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
-                    const float *bias, float *c)
+void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
+             int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
+             const float *bias, float *c)
 {
     struct product s = {m, n, k, ta ? 1 : lda, ta ? lda : 1, ldb, 0, block, n, (int)tb, 0, (int)packed, a, b, bias, c};
     if (left)
         s = (struct product){n, m, k, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, block, n, !ta, 1, (int)packed, b, a, bias, c};
     s.blocks = (s.m + block - 1) / block;
-    share(threads, (s.n + SPAN_OF_TILE - 1) / SPAN_OF_TILE * s.blocks, grain, some_blocks, &s);
+    share(threads, (s.n + span_of(s.n) - 1) / span_of(s.n) * s.blocks, grain, some_blocks, &s);
 }

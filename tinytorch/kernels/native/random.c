@@ -47,7 +47,7 @@ static void draw(uint32_t *restrict key, uint32_t *restrict out, int64_t n)
     }
 }
 
-KERNEL void words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
+void words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
 {
     uint32_t drawn[WORDS];
     (void)threads;
@@ -60,7 +60,7 @@ KERNEL void words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
 }
 
 /* Of two words each: the first is the high half. */
-KERNEL void double_words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
+void double_words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
 {
     uint32_t drawn[WORDS];
     (void)threads;
@@ -73,7 +73,7 @@ KERNEL void double_words(int64_t threads, int64_t n, uint32_t *key, uint64_t *ou
 }
 
 /* Whether the low 53 bits of two words are below `limit`. */
-KERNEL void below(int64_t threads, int64_t n, int64_t limit, uint32_t *key, uint8_t *out)
+void below(int64_t threads, int64_t n, int64_t limit, uint32_t *key, uint8_t *out)
 {
     uint32_t drawn[WORDS], high = (uint32_t)(limit >> 32), low = (uint32_t)limit;
     (void)threads;
@@ -88,7 +88,7 @@ KERNEL void below(int64_t threads, int64_t n, int64_t limit, uint32_t *key, uint
 }
 
 /* Numbers in [0, 1): the low 24 bits of a word each. */
-KERNEL void uniform(int64_t threads, int64_t n, uint32_t *key, float *out)
+void uniform(int64_t threads, int64_t n, uint32_t *key, float *out)
 {
     uint32_t drawn[WORDS];
     (void)threads;

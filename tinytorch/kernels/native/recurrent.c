@@ -39,8 +39,8 @@ static void lstm_rows(const void *args, int64_t first, int64_t last)
               s->squashed + start, s->out + start);
 }
 
-KERNEL void lstm_step(int64_t threads, int64_t batch, int64_t hidden, float *a, const float *before, float *cells,
-                      float *squashed, float *out)
+void lstm_step(int64_t threads, int64_t batch, int64_t hidden, float *a, const float *before, float *cells,
+               float *squashed, float *out)
 {
     struct lstm args = {batch, hidden, a, cells, squashed, out, before, NULL, NULL, NULL};
     share(threads, batch, rows_in_piece(hidden), lstm_rows, &args);
@@ -74,8 +74,8 @@ static void lstm_backward_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-KERNEL void lstm_step_backward(int64_t threads, int64_t batch, int64_t hidden, const float *a, const float *before,
-                               const float *squashed, const float *dh, float *dc, float *d)
+void lstm_step_backward(int64_t threads, int64_t batch, int64_t hidden, const float *a, const float *before,
+                        const float *squashed, const float *dh, float *dc, float *d)
 {
     struct lstm args = {batch, hidden, (float *)a, NULL, (float *)squashed, NULL, before, dh, dc, d};
     share(threads, batch, rows_in_piece(hidden), lstm_backward_rows, &args);
@@ -105,7 +105,7 @@ static void gru_rows(const void *args, int64_t first, int64_t last)
     gru_span((last - first) * s->hidden, 1.0f, a, a + all, a + 2 * all, a + 3 * all, s->h + start, s->out + start);
 }
 
-KERNEL void gru_step(int64_t threads, int64_t batch, int64_t hidden, float *a, const float *h, float *out)
+void gru_step(int64_t threads, int64_t batch, int64_t hidden, float *a, const float *h, float *out)
 {
     struct gru args = {batch, hidden, hidden, 0, a, h, out, NULL, NULL};
     share(threads, batch, rows_in_piece(hidden), gru_rows, &args);
@@ -137,15 +137,15 @@ static void gru_backward_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-KERNEL void gru_step_backward(int64_t threads, int64_t batch, int64_t hidden, int64_t pitch, int64_t offset,
-                              const float *a, const float *h, float *dh, float *d)
+void gru_step_backward(int64_t threads, int64_t batch, int64_t hidden, int64_t pitch, int64_t offset,
+                       const float *a, const float *h, float *dh, float *d)
 {
     struct gru args = {batch, hidden, pitch, offset, (float *)a, h, NULL, dh, d};
     share(threads, batch, rows_in_piece(hidden), gru_backward_rows, &args);
 }
 
 /* The gradient of what tanh made `out` of: for one more pass, where NumPy takes three. */
-KERNEL void rnn_step_backward(int64_t threads, int64_t n, const float *out, const float *dh, float *restrict d)
+void rnn_step_backward(int64_t threads, int64_t n, const float *out, const float *dh, float *restrict d)
 {
     (void)threads;
     for (int64_t k = 0; k < n; k++)
@@ -247,7 +247,7 @@ missing), whose gates begin with gate `from`, and biases of those gates. */
 static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_t from, const float *w_ih,
                          const float *bias, const float *w_hh, float *to)
 {
-    for (int64_t j = 0; j < columns; j += SPAN_OF_TILE) {
+    for (int64_t j = 0; j < columns; j += span_of(columns)) {
         const int64_t width = width_of(columns, j), whole = packed_size(1, width);
         pack_columns(inputs, j, width, w_ih, inputs, from, columns, to);
         to += inputs * whole;
@@ -264,11 +264,11 @@ static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_
 (batch, hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `a` and `squashed`
 have rows for all steps, else for one; `cells` gets those before each step, and `outputs` is a second `out`. Whether
 there was no memory for it. */
-KERNEL int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
-                         int64_t narrow, int64_t wide, int64_t features, int64_t hidden, int64_t gates, int64_t used,
-                         int64_t pitch, int64_t keep, int64_t started, const int64_t *order, const float *x,
-                         const float *w_ih, const float *w_hh, const float *b_ih, const float *b_hh, float *joined,
-                         float *a, float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
+int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
+                  int64_t narrow, int64_t wide, int64_t features, int64_t hidden, int64_t gates, int64_t used,
+                  int64_t pitch, int64_t keep, int64_t started, const int64_t *order, const float *x,
+                  const float *w_ih, const float *w_hh, const float *b_ih, const float *b_hh, float *joined,
+                  float *a, float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
 {
     const int64_t columns = used * hidden, of_h = kind == GRU ? packed_size(1 + hidden, columns) : 0;
     const int64_t of_w = packed_size(kind == GRU ? narrow + 1 : pitch, columns), of_x = packed_size(wide, columns);
@@ -339,11 +339,11 @@ static void backward_rows(const void *args, int64_t first, int64_t last)
 /* Gradients `d` of the pre-activations, GRU: of the new gate's hidden part, reset, update, the new gate's input part.
 `dh` and `dc` (batch, hidden) are those of the states after and become those of the states before, if `wanted`. `g`, of
 the outputs, lies sequence by sequence if `turned`. */
-KERNEL int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows,
-                                  int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
-                                  int64_t wanted, int64_t turned, const int64_t *order, const float *g,
-                                  const float *w_hh, const float *joined, const float *a, const float *cells,
-                                  const float *squashed, const float *out, float *dh, float *dc, float *d)
+int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows,
+                           int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
+                           int64_t wanted, int64_t turned, const int64_t *order, const float *g,
+                           const float *w_hh, const float *joined, const float *a, const float *cells,
+                           const float *squashed, const float *out, float *dh, float *dc, float *d)
 {
     float *packed = malloc(packed_size(used * hidden, hidden) * sizeof(float));
     if (!packed)
@@ -353,7 +353,7 @@ KERNEL int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, 
     (void)rows, (void)gates, (void)pitch;
     const int64_t first = kind == GRU ? 2 * hidden : 0, rest = used * hidden - first;      /* of a GRU the new gate */
     float *to = packed;
-    for (int64_t j = 0; j < hidden; j += SPAN_OF_TILE) {
+    for (int64_t j = 0; j < hidden; j += span_of(hidden)) {
         const int64_t width = width_of(hidden, j), whole = packed_size(1, width);
         pack_rows(rest, j, width, w_hh + first * hidden, hidden, to);
         pack_rows(first, j, width, w_hh, hidden, to + rest * whole);

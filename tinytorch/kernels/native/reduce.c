@@ -47,8 +47,8 @@ static void sums_of_pieces(const void *args, int64_t first, int64_t last)
     s->parts[first / s->grain] = sum_of(s->x + first, last - first);
 }
 
-KERNEL void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
-                     double *parts, float *out)
+void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
+              double *parts, float *out)
 {
     struct sums args = {rows, width, grain, x, out, parts};
     if (!parts) {
@@ -76,8 +76,8 @@ static void sums_of_columns(const void *args, int64_t first, int64_t last)
 }
 
 /* One part for each `grain` rows; the first becomes the sum. */
-KERNEL void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
-                        float *parts)
+void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
+                 float *parts)
 {
     struct sums args = {rows, width, grain, x, parts, NULL};
     share(threads, rows, grain, sums_of_columns, &args);

@@ -43,7 +43,7 @@ static void softmax_rows(const void *args, int64_t first, int64_t last)
 }
 
 /* `safe`: zeros, not NaN, where all is -inf. */
-KERNEL void softmax(int64_t threads, int64_t rows, int64_t width, int64_t safe, const float *x, float *out)
+void softmax(int64_t threads, int64_t rows, int64_t width, int64_t safe, const float *x, float *out)
 {
     struct rows args = {width, safe, out, x, NULL};
     share(threads, rows, rows_in_piece(width), softmax_rows, &args);
@@ -66,7 +66,7 @@ static void softmax_backward_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-KERNEL void softmax_backward(int64_t threads, int64_t rows, int64_t width, const float *g, const float *y, float *out)
+void softmax_backward(int64_t threads, int64_t rows, int64_t width, const float *g, const float *y, float *out)
 {
     struct rows args = {width, 0, out, g, y};
     share(threads, rows, rows_in_piece(width), softmax_backward_rows, &args);
@@ -89,7 +89,7 @@ static void log_softmax_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-KERNEL void log_softmax(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
+void log_softmax(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
 {
     struct rows args = {width, 0, out, x, NULL};
     share(threads, rows, rows_in_piece(width), log_softmax_rows, &args);
@@ -112,8 +112,8 @@ static void log_softmax_backward_rows(const void *args, int64_t first, int64_t l
     }
 }
 
-KERNEL void log_softmax_backward(int64_t threads, int64_t rows, int64_t width, const float *g, const float *y,
-                                 float *out)
+void log_softmax_backward(int64_t threads, int64_t rows, int64_t width, const float *g, const float *y,
+                          float *out)
 {
     struct rows args = {width, 0, out, g, y};
     share(threads, rows, rows_in_piece(width), log_softmax_backward_rows, &args);
@@ -138,8 +138,8 @@ static void entropy_rows(const void *args, int64_t first, int64_t last)
 
 /* `losses` gets one for each row and, behind them, `scale` times their sum. Whether a class does not exist: nothing is
 done then. */
-KERNEL int64_t cross_entropy(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
-                             const int64_t *target, float *out, float *losses)
+int64_t cross_entropy(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
+                      const int64_t *target, float *out, float *losses)
 {
     struct entropy args = {width, x, target, out, losses, scale};
     int64_t wrong = 0;
@@ -169,8 +169,8 @@ static void entropy_backward_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-KERNEL int64_t cross_entropy_backward(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
-                                      const int64_t *target, float *out)
+int64_t cross_entropy_backward(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
+                               const int64_t *target, float *out)
 {
     struct entropy args = {width, x, target, out, NULL, scale};
     for (int64_t row = 0; row < rows; row++)

@@ -1,0 +1,106 @@
+"""What every kernel in C takes, for the door (__init__.py), and for the build (setup.py), which makes C's side of it.
+
+It imports nothing of the package: the build runs it before there is one.
+"""
+import re
+
+#: What each takes after the number of threads, and from how many elements of its first array on it is the faster one.
+#: `n`: a whole number; `.eps`: a real one; `x[n]`: an array to read of as many elements; `>x[n]`: one to write to;
+#: `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns (of n rows and m columns if t) to read
+#: of, whose rows are runs and begin ld elements apart. Arrays are float32 unless another type follows.
+KERNELS = {
+    "words": (0, "n >key[625]:u4 >out[n]:u8"),
+    "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
+    "below": (0, "n limit >key[625]:u4 >out[n]:?"),
+    "uniform": (0, "n >key[625]:u4 >out[n]"),
+    "box_muller": (16, "blocks .mean .std >u[16*blocks]"),
+    "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
+    "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
+    "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "cross_entropy": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width] >losses[rows+1]"),
+    "cross_entropy_backward": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width]"),
+    "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
+    "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
+    "layer_norm": (512, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
+                   ">rate[rows]"),
+    "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
+                            "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
+    "batch_norm": (2048, "images channels size .eps x[images*channels*size] ?weight[channels] ?bias[channels] "
+                   ">out[images*channels*size] >mean[channels] >variance[channels] >rate[channels]"),
+    "batch_norm_backward": (2048, "images channels size g[images*channels*size] x[images*channels*size] "
+                            "?weight[channels] mean[channels] rate[channels] >out[images*channels*size] "
+                            ">total[channels] >dot[channels]"),
+    "scale_shift": (2048, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
+                    ">out[images*channels*size]"),
+    **dict.fromkeys("relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
+    **dict.fromkeys(("gelu", "gelu_tanh"), (2048, "n x[n] ?>kept[n] >out[n]")),
+    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),
+    **dict.fromkeys("silu_backward sigmoid_backward tanh_backward relu_backward".split(),
+                    (2048, "n g[n] x[n] >out[n]")),
+    "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
+                  ">squashed[batch*hidden] >out[batch*hidden]"),
+    "lstm_step_backward": (512, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
+                           "dh[batch*hidden] >dc[batch*hidden] >d[4*batch*hidden]"),
+    "gru_step": (512, "batch hidden >a[4*batch*hidden] h[batch*hidden] >out[batch*hidden]"),
+    "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
+                          ">d[4*batch*hidden]"),
+    "recurrent": (256, "kind steps batch rows kept narrow wide features hidden gates used pitch keep started "
+                  "order[2*steps]:i8 x[rows*wide] w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
+                  "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[rows*pitch] ?>a[kept*gates*hidden] "
+                  "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] ?>outputs[rows*hidden] "
+                  ">h[batch*hidden] ?>c[batch*hidden]"),
+    "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned order[2*steps]:i8 "
+                           "?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
+                           "?cells[rows*hidden] ?squashed[rows*hidden] ?out[rows*hidden] >dh[batch*hidden] "
+                           "?>dc[batch*hidden] >d[rows*gates*hidden]"),
+    "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
+                 "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8 >out[images*outputs*rows*out_width]"),
+    "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
+                         "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8 "
+                         ">parts[pieces*outputs*terms]"),
+    "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
+    "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
+    "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
+    "max_pool_backward": (2048, "images height width rows columns x[images*height*width] largest[images*rows*columns] "
+                          "g[images*rows*columns] >out[images*height*width]"),
+    "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
+    "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
+    "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
+    "adam": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
+    "adamax": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),
+    "rmsprop": (4096, "n .sign .weight_decay .alpha .eps .momentum .lr >p[n] g[n] >square[n] ?>mean[n] ?>buf[n]"),
+    "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
+    "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
+}
+#: Those that return whether they failed: for want of memory; at a class that there is not.
+FAILING = {**dict.fromkeys(("convolve", "convolve_weights", "recurrent", "recurrent_backward"), "memory"),
+           **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), "class")}
+_TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u4": "uint32_t", "u8": "uint64_t", "?": "uint8_t"}
+
+
+def parsed(declared):
+    """(marks, name, "" of a number, "[" of an array or "{" of a matrix, size or shape, type) of each argument."""
+    for token in declared.split():
+        yield re.fullmatch(r"([.?>]*)(\w+)(?:([\[{])(.*)[\]}])?:?([\w?]*)", token).groups("")
+
+
+def entries():
+    """C's side of the door: of each kernel a function that takes all arguments in one piece of memory, for ctypes takes
+    long over each."""
+    lines = ['#include "common.h"', "", "union argument { int64_t whole; double real; void *place; };"]
+    for name, (_, declared) in KERNELS.items():
+        types, given = ["int64_t"], ["a[0].whole"]
+        for marks, _, kind, _, dtype in parsed(declared):
+            at = f"a[{len(types)}]"
+            if kind:
+                types.append(("" if ">" in marks else "const ") + _TYPES[dtype] + " *")
+                given.append(at + ".place")
+            else:
+                types.append("float" if marks else "int64_t")
+                given.append(f"(float){at}.real" if marks else at + ".whole")
+        result, back = ("int64_t", "return ") if name in FAILING else ("void", "")
+        lines += ["", f"{result} {name}({', '.join(types)});",
+                  f"KERNEL {result} enter_{name}(const union argument *a)", "{",
+                  f"    {back}{name}({', '.join(given)});", "}"]
+    return "\n".join(lines) + "\n"
