@@ -57,7 +57,7 @@ class any_python(bdist_wheel):
 
 
 setting = os.environ.get("TINYTORCH_NATIVE")
-sources, depends = sorted(map(str, FOLDER.glob("*.c"))), [*sorted(map(str, FOLDER.glob("*.h"))), str(FOLDER / "table.py")]
+sources, depends = [sorted(map(str, FOLDER.glob(kind))) for kind in ("*.c", "*.[hp]*")]
 native = [] if setting == "0" else [
     Extension(f"tinytorch.kernels.native.library_{level}", sources, depends=depends, optional=setting != "1")
     for level in LEVELS]

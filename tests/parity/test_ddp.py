@@ -126,7 +126,7 @@ def test_example(tmp_path):
     runs = [subprocess.run([sys.executable, *launcher, example, "--module", "torch", *options], capture_output=True,
                            text=True, env=ranks.environment(), timeout=ranks.LIMIT)]
     runs += [ranks.under_mpi(size, example, *options) for size in (2, 1)]
-    # The table is what is asked of PyTorch's run, and not its status: its threads of gloo may abort a process that ends.
+    # Of PyTorch's run the table is asked, not the status: its threads of gloo may abort a process that ends.
     assert not any([run.returncode for run in runs[1:]]), [run.stdout + run.stderr for run in runs]
     tables = [np.array([line.split()[:3] for line in run.stdout.splitlines() if line.strip()[:1].isdigit()], float)
               for run in runs]
