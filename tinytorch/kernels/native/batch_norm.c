@@ -22,20 +22,24 @@ static void some_channels(const void *args, int64_t first, int64_t last)
         double total = 0, squares = 0;
         for (int64_t n = 0; n < a->images; n++) {
             const float *restrict x = of_channel(a, a->x, n, c);
-            float sum = 0;
-            TOTAL(+, sum)
-            for (int64_t i = 0; i < size; i++)
-                sum += x[i];
-            total += sum;
+            for (int64_t i = 0; i < size; i = end_of_run(i, size)) {
+                float sum = 0;
+                TOTAL(+, sum)
+                for (int64_t j = i; j < end_of_run(i, size); j++)
+                    sum += x[j];
+                total += sum;
+            }
         }
         const float mean = (float)(total / count);
         for (int64_t n = 0; n < a->images; n++) {
             const float *restrict x = of_channel(a, a->x, n, c);
-            float sum = 0;
-            TOTAL(+, sum)
-            for (int64_t i = 0; i < size; i++)
-                sum += (x[i] - mean) * (x[i] - mean);
-            squares += sum;
+            for (int64_t i = 0; i < size; i = end_of_run(i, size)) {
+                float sum = 0;
+                TOTAL(+, sum)
+                for (int64_t j = i; j < end_of_run(i, size); j++)
+                    sum += (x[j] - mean) * (x[j] - mean);
+                squares += sum;
+            }
         }
         const float variance = (float)(squares / count), rate = 1.0f / sqrtf(variance + a->eps);
         const float scale = a->weight ? rate * a->weight[c] : rate, bias = a->bias ? a->bias[c] : 0.0f;
@@ -68,14 +72,16 @@ static void some_channels_backward(const void *args, int64_t first, int64_t last
         double total = 0, dot = 0;
         for (int64_t n = 0; n < a->images; n++) {
             const float *restrict x = of_channel(a, a->x, n, c), *restrict g = of_channel(a, a->g, n, c);
-            float sum = 0, product = 0;
-            TOTAL(+, sum, product)
-            for (int64_t i = 0; i < size; i++) {
-                sum += g[i];
-                product += g[i] * (x[i] - mean);
+            for (int64_t i = 0; i < size; i = end_of_run(i, size)) {
+                float sum = 0, product = 0;
+                TOTAL(+, sum, product)
+                for (int64_t j = i; j < end_of_run(i, size); j++) {
+                    sum += g[j];
+                    product += g[j] * (x[j] - mean);
+                }
+                total += sum;
+                dot += product;
             }
-            total += sum;
-            dot += product;
         }
         const double count = (double)(a->images * size);
         const float shift = (float)(total / count), slope = (float)(dot / count) * rate * rate;

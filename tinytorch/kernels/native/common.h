@@ -37,6 +37,12 @@ INLINE int64_t rows_in_piece(int64_t width)
     return width < 1 || width > 16384 ? 1 : 16384 / width;
 }
 
+/* Where a run that begins at `i` ends: short enough to add up in single precision, whatever the compiler makes of it. */
+INLINE int64_t end_of_run(int64_t i, int64_t size)
+{
+    return size - i < 512 ? size : i + 512;
+}
+
 INLINE uint32_t bits_of(float x)
 {
     uint32_t bits;

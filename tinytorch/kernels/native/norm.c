@@ -11,15 +11,23 @@ static void layer_norm_rows(const void *args, int64_t first, int64_t last)
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
-        float total = 0, square = 0;
-        TOTAL(+, total)
-        for (int64_t i = 0; i < width; i++)
-            total += x[i];
-        const float mean = total / (float)width;
-        TOTAL(+, square)
-        for (int64_t i = 0; i < width; i++)
-            square += (x[i] - mean) * (x[i] - mean);
-        const float rate = 1.0f / sqrtf(square / (float)width + a->eps);
+        double total = 0, squares = 0;
+        for (int64_t i = 0; i < width; i = end_of_run(i, width)) {
+            float sum = 0;
+            TOTAL(+, sum)
+            for (int64_t j = i; j < end_of_run(i, width); j++)
+                sum += x[j];
+            total += sum;
+        }
+        const float mean = (float)(total / (double)width);
+        for (int64_t i = 0; i < width; i = end_of_run(i, width)) {
+            float sum = 0;
+            TOTAL(+, sum)
+            for (int64_t j = i; j < end_of_run(i, width); j++)
+                sum += (x[j] - mean) * (x[j] - mean);
+            squares += sum;
+        }
+        const float rate = 1.0f / sqrtf((float)(squares / (double)width) + a->eps);
         if (weight && bias)
             for (int64_t i = 0; i < width; i++)
                 out[i] = (x[i] - mean) * rate * weight[i] + bias[i];
@@ -58,28 +66,33 @@ static void layer_norm_backward_rows(const void *args, int64_t first, int64_t la
         const float *restrict g = a->g + row * width, *restrict x = a->x + row * width;
         float *restrict out = a->g_input + row * width;
         const float mean = a->mean[row], rate = a->rate[row];
-        float dot = 0, total = 0;
-        if (weight) {
-            TOTAL(+, dot, total)
-            for (int64_t i = 0; i < width; i++) {
-                dot += g[i] * weight[i] * ((x[i] - mean) * rate);
-                total += g[i] * weight[i];
+        double dots = 0, totals = 0;
+        for (int64_t i = 0; i < width; i = end_of_run(i, width)) {
+            const int64_t end = end_of_run(i, width);
+            float dot = 0, total = 0;
+            if (weight) {
+                TOTAL(+, dot, total)
+                for (int64_t j = i; j < end; j++) {
+                    dot += g[j] * weight[j] * ((x[j] - mean) * rate);
+                    total += g[j] * weight[j];
+                }
+            } else {
+                TOTAL(+, dot, total)
+                for (int64_t j = i; j < end; j++) {
+                    dot += g[j] * ((x[j] - mean) * rate);
+                    total += g[j];
+                }
             }
-            dot /= (float)width;
-            total /= (float)width;
+            dots += dot;
+            totals += total;
+        }
+        const float dot = (float)(dots / (double)width), total = (float)(totals / (double)width);
+        if (weight)
             for (int64_t i = 0; i < width; i++)
                 out[i] = (g[i] * weight[i] - (x[i] - mean) * rate * dot - total) * rate;
-        } else {
-            TOTAL(+, dot, total)
-            for (int64_t i = 0; i < width; i++) {
-                dot += g[i] * ((x[i] - mean) * rate);
-                total += g[i];
-            }
-            dot /= (float)width;
-            total /= (float)width;
+        else
             for (int64_t i = 0; i < width; i++)
                 out[i] = (g[i] - (x[i] - mean) * rate * dot - total) * rate;
-        }
         if (g_weight)
             for (int64_t i = 0; i < width; i++) {
                 g_weight[i] += g[i] * ((x[i] - mean) * rate);
