@@ -154,6 +154,21 @@ def products(width, seed, dtype):
                 yield np.dot(a, b) + (0 if bias is None else bias) if found is None else found
 
 
+def batched_products(width, seed, dtype):
+    """Of one axis of matrices and of two in any order, of one matrix for many, of parts and transposed ones."""
+    for m, k, n in ((8, width + 1, 9), (width % 90 + 8, 40, 33), (70, 3, 8 + width % 60)):
+        for left in (False, True):
+            for right in (False, True):
+                a = draws(seed, 2, k if left else m, 3, m if left else k, dtype=dtype)
+                a = a.swapaxes(1, 2)               # as the heads of attention lie
+                b = draws(seed + 1, 2, 3, *((n, k + 3) if right else (k, n + 3)), dtype=dtype)
+                a, b = a.swapaxes(2, 3) if left else a, b[..., 2:-1].swapaxes(2, 3) if right else b[..., 1:-2]
+                for x, y in ((a, b), (a[1], b[0]), (a, np.broadcast_to(b[:, :1], b.shape)), (a[::-1], b[:, ::-1])):
+                    found = linalg_products._several(x, y) if dtype == np.float32 and native.LEAST == 0 else None
+                    assert (found is None) != (dtype == np.float32 and native.LEAST == 0)
+                    yield np.matmul(x, y) if found is None else found
+
+
 def entropy(width, seed, dtype):
     """Also of a NaN, of an infinity, and where everything but the class has none."""
     for special in (False, True):
@@ -226,8 +241,8 @@ def pooling(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
-FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, entropy, batch_norm, sums,
-            convolutions, pooling]
+FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
+            entropy, batch_norm, sums, convolutions, pooling]
 
 
 @needs_library

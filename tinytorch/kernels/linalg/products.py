@@ -10,7 +10,7 @@ from ..threads import number, split
 from .blas import openblas
 
 #: Multiplications that take longer than it takes to call C; and a thread longer than it takes to share them here.
-HEAVY, _HEAVY_HERE = 1 << 21, 1 << 24
+HEAVY, _SEVERAL, _HEAVY_HERE = 1 << 21, 1 << 20, 1 << 24
 #: Rows and columns of a result below which BLAS has a quicker way: products with a vector.
 _FEW = 8
 #: Rows of a result that pass by a panel at a time, and multiplications that are a piece for a thread.
@@ -73,9 +73,39 @@ def dot(a, b, bias=None):
     return result
 
 
+def _several(a, b):
+    """The products of two arrays of as many matrices in C; None where C does not know them."""
+    if not (type(a) is type(b) is np.ndarray and a.dtype == b.dtype == _FLOAT and a.flags.aligned and b.flags.aligned):
+        return None
+    shape = a.shape[:-2]
+    if shape != b.shape[:-2] or not 0 < len(shape) < 3:
+        return None
+    (m, k), n = a.shape[-2:], b.shape[-1]
+    if min(m, n) < _FEW or k != b.shape[-2]:
+        return None
+    given = []
+    for x in (a, b):
+        turned = x.strides[-2] == 4 < x.strides[-1]
+        x = (x.swapaxes(-1, -2) if turned else x)[(None,) * (3 - x.ndim + 1)]
+        by_outer, by_inner, distance, step = x.strides
+        if step != 4 or distance < 4 * x.shape[-1] or distance % 4 or by_outer % 4 or by_inner % 4:
+            return None
+        given.append((turned, distance // 4, by_outer // 4, by_inner // 4, x))
+    (ta, lda, *a_apart, a), (tb, ldb, *b_apart, b) = given
+    result = np.empty(shape + (m, n), _FLOAT)
+    native.run("products", ta, tb, m, n, k, lda, ldb, *a.shape[:2], *a_apart, *b_apart, 1 + _PIECE // (m * n * k), a, b,
+               result)
+    return result
+
+
 def matmul(a, b):
-    """The products of two arrays of matrices of one dtype; np.matmul, the first axis shared."""
-    if a.size * b.shape[-1] < _HEAVY_HERE or a.ndim < 3 or a.shape[:-2] != b.shape[:-2] or (
+    """The products of two arrays of matrices of one dtype; np.matmul, in C or the first axis shared."""
+    size = a.size * b.shape[-1]
+    if size >= _SEVERAL and _NATIVE and a.ndim > 2:
+        result = _several(a, b)
+        if result is not None:
+            return result
+    if size < _HEAVY_HERE or a.ndim < 3 or a.shape[:-2] != b.shape[:-2] or (
             number() < 2 or type(a) is not np.ndarray):
         return np.matmul(a, b, order="C")      # whatever the order of the operands' dimensions in memory
     result = np.empty(a.shape[:-1] + b.shape[-1:], a.dtype)

@@ -46,14 +46,18 @@ def _address(array, size, dtype, written=False):
     raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
 
 
-def _matrix(array, turned, rows, columns, distance):
-    """Where a matrix of floats lies for C to read: see `KERNELS`. TypeError or ValueError if it is another."""
+def _matrix(array, turned, rows, columns, distance, *several):
+    """Where a matrix of floats lies for C to read, or where several do: see `KERNELS`. TypeError or ValueError if it is
+    another."""
     flags = array.flags
     if type(array) is not _NDARRAY or array.dtype != _FLOAT or not flags.aligned:
         raise TypeError(f"no matrix for a kernel: {type(array).__name__} of {array.dtype}")
-    if array.shape != ((columns, rows) if turned else (rows, columns)) or (
-            array.strides != (distance * 4, 4) or distance < array.shape[1]):
-        raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {rows} by {columns}, {distance}")
+    shape, strides = (columns, rows) if turned else (rows, columns), (distance * 4, 4)
+    if several:
+        outer, inner, by_outer, by_inner = several
+        shape, strides = (outer, inner, *shape), (by_outer * 4, by_inner * 4, *strides)
+    if array.shape != shape or array.strides != strides or distance < shape[-1]:
+        raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {shape}, {strides}")
     if flags.carray and array.size:
         return _address_of(_place_of(array))   # quicker
     return array.__array_interface__["data"][0]

@@ -52,16 +52,53 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
         }
 }
 
-/* c (m, n) = a (m, k) @ b (k, n) + bias, of operands that lie transposed if `ta`, `tb`; `left`: `a` is the one in panels;
-`packed`: panels are copied even if they lie in whole vectors. `block`: how many rows (of the other) go by a panel at a
-time; `grain`: how many such products are a piece. */
-void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
-             int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
-             const float *bias, float *c)
+/* The product whose operands lie transposed if `ta`, `tb`; `left`: `a` is the one in panels. */
+static struct product as_read(int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
+                              int64_t left, int64_t packed, int64_t block, const float *a, const float *b,
+                              const float *bias, float *c)
 {
     struct product s = {m, n, k, ta ? 1 : lda, ta ? lda : 1, ldb, 0, block, n, (int)tb, 0, (int)packed, a, b, bias, c};
     if (left)
         s = (struct product){n, m, k, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, block, n, !ta, 1, (int)packed, b, a, bias, c};
     s.blocks = (s.m + block - 1) / block;
-    share(threads, (s.n + span_of(s.n) - 1) / span_of(s.n) * s.blocks, grain, some_blocks, &s);
+    return s;
+}
+
+static int64_t blocks_of(const struct product *s)
+{
+    return (s->n + span_of(s->n) - 1) / span_of(s->n) * s->blocks;
+}
+
+/* c (m, n) = a (m, k) @ b (k, n) + bias. `packed`: panels are copied even if they lie in whole vectors. `block`: how many
+rows (of the other) go by a panel at a time; `grain`: how many such products are a piece. */
+void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
+             int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
+             const float *bias, float *c)
+{
+    const struct product s = as_read(ta, tb, m, n, k, lda, ldb, left, packed, block, a, b, bias, c);
+    share(threads, blocks_of(&s), grain, some_blocks, &s);
+}
+
+struct many { int64_t inner, a_outer, a_inner, b_outer, b_inner; struct product first; };
+
+static void some_products(const void *args, int64_t first, int64_t last)
+{
+    const struct many *all = args;
+    for (int64_t i = first; i < last; i++) {
+        struct product s = all->first;
+        s.a += i / all->inner * all->a_outer + i % all->inner * all->a_inner;
+        s.b += i / all->inner * all->b_outer + i % all->inner * all->b_inner;
+        s.c += i * s.m * s.n;
+        some_blocks(&s, 0, blocks_of(&s));
+    }
+}
+
+/* `outer` times `inner` products of that kind; by how much the operands of the next one are further on. */
+void products(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
+              int64_t outer, int64_t inner, int64_t a_outer, int64_t a_inner, int64_t b_outer, int64_t b_inner,
+              int64_t grain, const float *a, const float *b, float *c)
+{
+    const struct many all = {inner, a_outer, a_inner, b_outer, b_inner,
+                             as_read(ta, tb, m, n, k, lda, ldb, 0, 0, m, a, b, NULL, c)};
+    share(threads, outer * inner, grain, some_products, &all);
 }

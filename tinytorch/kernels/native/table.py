@@ -7,7 +7,8 @@ import re
 #: What each takes after the number of threads, and from how many elements of its first array on it is the faster one.
 #: `n`: a whole number; `.eps`: a real one; `x[n]`: an array to read of as many elements; `>x[n]`: one to write to;
 #: `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns (of n rows and m columns if t) to read
-#: of, whose rows are runs and begin ld elements apart. Arrays are float32 unless another type follows.
+#: of, whose rows are runs and begin ld elements apart; `x{t,m,n,ld,p,q,i,j}`: p times q of them, i and j elements
+#: apart. Arrays are float32 unless another type follows.
 KERNELS = {
     "words": (0, "n >key[625]:u4 >out[n]:u8"),
     "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
@@ -60,6 +61,9 @@ KERNELS = {
                          "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8 "
                          ">parts[pieces*outputs*terms]"),
     "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
+    "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
+                 "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
+                 ">c[outer*inner*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width rows columns x[images*height*width] largest[images*rows*columns] "
