@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.kernels import native, norm, optim, softmax
+from tinytorch.kernels import attention as attentions, native, norm, optim, softmax
 from tinytorch.kernels.conv import direct
 from tinytorch.kernels.linalg import products as linalg_products
 from tinytorch.kernels.sums import add_up
@@ -101,12 +101,20 @@ def attention(width, seed, dtype):
     masked[1], masked[2, :1] = -np.inf, -np.inf
     yield softmax.safe_softmax(masked, -1)
     for causal in (False, True):
-        q, k, v = (torch.tensor(draws(seed + i, 2, 3, width % 60 + 1, 5, dtype=dtype), requires_grad=True)
+        # Of unit variance, for scores of 40 are wrong by what changes a weight in the sixth digit.
+        q, k, v = (torch.tensor(draws(seed + i, 2, 3, width % 60 + 1, 5, dtype=dtype) / 3, requires_grad=True)
                    for i in range(3))
         y = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
         yield y.detach().numpy()
         gradients = torch.autograd.grad(y, (q, k, v), torch.tensor(draws(seed, *y.shape, dtype=dtype)))
         yield from [g.numpy() for g in gradients]
+        for n, keys, size, wide in ((8, width, 3, 7), (width % 90 + 8, 60, 20, 50), (70, 130, 8, width % 50 + 1)):
+            shapes = [(2, rows, 3, columns) for rows, columns in ((n, size), (keys, size), (keys, wide))]
+            heads = [draws(seed, *shape, dtype=dtype).swapaxes(1, 2) for shape in shapes]
+            heads = [np.ascontiguousarray(x) for x in heads] if causal else heads
+            in_c = dtype == np.float32 and native.LEAST == 0
+            assert (attentions._in_one(*heads, causal, 0.3) is not None) == in_c
+            yield attentions.attend(*heads, None, causal, 0.3)
 
 
 def recurrent(width, seed, dtype):
@@ -212,6 +220,27 @@ def sums(width, seed, dtype):
     yield np.asarray(add_up(draws(seed, 1000, width * 50, dtype=dtype), (0,)))
 
 
+def rows_added(width, seed, dtype):
+    """To few rows and to many, none and all of them named twice; of a table and by an index of two axes."""
+    for count, n in ((3, 700), (1000, 700), (300, 40)):
+        index = torch.tensor(np.random.default_rng(seed).integers(0, count, (n // 4, 4)))
+        table = torch.tensor(draws(seed, count, width, dtype=dtype), requires_grad=True)
+        g = torch.tensor(draws(seed + 1, n // 4, 4, width, dtype=dtype))
+        for found in (F.embedding(index, table), table[index]):
+            yield torch.autograd.grad(found, table, g)[0].numpy()
+        yield table.detach().index_add(0, index.reshape(-1), g.reshape(n, width)).numpy()
+
+
+def masks(width, seed, dtype):
+    """As large as what is filled, and one for many."""
+    x = torch.tensor(draws(seed, 4, 5, width, dtype=dtype, special=True), requires_grad=True)
+    for shape in ((4, 5, width), (5, width), (width,), (5, 1)):
+        mask = torch.tensor(np.random.default_rng(seed).random(shape) < 0.5)
+        y = x.masked_fill(mask, -np.inf)
+        yield y.detach().numpy()
+        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+
+
 def convolutions(width, seed, dtype):
     """Of images of 1, 2 and 3 axes, with dilation and padding that differs by axis, also beyond the kernel."""
     c = width % 5 + 1
@@ -242,7 +271,7 @@ def pooling(width, seed, dtype):
 
 
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
-            entropy, batch_norm, sums, convolutions, pooling]
+            entropy, batch_norm, sums, rows_added, masks, convolutions, pooling]
 
 
 @needs_library

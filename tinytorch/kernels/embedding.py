@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from .. import dtypes as dt
-from .scatter import add_flat
+from .scatter import add_rows
 
 
 def lookup(weight, index):
@@ -45,17 +45,6 @@ def _write_first(result, index, g):
     row = np.dtype((np.void, result.strides[0]))
     result.view(row)[index[::-1], 0] = g.view(row)[::-1, 0]
     return index[left], g[left]
-
-
-def add_rows(result, index, g):
-    """result[index] += g, repeated rows included."""
-    width = g.shape[1]
-    if width % 2 == 0 and g.dtype.char in "fd":
-        # Two numbers at a time: as complex ones they are added just the same.
-        pair = np.dtype(f"c{2 * g.itemsize}")
-        g, result, width = g.view(pair), result.view(pair), width // 2
-    # one flat index is several times as fast as adding rows
-    add_flat(result, (index * width)[:, None] + np.arange(width), g)
 
 
 def sums_of_bags(rows, bag_of, count):

@@ -2,8 +2,7 @@
 import numpy as np
 
 from .. import dtypes as dt
-from ..kernels.embedding import add_rows
-from ..kernels.scatter import add_flat
+from ..kernels.scatter import add_flat, add_rows
 
 
 def flat_places(indices, shape):

@@ -19,7 +19,7 @@ _BLOCK, _PIECE = 128, 1 << 20
 _MANY, _LONG = 256, 1024
 _FLOAT = np.dtype(np.float32)
 #: Other BLAS may know instructions that C does not reach.
-_NATIVE = native.level() is not None and openblas() is not None
+NATIVE = native.level() is not None and openblas() is not None
 
 
 def _stored(a):
@@ -55,7 +55,7 @@ def _native(a, b, bias=None):
 def dot(a, b, bias=None):
     """The product of two matrices of one dtype, plus bias (columns) of that dtype."""
     rows, columns = len(a), b.shape[-1]
-    if a.size * columns >= HEAVY and _NATIVE:
+    if a.size * columns >= HEAVY and NATIVE:
         result = _native(a, b, bias)
         if result is not None:
             return result
@@ -73,25 +73,31 @@ def dot(a, b, bias=None):
     return result
 
 
+def laid_apart(x):
+    """How far apart the matrices of two axes and their rows lie, (outer, inner, rows) in floats, of an array of 4
+    dimensions whose rows are runs of float32; None of any other."""
+    if type(x) is not np.ndarray or x.dtype != _FLOAT or not x.flags.aligned:
+        return None
+    outer, inner, rows, step = x.strides
+    if step != 4 or rows < 4 * x.shape[3] or (outer | inner | rows) % 4:
+        return None
+    return outer // 4, inner // 4, rows // 4
+
+
 def _several(a, b):
     """The products of two arrays of as many matrices in C; None where C does not know them."""
-    if not (type(a) is type(b) is np.ndarray and a.dtype == b.dtype == _FLOAT and a.flags.aligned and b.flags.aligned):
-        return None
-    shape = a.shape[:-2]
-    if shape != b.shape[:-2] or not 0 < len(shape) < 3:
-        return None
-    (m, k), n = a.shape[-2:], b.shape[-1]
-    if min(m, n) < _FEW or k != b.shape[-2]:
+    shape, (m, k), n = a.shape[:-2], a.shape[-2:], b.shape[-1]
+    if shape != b.shape[:-2] or not 0 < len(shape) < 3 or min(m, n) < _FEW or k != b.shape[-2]:
         return None
     given = []
     for x in (a, b):
         turned = x.strides[-2] == 4 < x.strides[-1]
-        x = (x.swapaxes(-1, -2) if turned else x)[(None,) * (3 - x.ndim + 1)]
-        by_outer, by_inner, distance, step = x.strides
-        if step != 4 or distance < 4 * x.shape[-1] or distance % 4 or by_outer % 4 or by_inner % 4:
+        x = (x.swapaxes(-1, -2) if turned else x)[(None,) * (4 - x.ndim)]
+        apart = laid_apart(x)
+        if apart is None:
             return None
-        given.append((turned, distance // 4, by_outer // 4, by_inner // 4, x))
-    (ta, lda, *a_apart, a), (tb, ldb, *b_apart, b) = given
+        given.append((turned, apart, x))
+    (ta, (*a_apart, lda), a), (tb, (*b_apart, ldb), b) = given
     result = np.empty(shape + (m, n), _FLOAT)
     native.run("products", ta, tb, m, n, k, lda, ldb, *a.shape[:2], *a_apart, *b_apart, 1 + _PIECE // (m * n * k), a, b,
                result)
@@ -101,7 +107,7 @@ def _several(a, b):
 def matmul(a, b):
     """The products of two arrays of matrices of one dtype; np.matmul, in C or the first axis shared."""
     size = a.size * b.shape[-1]
-    if size >= _SEVERAL and _NATIVE and a.ndim > 2:
+    if size >= _SEVERAL and NATIVE and a.ndim > 2:
         result = _several(a, b)
         if result is not None:
             return result

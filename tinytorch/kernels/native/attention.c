@@ -1,7 +1,27 @@
-/* What attention does to scores between its products (ops/nn/attention.py). */
-#include "common.h"
+/* Attention (kernels/attention.py): what is done to scores between its products, and the whole of it. */
+#include <stdlib.h>
+#include "panels.h"
+
+#define QUERIES 32                             /* whose scores are in the cache at a time */
 
 struct scores { int64_t queries, keys, causal, divided; float scale; float *scores, *total; };
+
+/* `count` scores become exp(scale scores - the largest); the sum of these. */
+INLINE float weigh(float *restrict s, int64_t count, float scale)
+{
+    float top = -INFINITY, total = 0;
+    TOTAL(max, top)
+    for (int64_t i = 0; i < count; i++)
+        top = s[i] * scale > top ? s[i] * scale : top;
+    if (top == -INFINITY)
+        top = 0;
+    TOTAL(+, total)
+    for (int64_t i = 0; i < count; i++) {
+        s[i] = exp_of(s[i] * scale - top);
+        total += s[i];
+    }
+    return total;
+}
 
 static void weights_of_rows(const void *args, int64_t first, int64_t last)
 {
@@ -9,18 +29,7 @@ static void weights_of_rows(const void *args, int64_t first, int64_t last)
     for (int64_t row = first; row < last; row++) {
         float *restrict s = a->scores + row * a->keys;
         const int64_t seen = row % a->queries + 1, count = a->causal && seen < a->keys ? seen : a->keys;
-        const float scale = a->scale;
-        float top = -INFINITY, total = 0;
-        TOTAL(max, top)
-        for (int64_t i = 0; i < count; i++)
-            top = s[i] * scale > top ? s[i] * scale : top;
-        if (top == -INFINITY)
-            top = 0;
-        TOTAL(+, total)
-        for (int64_t i = 0; i < count; i++) {
-            s[i] = exp_of(s[i] * scale - top);
-            total += s[i];
-        }
+        const float total = weigh(s, count, a->scale);
         for (int64_t i = count; i < a->keys; i++)
             s[i] = 0;
         if (a->divided && total != 0) {
@@ -61,4 +70,92 @@ void attention_weights_backward(int64_t threads, int64_t rows, int64_t keys, flo
 {
     struct slopes args = {keys, scale, weights, dots, g};
     share(threads, rows, rows_in_piece(keys), slopes_of_rows, &args);
+}
+
+struct heads {
+    int64_t outer, inner, queries, keys, size, wide, causal, joined;
+    float scale;
+    int64_t q_apart[3], k_apart[3], v_apart[3];          /* of the outer axis, of the inner one, of rows */
+    const float *q, *k, *v;
+    float *out;
+    int64_t *failed;
+};
+
+/* Panels of the keys of a head, which are the columns of a matrix, and of its values. */
+static void pack_head(const struct heads *a, const float *k, const float *v, float *keys, float *values)
+{
+    for (int64_t j = 0; j < a->keys; j += span_of(a->keys)) {
+        const int64_t width = width_of(a->keys, j);
+        pack_columns(a->size, j, width, k, a->k_apart[2], 0, a->keys, keys);
+        keys += packed_size(a->size, width);
+    }
+    for (int64_t j = 0; j < a->wide; j += span_of(a->wide)) {
+        const int64_t width = width_of(a->wide, j);
+        pack_rows(a->keys, j, width, v, a->v_apart[2], values);
+        values += packed_size(a->keys, width);
+    }
+}
+
+/* Rows [top, bottom) of the result of a head, from `out` on, `distance` apart. */
+static void attend_rows(const struct heads *a, int64_t top, int64_t bottom, const float *q, const float *keys,
+                        const float *values, float *scores, float *out, int64_t distance)
+{
+    const int64_t seen = a->causal && bottom < a->keys ? bottom : a->keys, pitch = packed_size(1, a->keys);
+    for (int64_t j = 0; j < seen; j += span_of(a->keys)) {
+        const int64_t width = packed_size(1, width_of(a->keys, j));       /* whole vectors: nothing reads the rest */
+        struct panel p = {a->size, width, a->q_apart[2], 1, width, pitch, 0, 0, q + top * a->q_apart[2],
+                          keys + a->size * j, scores + j};
+        times_panel(&p, 0, bottom - top);
+    }
+    float total[QUERIES];
+    for (int64_t i = 0; i < bottom - top; i++) {
+        const int64_t count = a->causal && top + i + 1 < seen ? top + i + 1 : seen;
+        total[i] = weigh(scores + i * pitch, count, a->scale);
+        for (int64_t j = count; j < seen; j++)
+            scores[i * pitch + j] = 0;
+    }
+    times_packed(bottom - top, a->wide, seen, scores, pitch, values, a->keys, out, distance, 0);
+    for (int64_t i = 0; i < bottom - top; i++)
+        if (total[i] != 0) {
+            const float share = 1.0f / total[i];
+            for (int64_t j = 0; j < a->wide; j++)
+                out[i * distance + j] *= share;
+        }
+}
+
+static void some_heads(const void *args, int64_t first, int64_t last)
+{
+    const struct heads *a = args;
+    const int64_t of_keys = packed_size(a->size, a->keys), of_values = packed_size(a->keys, a->wide);
+    const int64_t blocks = (a->queries + QUERIES - 1) / QUERIES, distance = a->joined ? a->inner * a->wide : a->wide;
+    float *keys = malloc((of_keys + of_values + QUERIES * packed_size(1, a->keys)) * sizeof(float));
+    float *values = keys + of_keys, *scores = values + of_values;
+    if (!keys)
+        *a->failed = 1;
+    for (int64_t at = first; at < last && keys; at++) {
+        const int64_t head = at / blocks, top = at % blocks * QUERIES, i = head / a->inner, j = head % a->inner;
+        const int64_t bottom = top + QUERIES < a->queries ? top + QUERIES : a->queries;
+        if (!top || at == first)
+            pack_head(a, a->k + i * a->k_apart[0] + j * a->k_apart[1], a->v + i * a->v_apart[0] + j * a->v_apart[1],
+                      keys, values);
+        float *out = a->out + (a->joined ? i * a->queries * distance + j * a->wide : head * a->queries * distance);
+        attend_rows(a, top, bottom, a->q + i * a->q_apart[0] + j * a->q_apart[1], keys, values, scores,
+                    out + top * distance, distance);
+    }
+    free(keys);
+}
+
+/* softmax(scale q k^T) v of `outer` times `inner` heads: q (queries, size), k (keys, size), v (keys, wide), the heads and
+rows of each so far apart as is said. The result is (outer, inner, queries, wide), or (outer, queries, inner, wide) if
+`joined`. `grain`: how many blocks of queries are a piece. Whether there was no memory for it. */
+int64_t attend(int64_t threads, int64_t outer, int64_t inner, int64_t queries, int64_t keys, int64_t size, int64_t wide,
+               int64_t causal, int64_t joined, int64_t grain, float scale, int64_t q_outer,
+               int64_t q_inner, int64_t ldq, int64_t k_outer, int64_t k_inner, int64_t ldk, int64_t v_outer,
+               int64_t v_inner, int64_t ldv, const float *q, const float *k, const float *v, float *out)
+{
+    int64_t failed = 0;
+    struct heads args = {outer, inner, queries, keys, size, wide, causal, joined, scale, {q_outer, q_inner, ldq},
+                         {k_outer, k_inner, ldk}, {v_outer, v_inner, ldv}, q, k, v, out, &failed};
+    share(threads, outer * inner * ((queries + QUERIES - 1) / QUERIES), grain, some_heads, &args);
+    return failed;
 }

@@ -21,6 +21,10 @@ KERNELS = {
     "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "cross_entropy": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width] >losses[rows+1]"),
     "cross_entropy_backward": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width]"),
+    "attend": (128, "outer inner queries keys size wide causal joined grain .scale q_outer q_inner ldq k_outer "
+               "k_inner ldk v_outer v_inner ldv q{0,queries,size,ldq,outer,inner,q_outer,q_inner} "
+               "k{0,keys,size,ldk,outer,inner,k_outer,k_inner} v{0,keys,wide,ldv,outer,inner,v_outer,v_inner} "
+               ">out[outer*inner*queries*wide]"),
     "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
     "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
     "layer_norm": (512, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
@@ -39,6 +43,7 @@ KERNELS = {
     **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),
     **dict.fromkeys("silu_backward sigmoid_backward tanh_backward relu_backward".split(),
                     (2048, "n g[n] x[n] >out[n]")),
+    "masked_fill": (2048, "n period .value x[n] mask[period]:? >out[n]"),
     "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
                   ">squashed[batch*hidden] >out[batch*hidden]"),
     "lstm_step_backward": (512, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
@@ -65,6 +70,7 @@ KERNELS = {
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                  ">c[outer*inner*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
+    "add_rows": (256, "count width n grain g[n*width] index[n]:i8 >out[count*width]"),
     "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width rows columns x[images*height*width] largest[images*rows*columns] "
                           "g[images*rows*columns] >out[images*height*width]"),
@@ -77,9 +83,9 @@ KERNELS = {
     "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
     "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
-#: Those that return whether they failed: for want of memory; at a class that there is not.
-FAILING = {**dict.fromkeys(("convolve", "convolve_weights", "recurrent", "recurrent_backward"), "memory"),
-           **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), "class")}
+#: Those that return whether they failed: for want of memory; at a class or a row that there is not.
+FAILING = {**dict.fromkeys(("attend", "convolve", "convolve_weights", "recurrent", "recurrent_backward"), "memory"),
+           **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), "class"), "add_rows": "row"}
 _TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u4": "uint32_t", "u8": "uint64_t", "?": "uint8_t"}
 
 

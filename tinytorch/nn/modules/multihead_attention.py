@@ -131,6 +131,11 @@ class MultiheadAttention(Module):
         batch, length, size = query.shape
         if size != self.embed_dim:
             raise RuntimeError(f"passed-in embed_dim {self.embed_dim} didn't match last dim of query {size}")
+        if not need_weights and attn_mask is key_padding_mask is None and query.dtype.itemsize > 2:
+            projected = F.linear(query, self.in_proj_weight, self.in_proj_bias)
+            heads = projected.view(batch, length, 3, self.num_heads, self.head_dim).transpose(1, 3).unbind(2)
+            output = F.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(batch, length, size)
+            return F.linear(output, self.out_proj.weight, self.out_proj.bias), None
         merged, _ = self.merge_masks(attn_mask, key_padding_mask, query)
         if merged is not None:
             if attn_mask is None:

@@ -11,8 +11,7 @@ from ...autograd.op import op, single
 from ...autograd.promotion import converted
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
-from ...kernels import native
-from ...kernels.layout import operand_order
+from ...kernels.attention import attend, attend_backward, in_single
 from ...kernels.softmax import safe_softmax
 from ...tensor import Tensor, wrap
 from ..layout.rearrange import repeat_interleave
@@ -70,42 +69,6 @@ def _by_operations(query, key, value, mask, dropout_p, is_causal, scale, enable_
 
 
 # ------------------------------------------------------------------ in one
-def _in_single(*arrays):
-    return [dt.cast(x, _FLOAT32) if x.dtype.itemsize == 2 else x for x in arrays]
-
-
-def _weights(query, key, mask, is_causal, scale, divided):
-    """(exp(scores - largest), `divided` by their sums if asked, and the sums) of single or double precision."""
-    scores = np.matmul(query, key.swapaxes(-1, -2))
-    if mask is None and native.takes("attention_weights", scores):
-        total, (queries, keys) = np.empty((*scores.shape[:-1], 1), scores.dtype), scores.shape[-2:]
-        native.run("attention_weights", total.size, keys, queries, is_causal, divided, scale, scores, total)
-        return scores, total
-    scores *= scores.dtype.type(scale)
-    if is_causal:
-        scores[..., ~np.tril(np.ones(scores.shape[-2:], bool))] = -np.inf
-    if mask is not None:
-        scores += mask.astype(scores.dtype, copy=False)
-    top = np.maximum.reduce(scores, axis=-1, keepdims=True)
-    scores -= np.where(np.isneginf(top), 0, top).astype(scores.dtype)
-    np.exp(scores, out=scores)
-    total = np.add.reduce(scores, axis=-1, keepdims=True)
-    if divided:
-        scores /= np.where(total == 0, 1, total)
-    return scores, total
-
-
-def _heads(x, count):
-    """The heads of keys and values, each as often as queries share it."""
-    return x if x.shape[1] == count else np.repeat(x, count // x.shape[1], axis=1)
-
-
-def _shared(g, count):
-    """The sums of gradients over the heads that were one."""
-    n, heads, *rest = g.shape
-    return g if heads == count else g.reshape(n, count, heads // count, *rest).sum(2)
-
-
 def _not_derived(g):
     raise RuntimeError("derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented")
 
@@ -113,23 +76,7 @@ def _not_derived(g):
 @op(name="scaled_dot_product_flash_attention_for_cpu_backward", first=3, multi=True, g=_not_derived,
     query=_not_derived, key=_not_derived, value=_not_derived, ans=_not_derived)
 def _attend_backward(mask, is_causal, scale, g, query, key, value, ans):
-    given = g.dtype
-    g, query, key, value, ans = _in_single(g, query, key, value, ans)
-    heads = query.shape[1]
-    k, v = _heads(key, heads), _heads(value, heads)
-    with np.errstate(all="ignore"):
-        weights, _ = _weights(query, k, mask, is_causal, scale, True)
-    of_value = np.matmul(weights.swapaxes(-1, -2), g)
-    of_scores = np.matmul(g, v.swapaxes(-1, -2))
-    dots = np.vecdot(g, ans)[..., None]
-    if native.takes("attention_weights_backward", of_scores, weights, dots):
-        native.run("attention_weights_backward", dots.size, weights.shape[-1], scale, weights, dots, of_scores)
-    else:
-        of_scores -= dots
-        of_scores *= weights
-        of_scores *= of_scores.dtype.type(scale)
-    found = np.matmul(of_scores, k), np.matmul(of_scores.swapaxes(-1, -2), query), of_value
-    return tuple([dt.cast(_shared(d, x.shape[1]), given) for d, x in zip(found, (query, key, value))])
+    return attend_backward(g, query, key, value, ans, mask, is_causal, scale)
 
 
 def _attend_grad(g, wanted, mask, is_causal, scale, query, key, value, ans):
@@ -141,15 +88,7 @@ def _attend_grad(g, wanted, mask, is_causal, scale, query, key, value, ans):
 
 @op(name="scaled_dot_product_flash_attention_for_cpu", first=3, joint=_attend_grad)
 def _attend(mask, is_causal, scale, query, key, value):
-    q, k, v = _in_single(query, key, value)
-    heads = q.shape[1]
-    with np.errstate(all="ignore"):
-        weights, total = _weights(q, _heads(k, heads), mask, is_causal, scale, False)
-        if query.dtype.itemsize == 2:          # they are multiplied as halves
-            weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
-        result = np.matmul(weights, _heads(v, heads))
-        result /= np.where(total == 0, 1, total).astype(result.dtype)
-    return operand_order(dt.cast(result, query.dtype) if result.dtype != query.dtype else result, query)
+    return attend(query, key, value, mask, is_causal, scale)
 
 
 def _in_one(query, key, value, mask, dropout_p, enable_gqa):
@@ -220,7 +159,7 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     size = query.array.shape[-1]
     scale = float(scale) if scale is not None else 1 / math.sqrt(size) if size else math.inf
     if flash and _in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
-        mask = None if attn_mask is None else _in_single(_added(attn_mask, query).array)[0]
+        mask = None if attn_mask is None else in_single(_added(attn_mask, query).array)[0]
         return _attend(mask, is_causal, scale, query, key, value)
     if not by_operations:
         raise RuntimeError("No available kernel.  Aborting execution.")

@@ -1,0 +1,107 @@
+"""Attention on ndarrays: the weighted mean of values, and its gradient."""
+import numpy as np
+
+from .. import dtypes as dt
+from . import native
+from .layout import operand_order
+from .linalg.products import NATIVE, laid_apart, matmul
+
+_FLOAT32 = np.dtype(np.float32)
+#: Queries whose scores C has in the cache at a time; multiplications that are a piece for a thread; fewer queries are
+#: left to BLAS, for the keys would be read as often.
+_ROWS, _PIECE, _FEW = 32, 1 << 20, 8
+
+
+def in_single(*arrays):
+    return [dt.cast(x, _FLOAT32) if x.dtype.itemsize == 2 else x for x in arrays]
+
+
+def _weights(query, key, mask, is_causal, scale, divided):
+    """(exp(scores - largest), `divided` by their sums if asked, and the sums) of single or double precision."""
+    scores = matmul(query, key.swapaxes(-1, -2))
+    if mask is None and native.takes("attention_weights", scores):
+        total, (queries, keys) = np.empty((*scores.shape[:-1], 1), scores.dtype), scores.shape[-2:]
+        native.run("attention_weights", total.size, keys, queries, is_causal, divided, scale, scores, total)
+        return scores, total
+    scores *= scores.dtype.type(scale)
+    if is_causal:
+        scores[..., ~np.tril(np.ones(scores.shape[-2:], bool))] = -np.inf
+    if mask is not None:
+        scores += mask.astype(scores.dtype, copy=False)
+    top = np.maximum.reduce(scores, axis=-1, keepdims=True)
+    scores -= np.where(np.isneginf(top), 0, top).astype(scores.dtype)
+    np.exp(scores, out=scores)
+    total = np.add.reduce(scores, axis=-1, keepdims=True)
+    if divided:
+        scores /= np.where(total == 0, 1, total)
+    return scores, total
+
+
+def _heads(x, count):
+    """The heads of keys and values, each as often as queries share it."""
+    return x if x.shape[1] == count else np.repeat(x, count // x.shape[1], axis=1)
+
+
+def _shared(g, count):
+    """The sums of gradients over the heads that were one."""
+    n, heads, *rest = g.shape
+    return g if heads == count else g.reshape(n, count, heads // count, *rest).sum(2)
+
+
+def _in_one(query, key, value, is_causal, scale):
+    """The whole of it in C, scores in the cache alone; None where that does not know the arrays."""
+    count, heads, queries, size = query.shape
+    keys, wide = value.shape[2:]
+    if not NATIVE or query.size < native.LEAST or queries < _FEW:
+        return None
+    apart = [laid_apart(x) for x in (query, key, value)]
+    if None in apart:
+        return None
+    joined = query.strides[1] < query.strides[2]         # the heads of a query lie together
+    result = np.empty((count, queries, heads, wide) if joined else (count, heads, queries, wide), _FLOAT32)
+    blocks = -(-queries // _ROWS)                        # of a head; a piece has whole heads if there are many
+    piece = blocks if count * heads >= 8 else -(-blocks // 4)
+    piece *= 1 + _PIECE // (piece * _ROWS * keys * (size + wide))
+    native.run("attend", count, heads, queries, keys, size, wide, is_causal, joined, piece, scale,
+               *[n for strides in apart for n in strides], query, key, value, result)
+    return result.swapaxes(1, 2) if joined else result
+
+
+def attend(query, key, value, mask, is_causal, scale):
+    """softmax(query key^T scale + mask) value, 0 for a query that attends to nothing; in memory as the queries are.
+
+    query (N, heads, queries, size), key (N, fewer heads or as many, keys, size), value (N, those, keys, wide)."""
+    q, k, v = in_single(query, key, value)
+    heads = q.shape[1]
+    k, v = _heads(k, heads), _heads(v, heads)
+    half = query.dtype.itemsize == 2
+    result = None if half or mask is not None else _in_one(q, k, v, is_causal, scale)
+    if result is None:
+        with np.errstate(all="ignore"):
+            weights, total = _weights(q, k, mask, is_causal, scale, False)
+            if half:                           # they are multiplied as halves
+                weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
+            result = matmul(weights, v)
+            result /= np.where(total == 0, 1, total).astype(result.dtype)
+    return operand_order(dt.cast(result, query.dtype) if half else result, query)
+
+
+def attend_backward(g, query, key, value, ans, mask, is_causal, scale):
+    """The gradients of query, key and value, whose weights are computed once more."""
+    given = g.dtype
+    g, query, key, value, ans = in_single(g, query, key, value, ans)
+    heads = query.shape[1]
+    k, v = _heads(key, heads), _heads(value, heads)
+    with np.errstate(all="ignore"):
+        weights, _ = _weights(query, k, mask, is_causal, scale, True)
+    of_value = matmul(weights.swapaxes(-1, -2), g)
+    of_scores = matmul(g, v.swapaxes(-1, -2))
+    dots = np.vecdot(g, ans)[..., None]
+    if native.takes("attention_weights_backward", of_scores, weights, dots):
+        native.run("attention_weights_backward", dots.size, weights.shape[-1], scale, weights, dots, of_scores)
+    else:
+        of_scores -= dots
+        of_scores *= weights
+        of_scores *= of_scores.dtype.type(scale)
+    found = matmul(of_scores, k), matmul(of_scores.swapaxes(-1, -2), query), of_value
+    return tuple([dt.cast(_shared(d, x.shape[1]), given) for d, x in zip(found, (query, key, value))])

@@ -1,0 +1,31 @@
+/* Rows added where an index says (kernels/scatter.py). */
+#include "common.h"
+
+struct rows { int64_t count, width, n; const float *g; const int64_t *index; float *out; int64_t *failed; };
+
+/* To rows [first, last) of the result, in the order in which they come. */
+static void some_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct rows *a = args;
+    for (int64_t i = 0; i < a->n; i++) {
+        const int64_t row = a->index[i];
+        if (row < 0 || row >= a->count)
+            *a->failed = 1;
+        if (row < first || row >= last)
+            continue;
+        const float *restrict from = a->g + i * a->width;
+        float *restrict to = a->out + row * a->width;
+        for (int64_t j = 0; j < a->width; j++)
+            to[j] += from[j];
+    }
+}
+
+/* out (count, width)[index] += g (n, width), repeated rows included. Whether one does not exist. */
+int64_t add_rows(int64_t threads, int64_t count, int64_t width, int64_t n, int64_t grain, const float *g,
+                 const int64_t *index, float *out)
+{
+    int64_t failed = 0;
+    const struct rows args = {count, width, n, g, index, out, &failed};
+    share(threads, count, grain, some_rows, &args);
+    return failed;
+}
