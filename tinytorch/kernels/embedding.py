@@ -4,6 +4,7 @@ import math
 import numpy as np
 
 from .. import dtypes as dt
+from . import native
 from .scatter import add_rows
 
 
@@ -25,7 +26,8 @@ def lookup_backward(g, index, count, padding, by_frequency):
     result = np.zeros((count, width), g.dtype)
     if g.size:
         g = np.ascontiguousarray(g)
-        add_rows(result, *_write_first(result, index, g))
+        in_c = native.takes("add_rows", g, result)
+        add_rows(result, *(index, g) if in_c else _write_first(result, index, g))
     if padding >= 0:
         result[padding] = 0
     return result
