@@ -16,7 +16,7 @@ _FEW = 8
 #: Rows of a result that pass by a panel at a time, and multiplications that are a piece for a thread.
 _BLOCK, _PIECE = 128, 1 << 20
 #: Rows, and terms of a sum, for which it takes less time to copy panels than to find them in the cache.
-_MANY, _LONG = 256, 1024
+_MANY, _LONG = 16, 1024
 _FLOAT = np.dtype(np.float32)
 #: Other BLAS may know instructions that C does not reach.
 NATIVE = native.level() is not None and openblas() is not None

@@ -103,7 +103,7 @@ static void attend_rows(const struct heads *a, int64_t top, int64_t bottom, cons
     const int64_t seen = a->causal && bottom < a->keys ? bottom : a->keys, pitch = packed_size(1, a->keys);
     for (int64_t j = 0; j < seen; j += span_of(a->keys)) {
         const int64_t width = packed_size(1, width_of(a->keys, j));       /* whole vectors: nothing reads the rest */
-        struct panel p = {a->size, width, a->q_apart[2], 1, width, pitch, 0, 0, q + top * a->q_apart[2],
+        struct panel p = {a->size, width, a->q_apart[2], a->q_apart[2], 1, width, pitch, 0, 0, q + top * a->q_apart[2],
                           keys + a->size * j, scores + j};
         times_panel(&p, 0, bottom - top);
     }
@@ -128,11 +128,11 @@ static void some_heads(const void *args, int64_t first, int64_t last)
     const struct heads *a = args;
     const int64_t of_keys = packed_size(a->size, a->keys), of_values = packed_size(a->keys, a->wide);
     const int64_t blocks = (a->queries + QUERIES - 1) / QUERIES, distance = a->joined ? a->inner * a->wide : a->wide;
-    float *keys = malloc((of_keys + of_values + QUERIES * packed_size(1, a->keys)) * sizeof(float));
-    float *values = keys + of_keys, *scores = values + of_values;
-    if (!keys)
+    float *memory = malloc((of_keys + of_values + QUERIES * packed_size(1, a->keys) + LINE) * sizeof(float));
+    float *keys = on_line(memory), *values = keys + of_keys, *scores = values + of_values;
+    if (!memory)
         *a->failed = 1;
-    for (int64_t at = first; at < last && keys; at++) {
+    for (int64_t at = first; at < last && memory; at++) {
         const int64_t head = at / blocks, top = at % blocks * QUERIES, i = head / a->inner, j = head % a->inner;
         const int64_t bottom = top + QUERIES < a->queries ? top + QUERIES : a->queries;
         if (!top || at == first)
@@ -142,7 +142,7 @@ static void some_heads(const void *args, int64_t first, int64_t last)
         attend_rows(a, top, bottom, a->q + i * a->q_apart[0] + j * a->q_apart[1], keys, values, scores,
                     out + top * distance, distance);
     }
-    free(keys);
+    free(memory);
 }
 
 /* softmax(scale q k^T) v of `outer` times `inner` heads: q (queries, size), k (keys, size), v (keys, wide), the heads and

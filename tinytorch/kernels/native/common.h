@@ -14,9 +14,11 @@ The build compiles each file once for every set of instructions, so there is non
 #define KERNEL __declspec(dllexport)
 #define restrict __restrict
 #define INLINE static __forceinline
+#define ALIGNED __declspec(align(64))
 #else
 #define KERNEL __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
+#define ALIGNED __attribute__((aligned(64)))
 #endif
 
 /* A loop over elements whose sums and maxima may be made in several parts, as many as fit a vector. */
@@ -35,6 +37,13 @@ void share(int64_t threads, int64_t count, int64_t grain, piece work, const void
 INLINE int64_t rows_in_piece(int64_t width)
 {
     return width < 1 || width > 16384 ? 1 : 16384 / width;
+}
+
+/* The first line of memory (64 bytes) from `p` on: vectors that lie across two take longer to read. */
+#define LINE 16                                /* floats of one */
+INLINE float *on_line(float *p)
+{
+    return (float *)(((uintptr_t)p + 63) / 64 * 64);
 }
 
 /* Where a run that begins at `i` ends: short enough to add up in single precision, whatever the compiler makes of it. */

@@ -5,6 +5,17 @@ registers while all of a panel goes by; of the other each element is read where 
 
 #include "tile.h"
 
+/* A tile of products: sums of HIGH rows by WIDE vectors. With AVX2 six by two take as many registers as four by three, and
+columns are more often whole panels of it. */
+#if LANES == 8
+#define HIGH 6
+#define WIDE 2
+#else
+#define HIGH TALL
+#define WIDE THREE
+#endif
+#define SPAN_OF_PANEL (WIDE * LANES)
+
 /* How many floats a packed matrix of `k` rows and `n` columns has: whole vectors, zeros in what they have too many. */
 INLINE int64_t packed_size(int64_t k, int64_t n)
 {
@@ -14,7 +25,7 @@ INLINE int64_t packed_size(int64_t k, int64_t n)
 /* How many columns panels of a matrix of `n` columns have: about as many each. */
 INLINE int64_t span_of(int64_t n)
 {
-    const int64_t vectors = (n + LANES - 1) / LANES, panels = (vectors + THREE - 1) / THREE;
+    const int64_t vectors = (n + LANES - 1) / LANES, panels = (vectors + WIDE - 1) / WIDE;
     return panels ? (vectors + panels - 1) / panels * LANES : LANES;
 }
 
@@ -29,6 +40,12 @@ INLINE int64_t width_of(int64_t n, int64_t j)
 static inline void pack_rows(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, float *restrict to)
 {
     const int64_t whole = packed_size(1, width);
+    if (width == SPAN_OF_PANEL) {              /* which compilers know, and make no calls of memcpy of it */
+        for (int64_t r = 0; r < k; r++)
+            for (int i = 0; i < WIDE; i++)
+                store(to + (r * WIDE + i) * LANES, load(b + r * ldb + j + i * LANES));
+        return;
+    }
     if (whole > width)
         memset(to, 0, k * whole * sizeof(float));
     for (int64_t r = 0; r < k; r++)
@@ -87,13 +104,13 @@ static inline void pack_columns(int64_t k, int64_t j, int64_t width, const float
 
 /* Sums of `rows` rows and `vectors` vectors, over `k` elements of rows of `a` and rows of a panel, which begin `ldb` apart. */
 INLINE void tile_sums(int rows, int vectors, int64_t k, const float *restrict a, int64_t by_row, int64_t by_term,
-                      const float *restrict b, int64_t ldb, vec sums[TALL][THREE])
+                      const float *restrict b, int64_t ldb, vec sums[HIGH][WIDE])
 {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++)
             sums[i][j] = (vec){0};
     for (int64_t r = 0; r < k; r++) {
-        vec right[THREE];
+        vec right[WIDE];
         for (int j = 0; j < vectors; j++)
             right[j] = load(b + r * ldb + j * LANES);
         for (int i = 0; i < rows; i++) {
@@ -105,7 +122,7 @@ INLINE void tile_sums(int rows, int vectors, int64_t k, const float *restrict a,
 }
 
 /* Where the sums of a tile go, of which `width` columns count: instead of what is there, or added to it. */
-INLINE void put_tile(int rows, int vectors, int64_t width, vec sums[TALL][THREE], float *restrict c, int64_t ldc, int add)
+INLINE void put_tile(int rows, int vectors, int64_t width, vec sums[HIGH][WIDE], float *restrict c, int64_t ldc, int add)
 {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++) {
@@ -123,11 +140,11 @@ INLINE void put_tile(int rows, int vectors, int64_t width, vec sums[TALL][THREE]
 }
 
 /* The same of a result that lies transposed. */
-INLINE void put_turned(int rows, int vectors, int64_t width, vec sums[TALL][THREE], float *restrict c, int64_t ldc,
+INLINE void put_turned(int rows, int vectors, int64_t width, vec sums[HIGH][WIDE], float *restrict c, int64_t ldc,
                        int add)
 {
     for (int j = 0; j < vectors; j++) {
-        float columns[LANES][TALL];
+        float columns[LANES][HIGH];
         for (int i = 0; i < rows; i++) {
             float some[LANES];
             store(some, sums[i][j]);
@@ -142,8 +159,9 @@ INLINE void put_turned(int rows, int vectors, int64_t width, vec sums[TALL][THRE
     }
 }
 
+/* Rows of `a` begin `by_row` apart, those that are first in a tile `by_tile` times their number behind the first. */
 struct panel {
-    int64_t k, width, by_row, by_term, ldb, ldc;
+    int64_t k, width, by_tile, by_row, by_term, ldb, ldc;
     int add, turned;
     const float *a, *b;
     float *c;
@@ -151,8 +169,8 @@ struct panel {
 
 INLINE void one_tile(int rows, int vectors, const struct panel *p, int64_t row)
 {
-    vec sums[TALL][THREE];
-    tile_sums(rows, vectors, p->k, p->a + row * p->by_row, p->by_row, p->by_term, p->b, p->ldb, sums);
+    vec sums[HIGH][WIDE];
+    tile_sums(rows, vectors, p->k, p->a + row * p->by_tile, p->by_row, p->by_term, p->b, p->ldb, sums);
     if (p->turned)
         put_turned(rows, vectors, p->width, sums, p->c + row, p->ldc, p->add);
     else
@@ -161,18 +179,20 @@ INLINE void one_tile(int rows, int vectors, const struct panel *p, int64_t row)
 
 INLINE void panel_rows(int vectors, const struct panel *p, int64_t first, int64_t last)
 {
-    for (int64_t i = first; i < last; i += TALL)
+    for (int64_t i = first; i < last; i += HIGH)
         switch (last - i) {
         case 1: one_tile(1, vectors, p, i); break;
         case 2: one_tile(2, vectors, p, i); break;
         case 3: one_tile(3, vectors, p, i); break;
-#if TALL > 4
+#if HIGH > 4
         case 4: one_tile(4, vectors, p, i); break;
         case 5: one_tile(5, vectors, p, i); break;
+#endif
+#if HIGH > 6
         case 6: one_tile(6, vectors, p, i); break;
         case 7: one_tile(7, vectors, p, i); break;
 #endif
-        default: one_tile(TALL, vectors, p, i);
+        default: one_tile(HIGH, vectors, p, i);
         }
 }
 
@@ -181,8 +201,10 @@ static void times_panel(const struct panel *p, int64_t first, int64_t last)
 {
     switch (packed_size(1, p->width) / LANES) {
     case 1: panel_rows(1, p, first, last); break;
+#if WIDE > 2
     case 2: panel_rows(2, p, first, last); break;
-    default: panel_rows(THREE, p, first, last);
+#endif
+    default: panel_rows(WIDE, p, first, last);
     }
 }
 
@@ -194,7 +216,7 @@ static inline void times_packed(int64_t m, int64_t n, int64_t k, const float *a,
     const int64_t span = span_of(n);
     for (int64_t j = 0; j < n; j += span, b += packed_size(packed, span)) {
         const int64_t width = width_of(n, j);
-        struct panel p = {k, width, lda, 1, packed_size(1, width), ldc, add, 0, a, b, c + j};
+        struct panel p = {k, width, lda, lda, 1, packed_size(1, width), ldc, add, 0, a, b, c + j};
         times_panel(&p, 0, m);
     }
 }

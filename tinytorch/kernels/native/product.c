@@ -1,15 +1,23 @@
 /* Products of two matrices. The right one is read in panels (panels.h). If the left one is to be instead, the result is
 computed transposed: its rows are then the columns of the right one. */
+#include <stdlib.h>
+
 #include "panels.h"
 
 #define TERMS 384                              /* of each sum at a time, at most: so much of a panel stays in the cache */
 
 struct product {
-    int64_t m, n, k, by_row, by_term, ldb, blocks, block, ldc;
-    int turned, result_turned, packed;
+    int64_t m, n, k, terms, by_row, by_term, ldb, blocks, block, ldc;
+    int turned, result_turned, packed, tiled;
     const float *a, *b, *bias;
     float *c;
 };
+
+/* `m` rows, or as many more as it takes for whole tiles. */
+INLINE int64_t tiled_rows(int64_t m)
+{
+    return (m + HIGH - 1) / HIGH * HIGH;
+}
 
 static void add_bias(const struct product *s, const struct panel *p, int64_t j, int64_t top, int64_t bottom)
 {
@@ -28,26 +36,26 @@ static void add_bias(const struct product *s, const struct panel *p, int64_t j, 
 static void some_blocks(const void *args, int64_t first, int64_t last)
 {
     const struct product *s = args;
-    const int64_t parts = (s->k + TERMS - 1) / TERMS, terms = parts ? (s->k + parts - 1) / parts : 1;
-    float memory[TERMS * SPAN_OF_TILE];
-    for (int64_t r = 0; r < s->k; r += terms)
+    ALIGNED float memory[TERMS * SPAN_OF_PANEL];
+    for (int64_t r = 0; r < s->k; r += s->terms)
         for (int64_t at = first; at < last; at++) {
             const int64_t j = at / s->blocks * span_of(s->n), top = at % s->blocks * s->block, width = width_of(s->n, j);
             const int64_t bottom = top + s->block < s->m ? top + s->block : s->m;
-            struct panel p = {s->k - r < terms ? s->k - r : terms, width, s->by_row, s->by_term, packed_size(1, width),
-                              s->ldc, r > 0, s->result_turned, s->a + r * s->by_term, memory,
-                              s->c + (s->result_turned ? j * s->ldc : j)};
+            const int64_t count = s->k - r < s->terms ? s->k - r : s->terms;
+            struct panel p = {count, width, s->tiled ? count : s->by_row, s->by_row, s->by_term, packed_size(1, width),
+                              s->ldc, r > 0, s->result_turned, s->a + r * (s->tiled ? tiled_rows(s->m) : s->by_term),
+                              memory, s->c + (s->result_turned ? j * s->ldc : j)};
             if (s->turned) {
                 if (!top || at == first)
-                    pack_columns(p.k, j, width, s->b + r, s->ldb, 0, s->n, memory);
+                    pack_columns(count, j, width, s->b + r, s->ldb, 0, s->n, memory);
             } else if (!s->packed && width % LANES == 0) {
                 p.b = s->b + r * s->ldb + j;
                 p.ldb = s->ldb;
             } else if (!top || at == first) {
-                pack_rows(p.k, j, width, s->b + r * s->ldb, s->ldb, memory);
+                pack_rows(count, j, width, s->b + r * s->ldb, s->ldb, memory);
             }
             times_panel(&p, top, bottom);
-            if (s->bias && r + terms >= s->k)
+            if (s->bias && r + count == s->k)
                 add_bias(s, &p, j, top, bottom);
         }
 }
@@ -57,10 +65,13 @@ static struct product as_read(int64_t ta, int64_t tb, int64_t m, int64_t n, int6
                               int64_t left, int64_t packed, int64_t block, const float *a, const float *b,
                               const float *bias, float *c)
 {
-    struct product s = {m, n, k, ta ? 1 : lda, ta ? lda : 1, ldb, 0, block, n, (int)tb, 0, (int)packed, a, b, bias, c};
+    const int64_t parts = (k + TERMS - 1) / TERMS, terms = parts ? (k + parts - 1) / parts : 1;
+    struct product s = {m, n, k, terms, ta ? 1 : lda, ta ? lda : 1, ldb, 0, 0, n, (int)tb, 0, (int)packed, 0, a, b, bias, c};
     if (left)
-        s = (struct product){n, m, k, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, block, n, !ta, 1, (int)packed, b, a, bias, c};
+        s = (struct product){n, m, k, terms, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, 0, n, !ta, 1, (int)packed, 0, b, a, bias, c};
     s.blocks = (s.m + block - 1) / block;
+    s.block = s.blocks ? tiled_rows((s.m + s.blocks - 1) / s.blocks) : 1;
+    s.blocks = (s.m + s.block - 1) / s.block;
     return s;
 }
 
@@ -69,14 +80,41 @@ static int64_t blocks_of(const struct product *s)
     return (s->n + span_of(s->n) - 1) / span_of(s->n) * s->blocks;
 }
 
+struct tiling { struct product s; float *to; };
+
+/* Terms [first, last) of an operand that lies transposed, a row of it each: they go to the tiles of their part. */
+static void some_tiles(const void *args, int64_t first, int64_t last)
+{
+    const struct tiling *t = args;
+    const struct product *s = &t->s;
+    for (int64_t r = first; r < last; r++) {
+        const int64_t start = r / s->terms * s->terms, count = s->k - start < s->terms ? s->k - start : s->terms;
+        const float *from = s->a + r * s->by_term;
+        float *to = t->to + start * tiled_rows(s->m) + (r - start) * HIGH;
+        int64_t i = 0;
+        for (; i + HIGH <= s->m; i += HIGH, to += count * HIGH)
+            for (int l = 0; l < HIGH; l++)
+                to[l] = from[i + l];
+        for (int64_t l = 0; l < s->m - i; l++)
+            to[l] = from[i + l];
+    }
+}
+
 /* c (m, n) = a (m, k) @ b (k, n) + bias. `packed`: panels are copied even if they lie in whole vectors. `block`: how many
 rows (of the other) go by a panel at a time; `grain`: how many such products are a piece. */
 void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
              int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
              const float *bias, float *c)
 {
-    const struct product s = as_read(ta, tb, m, n, k, lda, ldb, left, packed, block, a, b, bias, c);
+    struct product s = as_read(ta, tb, m, n, k, lda, ldb, left, packed, block, a, b, bias, c);
+    float *tiles = s.by_row == 1 && s.n >= 8 * SPAN_OF_PANEL ? malloc(tiled_rows(s.m) * k * sizeof(float)) : NULL;
+    if (tiles) {                               /* an element of each row is a line of memory: they go by more than once */
+        const struct tiling args = {s, tiles};
+        share(threads, k, rows_in_piece(s.m), some_tiles, &args);
+        s.a = tiles, s.by_term = HIGH, s.tiled = 1;
+    }
     share(threads, blocks_of(&s), grain, some_blocks, &s);
+    free(tiles);
 }
 
 struct many { int64_t inner, a_outer, a_inner, b_outer, b_inner; struct product first; };

@@ -239,7 +239,7 @@ static int64_t grain_of(int64_t batch, int64_t threads)
     int64_t pieces = 1;
     while (pieces < 16 && pieces < threads && batch / (2 * pieces) >= 32)
         pieces *= 2;
-    return ((batch + pieces - 1) / pieces + TALL - 1) / TALL * TALL;
+    return ((batch + pieces - 1) / pieces + HIGH - 1) / HIGH * HIGH;
 }
 
 /* What rows [x | 1 | state] are multiplied by, packed in `to`: weights of `n` inputs and of `hidden` states (either may be
@@ -272,9 +272,10 @@ int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, i
 {
     const int64_t columns = used * hidden, of_h = kind == GRU ? packed_size(1 + hidden, columns) : 0;
     const int64_t of_w = packed_size(kind == GRU ? narrow + 1 : pitch, columns), of_x = packed_size(wide, columns);
-    float *w = malloc((of_w + of_h + of_x + 2 * columns) * sizeof(float)), *w_h = w + of_w, *w_x = w_h + of_h;
-    if (!w)
+    float *memory = malloc((of_w + of_h + of_x + 2 * columns + LINE) * sizeof(float));
+    if (!memory)
         return 1;
+    float *w = on_line(memory), *w_h = w + of_w, *w_x = w_h + of_h;
     float *bias = w_x + of_x, *of_state = bias + columns;      /* of a GRU the bias of the new gate's state is apart */
     for (int64_t i = 0; i < columns; i++) {
         bias[i] = !b_ih ? 0.0f : b_ih[i] + (kind == GRU && i >= 2 * hidden ? 0.0f : b_hh[i]);
@@ -289,7 +290,7 @@ int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, i
                         joined, a, cells, squashed, out, outputs, h, c, NULL};
     (void)rows, (void)kept, (void)gates, (void)features;
     share(threads, batch, grain_of(batch, threads), forward_rows, &args);
-    free(w);
+    free(memory);
     return 0;
 }
 
@@ -345,8 +346,8 @@ int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t
                            const float *w_hh, const float *joined, const float *a, const float *cells,
                            const float *squashed, const float *out, float *dh, float *dc, float *d)
 {
-    float *packed = malloc(packed_size(used * hidden, hidden) * sizeof(float));
-    if (!packed)
+    float *memory = malloc((packed_size(used * hidden, hidden) + LINE) * sizeof(float)), *packed = on_line(memory);
+    if (!memory)
         return 1;
     struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, order, NULL, NULL, packed, NULL, g,
                         (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)out, NULL, dh, dc, d};
@@ -360,6 +361,6 @@ int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t
         to += used * hidden * whole;
     }
     share(threads, batch, grain_of(batch, threads), backward_rows, &args);
-    free(packed);
+    free(memory);
     return 0;
 }
