@@ -62,20 +62,8 @@ CURVES = {
     "Embedding 50, sum, linear, Adam": ("vocabulary", VOCABULARIES, partial(words, optimizer="Adam")),
 }
 
-_REPEATED = ("With a small vocabulary more than half of the time is adding up the gradients of repeated words, which "
-             "numpy.add.at does one pair of numbers at a time.")
 #: name of the curve -> a sentence on why it goes as it does, which docs/benchmarks.md puts under its figures
-REASONS = {
-    "CNN 1-6, SGD":
-        "At batch 1 a convolution or a pooling is ten to twenty NumPy calls, which cost some tenths of a microsecond "
-        "each however small the image is.",
-    "conv 3x3 on 16x16, batch 16":
-        "Every window is copied into a column for the matrix product, and once more for the weight's gradient where "
-        "all columns take more than 4 MB: of the forward that is two thirds at 8 channels, a third at 32, a seventh at "
-        "128.",
-    "Embedding 50, sum, linear, SGD": _REPEATED,
-    "Embedding 50, sum, linear, Adam": _REPEATED,
-}
+REASONS = {}
 
 JOBS = {f"{curve}, {what} {size}": lambda torch, build=build, size=size: build(torch, size)
         for curve, (what, sizes, build) in CURVES.items() for size in sizes}

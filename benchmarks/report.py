@@ -1,11 +1,12 @@
 """Writes docs/benchmarks.md, its pictures, and the table of the README.
 
     python benchmarks/report.py [--rounds 3] [--seconds 1] [--from ONE.json DEFAULT.json]
-                                [--growth GROWTH.json] [--peers PEERS.json] [--floors FLOORS.json]
+                                [--plain ONE.json DEFAULT.json] [--growth ONE.json TWO.json]
+                                [--serial SERIAL.json] [--peers PEERS.json] [--floors FLOORS.json]
 
-ONE and DEFAULT are what `compare.py --json` writes, with --threads 1 and without; left out, it runs them. GROWTH,
-PEERS and FLOORS are what growth.py, peers.py and floors.py write; left out, docs/benchmarks.md goes without what
-they measured.
+ONE and DEFAULT are what `compare.py --json` writes, with --threads 1 and without; left out, it runs them. Those of
+--plain were taken with TINYTORCH_NATIVE=0 in the environment. The others are what growth.py (on one thread and on two),
+serial.py, peers.py and floors.py write; left out, docs/benchmarks.md goes without what they measured.
 """
 import argparse
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from growth import REASONS, crossing
 from machine import sentence
+from serial import THREADS, most
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- figures: benchmarks/report.py -->"
@@ -39,10 +41,15 @@ def machine(figures):
     return sentence(figures["machine"])
 
 
+def of(figures):
+    """On how many threads."""
+    n = figures["threads"]
+    return "default threads" if n == 0 else "1 thread" if n == 1 else f"{n} threads"
+
+
 def measured(figures):
     """The same, with the number of threads."""
-    n = figures["threads"]
-    return f"{machine(figures)}; {'default threads' if n == 0 else '1 thread' if n == 1 else f'{n} threads'}"
+    return f"{machine(figures)}; {of(figures)}"
 
 
 def canvas(rows, columns, **options):
@@ -53,16 +60,39 @@ def canvas(rows, columns, **options):
     return pyplot.subplots(rows, columns, layout="constrained", **options)
 
 
+def _both(ours, theirs, unit):
+    """Two times and their ratio, as columns."""
+    return f" {ours:.3g} {unit} | {theirs:.3g} {unit} | **{ours / theirs:.2f}** |"
+
+
 def table(one, default, names=None):
     """Markdown: a row per workload, both numbers of threads."""
-    rest = {name: (ours, theirs) for name, _, ours, theirs in default["rows"]}
+    rest = {name: times for name, _, *times in default["rows"]}
     lines = ["| | tinytorch, 1 thread | torch, 1 thread | ratio | tinytorch, default | torch, default | ratio |",
              "|---|---|---|---|---|---|---|"]
-    for name, unit, ours, theirs in one["rows"]:
-        if names is None or name in names:
-            ours2, theirs2 = rest[name]
-            lines.append(f"| {name} | {ours:.3g} {unit} | {theirs:.3g} {unit} | **{ours / theirs:.2f}** "
-                         f"| {ours2:.3g} {unit} | {theirs2:.3g} {unit} | **{ours2 / theirs2:.2f}** |")
+    lines += [f"| {name} |{_both(*times, unit)}{_both(*rest[name], unit)}" for name, unit, *times in one["rows"]
+              if names is None or name in names]
+    return "\n".join(lines)
+
+
+def plain_table(one, default, plain_one, plain_default):
+    """Markdown: a row per workload, its ratio to torch with native kernels and without them, by number of threads."""
+    ratios = [{name: (ours, ours / theirs) for name, _, ours, theirs in figures["rows"]}
+              for figures in (one, plain_one, default, plain_default)]
+    lines = ["| | with, 1 thread | without, 1 thread | with, default | without, default |", "|---" * 5 + "|"]
+    for name in ratios[1]:
+        said = (f"{ours:.3g} ms, **{ratio:.2f}**" for ours, ratio in (found[name] for found in ratios))
+        lines.append(f"| {name} | " + " | ".join(said) + " |")
+    return "\n".join(lines)
+
+
+def serial_table(serial):
+    """Markdown: a row per model, what two threads gain and what more of them would at most."""
+    lines = ["| | 1 thread | 2 threads | gain | serial share | " + " | ".join(
+        f"at most, {n} threads" for n in THREADS) + " |", "|---" * (5 + len(THREADS)) + "|"]
+    lines += [f"| {name} | {first:.3g} ms | {second:.3g} ms | {first / second:.2f} | {share:.0%} | "
+              + " | ".join(f"{most(share, n):.2f}" for n in THREADS) + " |"
+              for name, first, second, share in serial["rows"]]
     return "\n".join(lines)
 
 
@@ -84,21 +114,24 @@ def picture(one, default, path):
 
 
 def growth_table(growth):
-    """Markdown: a row per point of each curve, and where the ratio passes one."""
+    """Markdown: a row per point of each curve, and where the ratio passes one. `growth`: by number of threads."""
     parts = []
-    for curve in growth["curves"]:
-        name, what, points = curve["curve"], curve["grows"], curve["points"]
-        lines = [f"### {name}: {what}", "", f"| {what} | tinytorch | torch | ratio |", "|---|---|---|---|"]
-        lines += [f"| {size:,} | {ours:.3g} ms | {theirs:.3g} ms | **{ours / theirs:.2f}** |"
-                  for size, ours, theirs in points]
-        said = crossing(what, [(size, ours / theirs) for size, ours, theirs in points])
-        parts.append("\n".join([*lines, "", f"Here {said}. {REASONS.get(name, '')}".rstrip()]))
+    for curves in zip(*(figures["curves"] for figures in growth)):
+        name, what = curves[0]["curve"], curves[0]["grows"]
+        lines = [f"### {name}: {what}", "", f"| {what} |" + "".join(
+            f" tinytorch, {of(figures)} | torch, {of(figures)} | ratio |" for figures in growth),
+            "|---" * (1 + 3 * len(growth)) + "|"]
+        lines += [f"| {points[0][0]:,} |" + "".join(_both(*times, "ms") for _, *times in points)
+                  for points in zip(*(curve["points"] for curve in curves))]
+        said = ". On ".join(f"{of(figures)} " + crossing(what, [
+            (size, ours / theirs) for size, ours, theirs in curve["points"]]) for figures, curve in zip(growth, curves))
+        parts.append("\n".join([*lines, "", f"On {said}. {REASONS.get(name, '')}".rstrip()]))
     return "\n\n".join(parts)
 
 
 def growth_picture(growth, path, columns=4):
-    """A panel per curve: the times above, their ratio below."""
-    curves = growth["curves"]
+    """A panel per curve: the times above (on the first number of threads), their ratio below."""
+    curves = growth[0]["curves"]
     rows = -(-len(curves) // columns)
     figure, axes = canvas(2 * rows, columns, figsize=(3.4 * columns, 4 * rows), height_ratios=[2, 1] * rows,
                           squeeze=False)
@@ -112,10 +145,12 @@ def growth_picture(growth, path, columns=4):
         times.set_title(curve["curve"], fontsize="medium")
         times.set_ylabel("ms per step")
         times.legend()
-        ratios = [a / b for a, b in zip(ours, theirs)]
-        ratio.semilogx(sizes, ratios, "o-", color="black")
+        ratios = [[a / b for _, a, b in figures["curves"][i]["points"]] for figures in growth]
+        for figures, found, color in zip(growth, ratios, ("black", "tab:red")):
+            ratio.semilogx(sizes, found, "o-", color=color, label=of(figures))
         ratio.axhline(1, color="gray", linewidth=1)
-        ratio.set_ylim(0, 1.1 * max(1, *ratios))
+        ratio.set_ylim(0, 1.1 * max(1, *(max(found) for found in ratios)))
+        ratio.legend()
         ratio.set_ylabel("ratio")
         ratio.set_xlabel(curve["grows"])
         for panel in (times, ratio):
@@ -170,7 +205,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--from", dest="files", nargs=2, metavar="JSON")
-    parser.add_argument("--growth", metavar="JSON")
+    parser.add_argument("--plain", nargs=2, metavar="JSON")
+    parser.add_argument("--growth", nargs="+", metavar="JSON")
+    parser.add_argument("--serial", metavar="JSON")
     parser.add_argument("--peers", metavar="JSON")
     parser.add_argument("--floors", metavar="JSON")
     args = parser.parse_args()
@@ -185,11 +222,21 @@ def main():
             f"reasons. {machine(one)}.\nMedians of alternating processes of both libraries; a ratio below one means "
             "that tinytorch is faster or smaller.\nThe workloads are in `benchmarks/workloads.py`; times are per "
             f"training step unless the name says otherwise.\n\n{table(one, default)}\n\n![ratios](benchmarks.svg)\n")
+    if args.plain:
+        plain = [json.loads(Path(f).read_text()) for f in args.plain]
+        text += ("\n## With native kernels and without\n\nThe time of tinytorch, and its ratio to torch's in the same "
+                 f"run; without: `TINYTORCH_NATIVE=0`.\n\n{plain_table(one, default, *plain)}\n")
+    if args.serial:
+        serial = json.loads(Path(args.serial).read_text())
+        text += ("\n## More threads\n\nTraining steps by `benchmarks/serial.py`. The serial share is the part of a step "
+                 "on one thread that is spent outside of long calls of native kernels, in Python and NumPy; what more "
+                 "threads gain at most is Amdahl's law for it, and what two gain is measured. "
+                 f"{machine(serial)}.\n\n{serial_table(serial)}\n")
     if args.growth:
-        growth = json.loads(Path(args.growth).read_text())
+        growth = [json.loads(Path(f).read_text()) for f in args.growth]
         growth_picture(growth, docs / "growth.svg")
         text += ("\n## How the time grows\n\nA training step while one size grows, by `benchmarks/growth.py`; "
-                 f"crossings are interpolated between the points. {measured(growth)}.\n\n![curves](growth.svg)\n\n"
+                 f"crossings are interpolated between the points. {machine(growth[0])}.\n\n![curves](growth.svg)\n\n"
                  f"{growth_table(growth)}\n")
     if args.peers:
         peers = json.loads(Path(args.peers).read_text())

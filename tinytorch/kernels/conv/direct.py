@@ -8,6 +8,7 @@ from .. import native
 
 _FLOAT = np.dtype(np.float32)
 _FEW = 1 << 12            # multiplications that take NumPy no longer
+_FEW_WEIGHTS = 1 << 10    # of which columns take longer to fill than to multiply
 _PIECE = 1 << 21          # multiplications that take longer than it takes to wake a thread
 
 
@@ -21,9 +22,12 @@ def suits(x, other, outputs, kernel, out, stride, groups, bias=None):
 
 
 def suits_weight(x, grad, kernel, stride, groups):
-    """The same for the gradient of the weight, whose sums are over the places: AVX2 has too few registers for it."""
-    return suits(x, grad, grad.shape[1], kernel, grad.shape[2:], stride, groups) and prod(grad.shape[2:]) >= 512 and (
-        native.level() != "avx2")
+    """The same for the gradient of the weight, whose sums are over the places: of many weights AVX2 has too few
+    registers for it."""
+    if not suits(x, grad, grad.shape[1], kernel, grad.shape[2:], stride, groups):
+        return False
+    few = grad.shape[1] * x.shape[1] * prod(kernel) < _FEW_WEIGHTS
+    return few or prod(grad.shape[2:]) >= 512 and native.level() != "avx2"
 
 
 @lru_cache(256)
