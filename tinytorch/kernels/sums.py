@@ -14,8 +14,12 @@ def add_up(x, axes, keepdims=False):
         shape, n = x.shape, x.ndim
         if axes == tuple(range(n - len(axes), n)):
             found = _of_rows(x, prod(shape[:-len(axes)]), prod(shape[-len(axes):]))
-        elif axes == tuple(range(len(axes))):
+        elif axes == tuple(range(len(axes))) and x.size >= _PIECE:
             found = _of_columns(x, prod(shape[:len(axes)]), prod(shape[len(axes):]))
+        elif axes[-1] == n - 1:                # the last ones first, which leaves few numbers
+            inner = next((i for i in range(n - 1, 0, -1) if i - 1 not in axes), 0)
+            found = add_up(_of_rows(x, prod(shape[:inner]), prod(shape[inner:])).reshape(shape[:inner]),
+                           tuple([i for i in axes if i < inner]))
         else:
             return np.add.reduce(x, axis=axes, keepdims=keepdims)
         return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
@@ -30,7 +34,7 @@ def _of_rows(x, rows, width):
 
 
 def _of_columns(x, rows, width):
-    grain = max(1, _PIECE // width)
+    grain = max(32, _PIECE // width)           # fewer rows at a time are sums to add up again
     pieces = -(-rows // grain)
     parts = np.empty((pieces, width), x.dtype)
     native.run("column_sums", rows, width, grain, pieces, x, parts)

@@ -8,7 +8,7 @@ from .. import native
 
 _FLOAT = np.dtype(np.float32)
 _FEW = 1 << 12            # multiplications that take NumPy no longer
-_FEW_WEIGHTS = 1 << 10    # of which columns take longer to fill than to multiply
+_FEW_WEIGHTS = 1 << 15    # of which a product of columns takes no longer than to fill them
 _PIECE = 1 << 21          # multiplications that take longer than it takes to wake a thread
 
 
@@ -22,12 +22,10 @@ def suits(x, other, outputs, kernel, out, stride, groups, bias=None):
 
 
 def suits_weight(x, grad, kernel, stride, groups):
-    """The same for the gradient of the weight, whose sums are over the places: of many weights AVX2 has too few
-    registers for it."""
-    if not suits(x, grad, grad.shape[1], kernel, grad.shape[2:], stride, groups):
-        return False
-    few = grad.shape[1] * x.shape[1] * prod(kernel) < _FEW_WEIGHTS
-    return few or prod(grad.shape[2:]) >= 512 and native.level() != "avx2"
+    """The same for the gradient of the weight, whose sums are over the places."""
+    outputs, out = grad.shape[1], grad.shape[2:]
+    few = outputs * x.shape[1] * prod(kernel) < _FEW_WEIGHTS
+    return (few or prod(out) >= 512) and suits(x, grad, outputs, kernel, out, stride, groups)
 
 
 @lru_cache(256)

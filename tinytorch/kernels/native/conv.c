@@ -108,25 +108,26 @@ int64_t convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, 
     return failed;
 }
 
-#define OUTPUTS 4
-#define TERMS (TALL == 8 ? 6 : 2)
+#define OUTPUTS (TALL == 8 ? 4 : 2)            /* as many sums as there are registers for */
+#define TERMS 6
 
 /* Sums over all places of the products of `n` terms and OUTPUTS gradients, added lane by lane to `to`. */
 INLINE void weights_of(int n, const int64_t *offsets, const float *restrict x, const float *restrict g, int64_t pitch,
                        float *restrict to)
 {
-    vec sums[6][OUTPUTS];
+    vec sums[TERMS][OUTPUTS];
     for (int i = 0; i < n; i++)
         for (int j = 0; j < OUTPUTS; j++)
             sums[i][j] = load(to + (i * OUTPUTS + j) * LANES);
     for (int64_t p = 0; p < pitch; p += LANES) {
-        vec a = load(g + p), b = load(g + pitch + p), c = load(g + 2 * pitch + p), d = load(g + 3 * pitch + p);
+        vec given[OUTPUTS];
+        for (int j = 0; j < OUTPUTS; j++)
+            given[j] = load(g + j * pitch + p);
         for (int i = 0; i < n; i++) {
             vec seen = load(x + offsets[i] + p);
-            sums[i][0] += seen * a;
-            sums[i][1] += seen * b;
-            sums[i][2] += seen * c;
-            sums[i][3] += seen * d;
+            ONCE(seen);
+            for (int j = 0; j < OUTPUTS; j++)
+                sums[i][j] += seen * given[j];
         }
     }
     for (int i = 0; i < n; i++)
@@ -156,12 +157,10 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
                 const int64_t *offsets = s->offsets + r;
                 switch (s->terms - r) {
                 case 1: weights_of(1, offsets, x, g, pitch, at); break;
-#if TALL == 8
                 case 2: weights_of(2, offsets, x, g, pitch, at); break;
                 case 3: weights_of(3, offsets, x, g, pitch, at); break;
                 case 4: weights_of(4, offsets, x, g, pitch, at); break;
                 case 5: weights_of(5, offsets, x, g, pitch, at); break;
-#endif
                 default: weights_of(TERMS, offsets, x, g, pitch, at);
                 }
             }

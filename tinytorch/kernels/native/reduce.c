@@ -62,16 +62,37 @@ void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64
     *out = (float)total;
 }
 
+#define COLUMNS 8                              /* vectors of sums in registers */
+
+/* Sums of `n` vectors of columns over `rows` rows that begin `width` apart. */
+INLINE void sums_of_some(int n, int64_t rows, int64_t width, const float *restrict x, float *restrict out)
+{
+    vec sums[COLUMNS];
+    for (int i = 0; i < n; i++)
+        sums[i] = load(x + i * LANES);
+    for (int64_t row = 1; row < rows; row++)
+        for (int i = 0; i < n; i++)
+            sums[i] += load(x + row * width + i * LANES);
+    for (int i = 0; i < n; i++)
+        store(out + i * LANES, sums[i]);
+}
+
 static void sums_of_columns(const void *args, int64_t first, int64_t last)
 {
     const struct sums *s = args;
-    const int64_t width = s->width;
+    const int64_t width = s->width, rows = last - first;
+    const float *restrict x = s->x + first * width;
     float *restrict out = s->out + first / s->grain * width;
-    memcpy(out, s->x + first * width, width * sizeof(float));
-    for (int64_t row = first + 1; row < last; row++) {
-        const float *restrict x = s->x + row * width;
-        for (int64_t i = 0; i < width; i++)
-            out[i] += x[i];
+    int64_t i = 0;
+    for (; i + COLUMNS * LANES <= width; i += COLUMNS * LANES)
+        sums_of_some(COLUMNS, rows, width, x + i, out + i);
+    for (; i + LANES <= width; i += LANES)
+        sums_of_some(1, rows, width, x + i, out + i);
+    for (; i < width; i++) {
+        float total = 0;
+        for (int64_t row = 0; row < rows; row++)
+            total += x[row * width + i];
+        out[i] = total;
     }
 }
 

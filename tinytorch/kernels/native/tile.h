@@ -43,6 +43,13 @@ INLINE void store(float *p, vec v)
     *(anywhere *)p = v;
 }
 
+/* Keep `v` in a register: compilers would load it for each use, which takes longer where it lies across two lines. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define ONCE(v) __asm__("" : "+x"(v))
+#else
+#define ONCE(v)
+#endif
+
 /* memcpy of `n` floats, of rows too short for its call: the last vector overlaps the one before. */
 INLINE void copy_row(float *to, const float *from, int64_t n)
 {
