@@ -28,8 +28,9 @@ def takes(x, hx, cx, w_ih, w_hh, w_hr=None):
 def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     """(outputs (rows, hidden), final state, final cells (None without), what backward needs)."""
     hidden, batch = w_hh.shape[1], min(order)[1]
-    joined, wide, n = rows(x, hidden, hidden)
-    count, gated = len(joined), kind in ("lstm", "gru")
+    gated = kind in ("lstm", "gru")
+    joined, wide, n = rows(x, hidden if gated else 4 * hidden, hidden)
+    count = len(joined)
     gates, kept = 4 if gated else 1, count if keep else batch
     steps = np.array(order, np.int64)
     biases = [b if b is None else np.ascontiguousarray(b, _FLOAT) for b in (b_ih, b_hh)]

@@ -108,12 +108,14 @@ def weight_gradients(wanted, joined, wide, n, d, samples=None):
     many share the batch, steps), as for `product`; their gradients are apart, in the first dimension."""
     if not any(wanted):
         return None, None, None
-    all_of = product(joined, d, samples)
+    # of each gate a row
+    all_of = product(d, joined, samples) if d.shape[1] < joined.shape[1] else \
+        product(joined, d, samples).swapaxes(-1, -2)
     if wide is None:
-        w_ih = turned(all_of[..., :n, :])
+        w_ih = np.ascontiguousarray(all_of[..., :n])
     else:
         w_ih = product(d, wide, samples) if wanted[0] else None
-    return w_ih, turned(all_of[..., n + 1:, :]), all_of[..., n, :]
+    return w_ih, np.ascontiguousarray(all_of[..., n + 1:]), all_of[..., n]
 
 
 def sums(d, samples=None):

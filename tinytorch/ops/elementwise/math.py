@@ -246,8 +246,19 @@ def _tanh_backward(grad, output):
 def _tanh_slope(grad, output):
     if output.dtype.char == "e":
         return _tanh_slope(grad.astype(np.float32), output.astype(np.float32)).astype(np.float16)
-    result = native.each("tanh_backward", grad, output)
-    return grad * conj(1 - output * output) if result is None else result
+    result = native.each("tanh_backward", grad, output) if output.size >= native.LEAST else None
+    if result is not None:
+        return result
+    if output.dtype not in _ONE:
+        return grad * conj(1 - output * output)
+    slope = output * output
+    np.subtract(_ONE[output.dtype], slope, slope)
+    slope *= grad
+    return slope
+
+
+#: To subtract from: NumPy takes longer to convert a Python number than to subtract a small array.
+_ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
 @unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True)

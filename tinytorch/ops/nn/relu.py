@@ -21,6 +21,9 @@ from ..elementwise.arithmetic import rounded_once, zeros_like
 __all__ = ["prelu", "relu", "relu_", "rrelu", "rrelu_"]
 
 
+_SHORT = 512              # elements that np.where takes less time for than it takes to call NumPy three times
+
+
 def refuse_clamp(name, array):
     """torch's error for bools and complex numbers, where a clamp is meant."""
     if array.dtype.kind in dt.BOOL:
@@ -49,10 +52,13 @@ def parts(x):
 @binary(name="threshold_backward", method=False, inplace=False, grad=lambda g, output: _relu_backward(g, output),
         output=zeros_like)
 def _relu_backward(grad, output):
-    result = native.each("relu_backward", grad, output) if output.size >= native.LEAST else None
+    if output.size < _SHORT:
+        return np.where(output, grad, _ZERO[output.dtype])
+    result = native.each("relu_backward", grad, output)
     if result is not None:
         return result
-    # times 1 (also for NaN) or 0 in the output's dtype: a product with a bool array costs a small one twice the time
+    # times 1 (also for NaN) or 0 in the output's dtype: np.where is slow where the branches alternate, a product with
+    # a bool array as well
     return grad * np.not_equal(output, _ZERO[output.dtype]).astype(output.dtype)
 
 
