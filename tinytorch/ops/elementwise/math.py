@@ -249,12 +249,11 @@ def _tanh_slope(grad, output):
     result = native.each("tanh_backward", grad, output) if output.size >= native.LEAST else None
     if result is not None:
         return result
-    if output.dtype not in _ONE:
+    if output.dtype not in _ONE or not output.ndim:
         return grad * conj(1 - output * output)
     slope = output * output
     np.subtract(_ONE[output.dtype], slope, slope)
-    slope *= grad
-    return slope
+    return grad * slope
 
 
 #: To subtract from: NumPy takes longer to convert a Python number than to subtract a small array.
