@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping
 
 import numpy as np
+import pytest
 import torch
 
 import tinytorch
@@ -34,6 +35,14 @@ BITS = {torch.bfloat16: torch.int16, torch.complex32: torch.int32,
         **dict.fromkeys((torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz,
                          torch.float8_e8m0fnu), torch.uint8)}
 WIDER = {str(d) for d in BITS}
+
+
+def skip_without_avx512(applies=True):
+    """Skip a test of what torch does otherwise on a machine without AVX-512: there it has no bfloat16 by oneDNN, whose
+    convolutions come in other memory formats and refuse less, and vectors of eight, whose powers are rounded otherwise.
+    tinytorch does on every machine what torch does where it has both."""
+    if applies and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        pytest.skip("torch computes this otherwise on a machine without AVX-512")
 
 
 class Different(AssertionError):

@@ -4,7 +4,7 @@ import random
 import numpy as np
 import pytest
 
-from .adapter import same_outcome
+from .adapter import same_outcome, skip_without_avx512
 
 LAST = {3: None, 4: "channels_last", 5: "channels_last_3d"}
 
@@ -63,6 +63,7 @@ CONVOLUTIONS = {
 def test_convolutions(name, orders, dtype):
     shape, weight, settings = CONVOLUTIONS[name]
     function = name.split()[0]
+    skip_without_avx512(dtype == "bfloat16" and "3d" in function)
 
     def program(t):
         x, w = laid_out(t, numbers(t, shape, dtype), orders[0]), laid_out(t, numbers(t, weight, dtype, 1), orders[1])
