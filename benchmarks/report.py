@@ -228,9 +228,9 @@ def main():
                  f"run; without: `TINYTORCH_NATIVE=0`.\n\n{plain_table(one, default, *plain)}\n")
     if args.serial:
         serial = json.loads(Path(args.serial).read_text())
-        text += ("\n## More threads\n\nTraining steps by `benchmarks/serial.py`. The serial share is the part of a step "
-                 "on one thread that is spent outside of long calls of native kernels, in Python and NumPy; what more "
-                 "threads gain at most is Amdahl's law for it, and what two gain is measured. "
+        text += ("\n## More threads\n\nTraining steps by `benchmarks/serial.py`. The serial share is the part of a "
+                 "step on one thread that is spent outside of long calls of native kernels, in Python and NumPy; what "
+                 "more threads gain at most is Amdahl's law for it, and what two gain is measured. "
                  f"{machine(serial)}.\n\n{serial_table(serial)}\n")
     if args.growth:
         growth = [json.loads(Path(f).read_text()) for f in args.growth]

@@ -66,9 +66,11 @@ static struct product as_read(int64_t ta, int64_t tb, int64_t m, int64_t n, int6
                               const float *bias, float *c)
 {
     const int64_t parts = (k + TERMS - 1) / TERMS, terms = parts ? (k + parts - 1) / parts : 1;
-    struct product s = {m, n, k, terms, ta ? 1 : lda, ta ? lda : 1, ldb, 0, 0, n, (int)tb, 0, (int)packed, 0, a, b, bias, c};
+    struct product s = {m, n, k, terms, ta ? 1 : lda, ta ? lda : 1, ldb, 0, 0, n, (int)tb, 0, (int)packed, 0, a, b,
+                        bias, c};
     if (left)
-        s = (struct product){n, m, k, terms, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, 0, n, !ta, 1, (int)packed, 0, b, a, bias, c};
+        s = (struct product){n, m, k, terms, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, 0, n, !ta, 1, (int)packed, 0, b, a,
+                             bias, c};
     s.blocks = (s.m + block - 1) / block;
     s.block = s.blocks ? tiled_rows((s.m + s.blocks - 1) / s.blocks) : 1;
     s.blocks = (s.m + s.block - 1) / s.block;
