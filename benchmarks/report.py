@@ -236,7 +236,8 @@ def main():
     text = ("# Benchmarks\n\nMade by `python benchmarks/report.py`; nothing here is typed by hand but reasons "
             f"and what was tried. {machine(one)}.\nMedians of alternating processes of both libraries; a ratio below "
             "one means that tinytorch is faster or smaller.\nThe workloads are in `benchmarks/workloads.py`; times are "
-            f"per training step unless the name says otherwise.\n\n{table(one, default)}\n\n![ratios](benchmarks.svg)\n")
+            "per training step unless the name says otherwise.\n\n"
+            f"{table(one, default)}\n\n![ratios](benchmarks.svg)\n")
     if args.plain:
         plain = [json.loads(Path(f).read_text()) for f in args.plain]
         text += ("\n## With native kernels and without\n\nThe time of tinytorch, and its ratio to torch's in the same "
