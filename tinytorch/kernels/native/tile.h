@@ -45,7 +45,7 @@ INLINE void store(float *p, vec v)
 
 /* Keep `v` in a register: compilers would load it for each use, which takes longer where it lies across two lines. */
 #if defined(__x86_64__) && defined(__GNUC__)
-#define ONCE(v) __asm__("" : "+x"(v))
+#define ONCE(v) __asm__("" : "+v"(v))
 #else
 #define ONCE(v)
 #endif
