@@ -22,19 +22,20 @@ from serial import THREADS, most
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What was tried of workloads that are still near to torch's time or above it, by hand: put under the floors.
-TRIED = """Where the ratio is high, and what was tried (with AVX2):
+TRIED = """Where the ratio is high, and what was tried (with AVX2, on a restless machine: 3 % is within its noise):
 
-- MLP, inference: the products alone take .8 to .9 of PyTorch's time. OpenBLAS in the place of our own takes as long on
-  one thread, and tiles of six rows by two vectors (instead of four by three) as long as OpenBLAS.
-- GPT: two thirds of a step are products, at 95 % of what the machine multiplies; a sixth is Python. Of tiles of six by
-  two 3 % came, of operands copied tile by tile nothing where the other one has 64 columns, of sums that never leave the
-  registers 2 % of the batched products.
-- RNN of the papers: half of a step is products, the rest 500 calls of Python and NumPy. The input among the rows of the
-  state, so that one product has all gradients, gained 3 % of a step and 5 % of inference.
-- CNN at batch 1, MLP 4-16-16-1, 60 ops: three quarters are Python's interpreter, a fifth NumPy's calls. Slopes of tanh
-  and relu in fewer passes gained 1 to 3 %; the gradient of the convolution in C 8 % of the CNN. (60 ops in a process
-  that has run nothing else before: .68 forward and .62 backward. Here they come last, after vmap and all models.)
-- Text CNN, inference: one product per image instead of one for all is 13 % quicker on two threads and 11 % slower on
+- MLP, inference: the products alone take .8 to .9 of PyTorch's time. OpenBLAS multiplies 64 rows up to a tenth quicker
+  than our own there, which changed little of the whole; tiles of six rows by two vectors came near to it.
+- GPT: some 60 % of a step are products, at 72 to 88 of some 90 GFLOPS; a sixth is Python. Tiles of six by two, packed
+  memory on lines and tiles of transposed operands together brought 3 %; the last alone cost a little with 64 columns, and
+  is not done there.
+- RNN of the papers: half of a step is native kernels, the rest 500 calls of Python and NumPy. The input among the rows of
+  the state, so that one product has all gradients, and products as above: together 3 to 5 %, not told apart.
+- MLP 4-16-16-1, 60 ops: three quarters are Python's interpreter, a fifth NumPy (by perf). Slopes of tanh and relu in
+  fewer passes gained 0 to 3 %. (60 ops in a process that has run less before: .62 to .72 forward, .62 to .64 backward but
+  for two runs. Here they come last, after vmap and all models.)
+- CNN at batch 1: the gradient of the convolution in C gained some 8 %.
+- Text CNN, inference: one product per image instead of one for all was 13 % quicker on two threads and 11 % slower on
   one."""
 MARK = "<!-- figures: benchmarks/report.py -->"
 IN_README = ("RNN 4x196-64", "CNN 1-6", "text CNN", "GRU 28x28-128", "LSTM 28x28-128", "MLP 784-256-128",
@@ -241,7 +242,7 @@ def main():
     if args.plain:
         plain = [json.loads(Path(f).read_text()) for f in args.plain]
         text += ("\n## With native kernels and without\n\nThe time of tinytorch, and its ratio to torch's in the same "
-                 f"run; without: `TINYTORCH_NATIVE=0`.\n\n{plain_table(one, default, *plain)}\n")
+                 f"run; without: `TINYTORCH_NATIVE=0`, at another time, so that small differences say nothing.\n\n{plain_table(one, default, *plain)}\n")
     if args.serial:
         serial = json.loads(Path(args.serial).read_text())
         text += ("\n## More threads\n\nTraining steps by `benchmarks/serial.py`. The serial share is the part of a "
