@@ -27,13 +27,13 @@ TRIED = """Where the ratio is high, and what was tried (with AVX2, on a restless
 - MLP, inference: the products alone take .8 to .9 of PyTorch's time. OpenBLAS multiplies 64 rows up to a tenth quicker
   than our own there, which changed little of the whole; tiles of six rows by two vectors came near to it.
 - GPT: some 60 % of a step are products, at 72 to 88 of some 90 GFLOPS; a sixth is Python. Tiles of six by two, packed
-  memory on lines and tiles of transposed operands together brought 3 %; the last alone cost a little with 64 columns, and
-  is not done there.
-- RNN of the papers: half of a step is native kernels, the rest 500 calls of Python and NumPy. The input among the rows of
-  the state, so that one product has all gradients, and products as above: together 3 to 5 %, not told apart.
+  memory on lines and tiles of transposed operands together brought 3 %; the last alone cost a little with 64 columns,
+  and is not done there.
+- RNN of the papers: half of a step is native kernels, the rest 500 calls of Python and NumPy. The input among the rows
+  of the state, so that one product has all gradients, and products as above: together 3 to 5 %, not told apart.
 - MLP 4-16-16-1, 60 ops: three quarters are Python's interpreter, a fifth NumPy (by perf). Slopes of tanh and relu in
-  fewer passes gained 0 to 3 %. (60 ops in a process that has run less before: .62 to .72 forward, .62 to .64 backward but
-  for two runs. Here they come last, after vmap and all models.)
+  fewer passes gained 0 to 3 %. (60 ops in a process that has run less before: .62 to .72 forward, .62 to .64 backward
+  but for two runs. Here they come last, after vmap and all models.)
 - CNN at batch 1: the gradient of the convolution in C gained some 8 %.
 - Text CNN, inference: one product per image instead of one for all was 13 % quicker on two threads and 11 % slower on
   one."""
@@ -242,7 +242,8 @@ def main():
     if args.plain:
         plain = [json.loads(Path(f).read_text()) for f in args.plain]
         text += ("\n## With native kernels and without\n\nThe time of tinytorch, and its ratio to torch's in the same "
-                 f"run; without: `TINYTORCH_NATIVE=0`, at another time, so that small differences say nothing.\n\n{plain_table(one, default, *plain)}\n")
+                 f"run; without: `TINYTORCH_NATIVE=0`, at another time, so that small differences say "
+                 f"nothing.\n\n{plain_table(one, default, *plain)}\n")
     if args.serial:
         serial = json.loads(Path(args.serial).read_text())
         text += ("\n## More threads\n\nTraining steps by `benchmarks/serial.py`. The serial share is the part of a "
