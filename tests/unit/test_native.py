@@ -265,9 +265,10 @@ def pooling(width, seed, dtype):
         x[0, 0, :, 3] = x[0, 0, :, 2]                         # of equals the first has the gradient
         x[np.isnan(x)] = nan
         x = torch.tensor(x.astype(dtype), requires_grad=True)
-        y = F.max_pool2d(x, 2)
-        yield y.detach().numpy()
-        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+        for ceil_mode in (False, True):        # windows that reach beyond the image
+            y = F.max_pool2d(x, 2, ceil_mode=ceil_mode)
+            yield y.detach().numpy()
+            yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,

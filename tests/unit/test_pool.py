@@ -41,6 +41,18 @@ def test_dilated_windows_that_miss_elements():
     assert x.grad.tolist() == [[0, 0, 2, 0]]
 
 
+@pytest.mark.parametrize("height, width", [(33, 35), (34, 33), (33, 34)])
+def test_windows_of_large_images_that_reach_beyond_them(height, width):
+    x = torch.arange(4. * height * width).view(2, 2, height, width).requires_grad_()
+    y = F.max_pool2d(x, 2, ceil_mode=True)
+    rows, columns = (np.minimum(np.arange(1, n + 1, 2), n - 1) for n in (height, width))
+    expected = np.zeros(x.shape, np.float32)
+    expected[:, :, rows[:, None], columns] = 1
+    np.testing.assert_array_equal(y.detach().numpy(), x.detach().numpy()[:, :, rows[:, None], columns])
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), expected)
+
+
 def test_padding_never_wins_and_indices_are_of_the_input():
     y, places = F.max_pool2d(-torch.arange(1., 10.).view(1, 3, 3), 3, 2, 1, return_indices=True)
     assert y.tolist() == [[[-1, -2], [-4, -5]]] and places.tolist() == [[[0, 1], [3, 4]]]

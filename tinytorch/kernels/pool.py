@@ -107,14 +107,15 @@ def _windowed(x, out, combine, start, *settings):
     return result
 
 
-def _by_two(kernel, stride, padding, dilation):
-    """Whether windows are 2 x 2 and lie side by side."""
-    return kernel == stride == (2, 2) and not any(padding) and max(dilation) == 1
+def _by_two(size, out, kernel, stride, padding, dilation):
+    """Whether windows are 2 x 2, lie side by side and within the image (the last ones of `ceil_mode` may not)."""
+    return kernel == stride == (2, 2) and not any(padding) and max(dilation) == 1 and all([
+        2 * m <= n for m, n in zip(out, size)])
 
 
 def max_pool(x, out, kernel, stride, padding, dilation):
     """The largest element of each window (NaN if there is one)."""
-    if _by_two(kernel, stride, padding, dilation) and native.takes("max_pool", x):
+    if _by_two(x.shape[1:], out, kernel, stride, padding, dilation) and native.takes("max_pool", x):
         result = np.empty((len(x),) + out, x.dtype)
         native.run("max_pool", *x.shape, *out, x, result)
         return result
@@ -179,7 +180,8 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     """Each element of `g` at the first maximum of its window in `x`, whose max pooling is `ans`."""
     if x.dtype.kind == dt.NATIVE and _any_nan(ans):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
-    if _by_two(kernel, stride, padding, dilation) and native.takes("max_pool_backward", x, ans, g):
+    if _by_two(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation) and native.takes(
+            "max_pool_backward", x, ans, g):
         result = np.empty(x.shape, x.dtype)
         native.run("max_pool_backward", *x.shape, *ans.shape[1:], x, ans, g, result)
         return result

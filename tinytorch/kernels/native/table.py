@@ -71,9 +71,10 @@ KERNELS = {
                  ">c[outer*inner*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "add_rows": (256, "count width n grain g[n*width] index[n]:i8 >out[count*width]"),
-    "max_pool": (2048, "images height width rows columns x[images*height*width] >out[images*rows*columns]"),
-    "max_pool_backward": (2048, "images height width rows columns x[images*height*width] largest[images*rows*columns] "
-                          "g[images*rows*columns] >out[images*height*width]"),
+    "max_pool": (2048, "images height width rows columns x[images*max(height,2*rows)*max(width,2*columns)] "
+                 ">out[images*rows*columns]"),
+    "max_pool_backward": (2048, "images height width rows columns x[images*max(height,2*rows)*max(width,2*columns)] "
+                          "largest[images*rows*columns] g[images*rows*columns] >out[images*height*width]"),
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
     "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
