@@ -259,20 +259,49 @@ def convolutions(width, seed, dtype):
             yield g.numpy()
 
 
+def convolutions_of_pixels(width, seed, dtype):
+    """Of images whose channels lie beside each other, by few outputs."""
+    c = width % 30 + 10
+    for shape, kernel, settings in (((3, 41, c), (3,), {}), ((2, 30, c), (4,), {"padding": 5, "dilation": 2}),
+                                    ((2, 9, 14, c), (2, 3), {"padding": (1, 0)}),
+                                    ((2, 5, 7, 6, c), (2, 1, 3), {"padding": (0, 2, 1), "dilation": (2, 1, 1)})):
+        x = torch.tensor(draws(seed, *shape, dtype=dtype)).movedim(-1, 1)
+        weight = torch.tensor(draws(seed + 1, width % (c // 2) + 1, c, *kernel, dtype=dtype))
+        bias = torch.tensor(draws(seed + 2, len(weight), dtype=dtype))
+        conv = getattr(F, f"conv{len(kernel)}d")
+        yield conv(x, weight, bias, **settings).numpy()
+        yield conv(x, weight, **settings).numpy()
+
+
+def rows_taken(width, seed, dtype):
+    weight, threads = torch.tensor(draws(seed, 50, width, dtype=dtype)), torch.get_num_threads()
+    torch.set_num_threads(max(2, threads))     # C is asked only where there are several
+    try:
+        for count in (1, 7, 1 << 16):
+            places = torch.tensor(np.random.default_rng(seed).integers(0, 50, (2, count // width + 1)))
+            yield F.embedding(places, weight).numpy()
+    finally:
+        torch.set_num_threads(threads)
+
+
 def pooling(width, seed, dtype):
     for nan in (np.nan, 0.5):
         x = draws(seed, 2, 3, 9, width + 8, special=True)
         x[0, 0, :, 3] = x[0, 0, :, 2]                         # of equals the first has the gradient
         x[np.isnan(x)] = nan
         x = torch.tensor(x.astype(dtype), requires_grad=True)
-        for ceil_mode in (False, True):        # windows that reach beyond the image
-            y = F.max_pool2d(x, 2, ceil_mode=ceil_mode)
+        for kernel, ceil_mode in ((2, False), (2, True), ((3, 4), False), ((4, 3), True), ((1, 8), False)):
+            y = F.max_pool2d(x, kernel, ceil_mode=ceil_mode)
             yield y.detach().numpy()
             yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+        y = F.max_pool1d(x[:, 0], 5)
+        yield y.detach().numpy()
+        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
-            entropy, batch_norm, sums, rows_added, masks, convolutions, pooling]
+            entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_pixels,
+            rows_taken, pooling]
 
 
 @needs_library

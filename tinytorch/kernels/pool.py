@@ -107,18 +107,25 @@ def _windowed(x, out, combine, start, *settings):
     return result
 
 
-def _by_two(size, out, kernel, stride, padding, dilation):
-    """Whether windows are 2 x 2, lie side by side and within the image (the last ones of `ceil_mode` may not)."""
-    return kernel == stride == (2, 2) and not any(padding) and max(dilation) == 1 and all([
-        2 * m <= n for m, n in zip(out, size)])
+def _apart(size, out, kernel, stride, padding, dilation):
+    """(sizes, kernel and outputs of two axes) of windows that lie side by side and within images of one or two (the
+    last ones of `ceil_mode` may not); None of others."""
+    if kernel != stride or len(kernel) > 2 or any(padding) or max(dilation) > 1:
+        return None
+    for n, k, m in zip(size, kernel, out):
+        if k * m > n:
+            return None
+    return (*size, *kernel, *out) if len(kernel) == 2 else (1, *size, 1, *kernel, 1, *out)
 
 
 def max_pool(x, out, kernel, stride, padding, dilation):
     """The largest element of each window (NaN if there is one)."""
-    if _by_two(x.shape[1:], out, kernel, stride, padding, dilation) and native.takes("max_pool", x):
-        result = np.empty((len(x),) + out, x.dtype)
-        native.run("max_pool", *x.shape, *out, x, result)
-        return result
+    if native.takes("max_pool", x):
+        apart = _apart(x.shape[1:], out, kernel, stride, padding, dilation)
+        if apart is not None:
+            result = np.empty((len(x),) + out, x.dtype)
+            native.run("max_pool", len(x), *apart, x, result)
+            return result
     return _windowed(x, out, np.maximum, lowest(x.dtype), kernel, stride, padding, dilation)
 
 
@@ -180,11 +187,12 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     """Each element of `g` at the first maximum of its window in `x`, whose max pooling is `ans`."""
     if x.dtype.kind == dt.NATIVE and _any_nan(ans):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
-    if _by_two(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation) and native.takes(
-            "max_pool_backward", x, ans, g):
-        result = np.empty(x.shape, x.dtype)
-        native.run("max_pool_backward", *x.shape, *ans.shape[1:], x, ans, g, result)
-        return result
+    if native.takes("max_pool_backward", x, ans, g):
+        inside = _apart(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
+        if inside is not None:
+            result = np.empty(x.shape, x.dtype)
+            native.run("max_pool_backward", len(x), *inside, x, ans, g, result)
+            return result
     taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])
     covered = apart and not any(padding) and all([

@@ -29,10 +29,11 @@ def suits_weight(x, grad, kernel, stride, groups):
 
 
 @lru_cache(256)
-def _plan(channels, size, out, kernel, padding, dilation):
+def _plan(channels, size, out, kernel, padding, dilation, beside=1):
     """((lines of an image, their width, the length of a padded image), (terms of a sum, rows of output, their width,
     all places of the output), an array of where lines of a padded image begin, of the offset of each term, and of
-    where rows of output begin)."""
+    where rows of output begin). Of an image whose channels lie beside each other, `beside` says how many; it counts as
+    one channel, of which each pixel is so wide, but for where rows of output begin."""
     around = tuple([n + lo + hi for n, (lo, hi) in zip(size, padding)])
     steps = [prod(around[axis + 1:]) for axis in range(len(around))]
     per_channel = prod(around)
@@ -45,9 +46,9 @@ def _plan(channels, size, out, kernel, padding, dilation):
     every = range(0, channels * per_channel, per_channel)
     inside = [[(i + lo) * step for i in range(n)] for n, (lo, _), step in zip(size, padding, steps)]
     taps = [[i * d * step for i in range(k)] for k, d, step in zip(kernel, dilation, steps)]
-    lines, offsets = places(every, *inside[:-1], [padding[-1][0]]), places(every, *taps)
+    lines, offsets = (beside * places(every, *rest) for rest in ([*inside[:-1], [padding[-1][0]]], taps))
     rows = places(*[[i * step for i in range(m)] for m, step in zip(out[:-1], steps)])
-    return ((len(lines), size[-1], channels * per_channel), (len(offsets), len(rows), out[-1], int(rows[-1]) + out[-1]),
+    return ((len(lines), beside * size[-1], beside * channels * per_channel), (len(offsets), len(rows), out[-1], int(rows[-1]) + out[-1]),
             np.concatenate([lines, offsets, rows]))
 
 
@@ -58,6 +59,18 @@ def forward(x, weight, bias, out, padding, dilation):
     result = np.empty((shape[0], outputs) + out, _FLOAT)
     grain = max(1, _PIECE // max(outputs * terms * places, 1))
     native.run("convolve", shape[0], *image, outputs, terms, *windows, places, grain, x, weight, bias, plan, result)
+    return result
+
+
+def of_pixels(x, weight, bias, out, padding, dilation):
+    """As few_outputs.forward, of `x` (N, *size, C)."""
+    (count, *size, channels), (outputs, _, *kernel) = x.shape, weight.shape
+    (lines, width, length), (taps, *windows, places), plan = _plan(
+        1, tuple(size), out, tuple(kernel), tuple(padding), dilation, channels)
+    result = np.empty((count, outputs) + out, _FLOAT)
+    grain = max(1, _PIECE // max(outputs * taps * channels * places, 1))
+    native.run("convolve_pixels", count, lines, width, length, outputs, channels, taps, *windows, places, grain, x,
+               weight, bias, plan, result)
     return result
 
 

@@ -11,7 +11,9 @@ from math import prod
 
 import numpy as np
 
+from .. import native
 from ..pool import axis_taps
+from . import direct
 
 
 def suits(outputs, channels, kernel, stride, groups):
@@ -53,6 +55,9 @@ def _reaches(kernel, size, out, padding, dilation):
 def forward(x, weight, bias, out, padding, dilation):
     """Convolution of `x` (N, C, *size) with `weight` (O, C, *kernel), plus `bias` (O,) if it is not None."""
     count, outputs, size = len(x), len(weight), x.shape[2:]
+    pixels = _with_channels_last(x)
+    if native.takes("convolve_pixels", pixels, weight, bias):
+        return direct.of_pixels(pixels, weight, bias, out, padding, dilation)
     taps, places = _by_place(weight), prod(weight.shape[2:])
     if by_pixel(x):
         parts = np.dot(taps, _pixels(x).T).reshape((places, outputs, count) + size).swapaxes(1, 2)

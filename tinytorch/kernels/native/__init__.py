@@ -22,7 +22,7 @@ __all__ = ["LEAST", "each", "level", "run", "takes"]
 #: In the order of what `level` of level.c says.
 LEVELS = "baseline", "avx2", "avx512"
 _ERRORS = {"memory": MemoryError("no memory for a kernel"), "class": IndexError("a target is out of bounds"),
-           "row": IndexError("an index is out of bounds")}
+           "row": IndexError("index out of range in self")}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 

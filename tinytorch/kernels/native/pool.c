@@ -1,41 +1,79 @@
-/* Max pooling of images (n, height, width) by windows of 2 x 2 that lie side by side (kernels/pool.py). */
+/* Max pooling of images (n, height, width) by windows of `high` x `wide` that lie side by side (kernels/pool.py). */
 #include "common.h"
 
-struct pool { int64_t height, width, rows, columns; const float *x, *largest, *g; float *out; };
+struct pool { int64_t height, width, high, wide, rows, columns; const float *x, *largest, *g; float *out; };
 
 INLINE float larger(float a, float b)
 {
     return a > b ? a : b;
 }
 
+/* Of windows of 2 x 2 in a row, whose elements lie in the rows `x` and `y`. */
+static void largest_of_four(const struct pool *a, const float *restrict x, const float *restrict y, float *restrict out)
+{
+    int nan = 0;
+    for (int64_t j = 0; j < a->columns; j++) {
+        const float p = x[2 * j], q = x[2 * j + 1], r = y[2 * j], s = y[2 * j + 1];
+        out[j] = larger(larger(p, q), larger(r, s));
+        nan |= (p != p) | (q != q) | (r != r) | (s != s);
+    }
+    if (nan)
+        for (int64_t j = 0; j < a->columns; j++) {
+            const float sum = x[2 * j] + x[2 * j + 1] + y[2 * j] + y[2 * j + 1];
+            if (x[2 * j] != x[2 * j] || x[2 * j + 1] != x[2 * j + 1] || y[2 * j] != y[2 * j]
+                    || y[2 * j + 1] != y[2 * j + 1])
+                out[j] = sum;
+        }
+}
+
+/* Of windows in a row. `wide` is a constant where it is a usual one. */
+INLINE void largest_of_each(const struct pool *a, int64_t wide, const float *restrict x, float *restrict out)
+{
+    for (int64_t r = 0; r < a->high; r++, x += a->width) {
+        int nan = 0;
+        TOTAL(|, nan)
+        for (int64_t i = 0; i < a->columns * wide; i++)
+            nan |= x[i] != x[i];
+        if (!r)
+            for (int64_t j = 0; j < a->columns; j++)
+                out[j] = x[j * wide];
+        for (int64_t j = 0; j < a->columns; j++) {
+            const float *window = x + j * wide;
+            float top = out[j];
+            for (int64_t c = 0; c < wide; c++)
+                top = larger(window[c], top);  /* the latter if one is NaN */
+            out[j] = top;
+        }
+        for (int64_t j = 0; j < a->columns && nan; j++)
+            for (int64_t c = 0; c < wide; c++)
+                out[j] = x[j * wide + c] != x[j * wide + c] ? x[j * wide + c] : out[j];
+    }
+}
+
 static void max_pool_images(const void *args, int64_t first, int64_t last)
 {
     const struct pool *a = args;
     for (int64_t row = first * a->rows; row < last * a->rows; row++) {
-        const float *restrict x = a->x + (row / a->rows * a->height + row % a->rows * 2) * a->width;
-        const float *restrict y = x + a->width;
-        float *restrict out = a->out + row * a->columns;
-        int nan = 0;
-        for (int64_t j = 0; j < a->columns; j++) {
-            const float p = x[2 * j], q = x[2 * j + 1], r = y[2 * j], s = y[2 * j + 1];
-            out[j] = larger(larger(p, q), larger(r, s));
-            nan |= (p != p) | (q != q) | (r != r) | (s != s);
-        }
-        if (nan)
-            for (int64_t j = 0; j < a->columns; j++) {
-                const float sum = x[2 * j] + x[2 * j + 1] + y[2 * j] + y[2 * j + 1];
-                if (x[2 * j] != x[2 * j] || x[2 * j + 1] != x[2 * j + 1] || y[2 * j] != y[2 * j]
-                        || y[2 * j + 1] != y[2 * j + 1])
-                    out[j] = sum;
+        const float *x = a->x + (row / a->rows * a->height + row % a->rows * a->high) * a->width;
+        float *out = a->out + row * a->columns;
+        if (a->high == 2 && a->wide == 2)
+            largest_of_four(a, x, x + a->width, out);
+        else
+            switch (a->wide) {
+            case 2: largest_of_each(a, 2, x, out); break;
+            case 3: largest_of_each(a, 3, x, out); break;
+            case 4: largest_of_each(a, 4, x, out); break;
+            case 8: largest_of_each(a, 8, x, out); break;
+            default: largest_of_each(a, a->wide, x, out);
             }
     }
 }
 
 /* NaN where a window has one. */
-void max_pool(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t rows, int64_t columns,
-              const float *x, float *out)
+void max_pool(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide, int64_t rows,
+              int64_t columns, const float *x, float *out)
 {
-    struct pool args = {height, width, rows, columns, x, NULL, NULL, out};
+    struct pool args = {height, width, high, wide, rows, columns, x, NULL, NULL, out};
     share(threads, images, rows_in_piece(height * width), max_pool_images, &args);
 }
 
@@ -45,38 +83,69 @@ INLINE uint32_t equal(float a, float b)
     return 0u - (uint32_t)(a == b);
 }
 
+static void gradients_of_four(const struct pool *a, const float *x, const float *largest, const float *g, float *out)
+{
+    const float *y = x + a->width;
+    float *below = out + a->width;
+    SPAN
+    for (int64_t j = 0; j < a->columns; j++) {
+        const float top = largest[j];
+        const uint32_t bits = bits_of(g[j]), p = equal(x[2 * j], top), q = equal(x[2 * j + 1], top) & ~p;
+        const uint32_t r = equal(y[2 * j], top) & ~(p | q);
+        out[2 * j] = of_bits(bits & p);
+        out[2 * j + 1] = of_bits(bits & q);
+        below[2 * j] = of_bits(bits & r);
+        below[2 * j + 1] = of_bits(bits & ~(p | q | r));
+    }
+}
+
+INLINE void gradients_of_each(const struct pool *a, int64_t high, int64_t wide, const float *restrict x,
+                              const float *restrict largest, const float *restrict g, float *restrict out)
+{
+    SPAN
+    for (int64_t j = 0; j < a->columns; j++) {
+        const float top = largest[j];
+        uint32_t left = bits_of(g[j]);         /* nothing, once an element has had it */
+        for (int64_t r = 0; r < high; r++)
+            for (int64_t c = 0; c < wide; c++) {
+                const uint32_t its = equal(x[r * a->width + j * wide + c], top);
+                out[r * a->width + j * wide + c] = of_bits(left & its);
+                left &= ~its;
+            }
+    }
+}
+
 static void max_pool_gradients(const void *args, int64_t first, int64_t last)
 {
     const struct pool *a = args;
+    const int64_t each = a->high * a->width, rest = a->width - a->columns * a->wide;
     for (int64_t image = first; image < last; image++) {
         float *out = a->out + image * a->height * a->width;
         const float *x = a->x + image * a->height * a->width;
-        for (int64_t i = 0; i < a->rows; i++, x += 2 * a->width, out += 2 * a->width) {
-            const float *largest = a->largest + (image * a->rows + i) * a->columns;
-            const float *g = a->g + (image * a->rows + i) * a->columns;
-            const float *y = x + a->width;
-            float *below = out + a->width;
-            SPAN
-            for (int64_t j = 0; j < a->columns; j++) {
-                const float top = largest[j];
-                const uint32_t bits = bits_of(g[j]), p = equal(x[2 * j], top), q = equal(x[2 * j + 1], top) & ~p;
-                const uint32_t r = equal(y[2 * j], top) & ~(p | q);
-                out[2 * j] = of_bits(bits & p);
-                out[2 * j + 1] = of_bits(bits & q);
-                below[2 * j] = of_bits(bits & r);
-                below[2 * j + 1] = of_bits(bits & ~(p | q | r));
-            }
-            for (int64_t j = 2 * a->columns; j < a->width; j++)
-                out[j] = below[j] = 0.0f;
+        for (int64_t i = 0; i < a->rows; i++, x += each, out += each) {
+            const int64_t at = (image * a->rows + i) * a->columns;
+            if (a->high == 2 && a->wide == 2)
+                gradients_of_four(a, x, a->largest + at, a->g + at, out);
+            else if (a->high > 1)
+                gradients_of_each(a, a->high, a->wide, x, a->largest + at, a->g + at, out);
+            else
+                switch (a->wide) {
+                case 2: gradients_of_each(a, 1, 2, x, a->largest + at, a->g + at, out); break;
+                case 4: gradients_of_each(a, 1, 4, x, a->largest + at, a->g + at, out); break;
+                case 8: gradients_of_each(a, 1, 8, x, a->largest + at, a->g + at, out); break;
+                default: gradients_of_each(a, 1, a->wide, x, a->largest + at, a->g + at, out);
+                }
+            for (int64_t r = 0; r < a->high && rest; r++)
+                memset(out + r * a->width + a->columns * a->wide, 0, rest * sizeof(float));
         }
-        memset(out, 0, (a->height - 2 * a->rows) * a->width * sizeof(float));
+        memset(out, 0, (a->height - a->high * a->rows) * a->width * sizeof(float));
     }
 }
 
 /* Each element of `g` where the first of the largest of its window is; none of them is NaN. */
-void max_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t rows,
-                       int64_t columns, const float *x, const float *largest, const float *g, float *out)
+void max_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide,
+                       int64_t rows, int64_t columns, const float *x, const float *largest, const float *g, float *out)
 {
-    struct pool args = {height, width, rows, columns, x, largest, g, out};
+    struct pool args = {height, width, high, wide, rows, columns, x, largest, g, out};
     share(threads, images, rows_in_piece(height * width), max_pool_gradients, &args);
 }

@@ -1,7 +1,29 @@
-/* Rows added where an index says (kernels/scatter.py). */
-#include "common.h"
+/* Rows taken from where an index says, and added to there (kernels/scatter.py). */
+#include "tile.h"
 
 struct rows { int64_t count, width, n; const float *g; const int64_t *index; float *out; int64_t *failed; };
+
+static void taken_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct rows *a = args;
+    for (int64_t i = first; i < last; i++) {
+        const int64_t row = a->index[i];
+        if (row < 0 || row >= a->count)
+            *a->failed = 1;
+        else
+            memcpy(a->out + i * a->width, a->g + row * a->width, a->width * sizeof(float));
+    }
+}
+
+/* out (n, width) = x (count, width)[index]. Whether a row does not exist. */
+int64_t take_rows(int64_t threads, int64_t count, int64_t width, int64_t n, const float *x, const int64_t *index,
+                  float *out)
+{
+    int64_t failed = 0;
+    const struct rows args = {count, width, n, x, index, out, &failed};
+    share(threads, n, rows_in_piece(width), taken_rows, &args);
+    return failed;
+}
 
 /* To rows [first, last) of the result, in the order in which they come. */
 static void some_rows(const void *args, int64_t first, int64_t last)

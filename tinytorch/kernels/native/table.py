@@ -65,16 +65,21 @@ KERNELS = {
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
                          "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8 "
                          ">parts[pieces*outputs*terms]"),
+    "convolve_pixels": (1024, "images lines width length outputs channels taps rows out_width places grain "
+                        "x[images*lines*width] w[outputs*channels*taps] ?bias[outputs] plan[lines+taps+rows]:i8 "
+                        ">out[images*outputs*rows*out_width]"),
     "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                  ">c[outer*inner*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
+    "take_rows": (1024, "count width n x[count*width] index[n]:i8 >out[n*width]"),
     "add_rows": (256, "count width n grain g[n*width] index[n]:i8 >out[count*width]"),
-    "max_pool": (2048, "images height width rows columns x[images*max(height,2*rows)*max(width,2*columns)] "
-                 ">out[images*rows*columns]"),
-    "max_pool_backward": (2048, "images height width rows columns x[images*max(height,2*rows)*max(width,2*columns)] "
-                          "largest[images*rows*columns] g[images*rows*columns] >out[images*height*width]"),
+    "max_pool": (2048, "images height width high wide rows columns "
+                 "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
+    "max_pool_backward": (2048, "images height width high wide rows columns "
+                          "x[images*max(height,high*rows)*max(width,wide*columns)] largest[images*rows*columns] "
+                          "g[images*rows*columns] >out[images*height*width]"),
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
     "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
@@ -85,8 +90,10 @@ KERNELS = {
     "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
 #: Those that return whether they failed: for want of memory; at a class or a row that there is not.
-FAILING = {**dict.fromkeys(("attend", "convolve", "convolve_weights", "recurrent", "recurrent_backward"), "memory"),
-           **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), "class"), "add_rows": "row"}
+FAILING = {**dict.fromkeys("attend convolve convolve_weights convolve_pixels recurrent recurrent_backward".split(),
+                           "memory"),
+           **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), "class"),
+           **dict.fromkeys(("add_rows", "take_rows"), "row")}
 _TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u4": "uint32_t", "u8": "uint64_t", "?": "uint8_t"}
 
 
