@@ -198,6 +198,11 @@ class Op:
             one, two = backs
             return lambda g, saved, edges: (None if edges[0] is None else one(g, saved, edges[0]),
                                             None if edges[1] is None else two(g, saved, edges[1]))
+        if len(backs) == 3 and None not in backs and self.forward.__defaults__ is None:
+            one, two, three = backs
+            return lambda g, saved, edges: (None if edges[0] is None else one(g, saved, edges[0]),
+                                            None if edges[1] is None else two(g, saved, edges[1]),
+                                            None if edges[2] is None else three(g, saved, edges[2]))
         return lambda g, saved, edges: [None if edge is None or back is None else back(g, saved, edge)
                                         for edge, back in zip(edges, backs)]
 

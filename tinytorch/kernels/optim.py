@@ -119,7 +119,7 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
     if p.dtype.itemsize == 2:
         return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
     rate *= root                               # the bias corrections, folded into rate and eps
-    if p.size >= native.LEAST and native.takes("adam", p, g, m, v, v_max):
+    if native.takes("adam", p, g, m, v, v_max):
         native.run("adam", p.size, -1 if maximize else 1, weight_decay, beta1, beta2, rate, eps * root,
                    1 if shrink is None else shrink, p, g, m, v, v_max)
         return

@@ -1,4 +1,5 @@
 """Sums of arrays over some axes."""
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -24,6 +25,18 @@ def add_up(x, axes, keepdims=False):
             return np.add.reduce(x, axis=axes, keepdims=keepdims)
         return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
+
+
+@lru_cache(64)
+def _ones(n, char):
+    return np.ones(n, char)
+
+
+def of_batch(x):
+    """Sum of floats over the first axis. A product takes half as long as a sum of few."""
+    if x.ndim == 2 and x.size < _PIECE:
+        return _ones(len(x), x.dtype.char).dot(x)
+    return add_up(x, (0,))
 
 
 def _of_rows(x, rows, width):

@@ -83,11 +83,11 @@ KERNELS = {
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
     "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
-    "adam": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
-    "adamax": (4096, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),
-    "rmsprop": (4096, "n .sign .weight_decay .alpha .eps .momentum .lr >p[n] g[n] >square[n] ?>mean[n] ?>buf[n]"),
-    "adagrad": (4096, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
-    "adadelta": (4096, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
+    "adam": (16, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
+    "adamax": (16, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),
+    "rmsprop": (16, "n .sign .weight_decay .alpha .eps .momentum .lr >p[n] g[n] >square[n] ?>mean[n] ?>buf[n]"),
+    "adagrad": (16, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
+    "adadelta": (16, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
 #: Those that return whether they failed: for want of memory; at a class or a row that there is not.
 FAILING = {**dict.fromkeys("attend convolve convolve_weights convolve_pixels recurrent recurrent_backward".split(),

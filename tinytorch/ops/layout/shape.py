@@ -22,6 +22,10 @@ __all__ = ["adjoint", "flatten", "moveaxis", "movedim", "numel", "permute",
            "ravel", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
 
 
+#: Whether NumPy says that it would have to copy, instead of doing it: from 2.1 on.
+_ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
 # ------------------------------------------------------------------ primitives
 def _reshaping(name):
     """A primitive f(input, size): a view with another shape. The caller knows that the strides allow it."""
@@ -63,9 +67,16 @@ _transpose, _t = _swapping("transpose"), _swapping("t")
 
 
 def viewable(array, size):
-    """Whether `array` can take shape `size` without a copy."""
+    """Whether `array` can take shape `size`, which is of as many elements, without a copy."""
     try:
-        return array.flags.c_contiguous or np.may_share_memory(array, array.reshape(size))
+        if array.flags.c_contiguous:
+            return True
+        if not _ASKS or type(array) is not np.ndarray:
+            return np.may_share_memory(array, array.reshape(size))
+        array.reshape(size, copy=False)
+        return True
+    except ValueError:
+        return False
     except MemoryError:                        # it was about to make a copy
         return False
 

@@ -150,9 +150,19 @@ def _conjugated_inner(input, other):
     return _dot(toggled(input, conj=True), other)
 
 
-@op(name="linear", kernel="addmm_impl_cpu_",
-    input=lambda g, weight: _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:]),
-    weight=lambda g, input: _mm(rows(g).T, rows(input).conjugate()), bias=lambda g: g)
+def _linear_input(g, weight):
+    if g.__class__ is np.ndarray and g.ndim == 2 and g.dtype.char in "fd" and g.size * weight.size < HEAVY:
+        return g.dot(weight)                   # for small layers it takes longer to get here than to multiply
+    return _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:])
+
+
+def _linear_weight(g, input):
+    if g.__class__ is np.ndarray and g.ndim == 2 and g.dtype.char in "fd" and g.size * input.size < HEAVY:
+        return g.T.dot(input)
+    return _mm(rows(g).T, rows(input).conjugate())
+
+
+@op(name="linear", kernel="addmm_impl_cpu_", input=_linear_input, weight=_linear_weight, bias=lambda g: g)
 def _linear(input, weight, bias):
     x = input if input.ndim == 2 else rows(input)
     if x.dtype.char in HALF:
