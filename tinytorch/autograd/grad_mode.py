@@ -43,7 +43,7 @@ usual = _Usual()
 
 
 class _Mode(threading.local):
-    _grad = True
+    grad_now = True                # what `grad` is, in half the time: to read, not to set
     inference = False
     grad_in_inference = False      # whether grad mode is on in inference mode, where nothing is recorded all the same
     recorder = True                # what `grad` is when it is on
@@ -65,13 +65,14 @@ class _Mode(threading.local):
     def grad(self):
         """False: nothing is recorded. True: operations are. While something watches what is recorded
         (saved_tensors_hooks, detect_anomaly): the function to call with every new node."""
-        return self._grad
+        return self.grad_now
 
     @grad.setter
     def grad(self, value):
-        if (value is True) is not (self._grad is True):
-            usual.count(1 if self._grad is True else -1)
-        self._grad = value
+        before = self.grad_now
+        if (value is True) is not (before is True):
+            usual.count(-1 if value is True else 1)
+        self.grad_now = value
 
 
 mode = _Mode()
@@ -192,7 +193,7 @@ class _GradContext:
         return type(self)()
 
     def __enter__(self) -> None:
-        self._before = mode.grad, mode.grad_in_inference
+        self._before = mode.grad_now, mode.grad_in_inference
         self._switch()
 
     def __exit__(self, *exc_info: object) -> bool:

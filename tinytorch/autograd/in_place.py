@@ -124,7 +124,7 @@ def _updating(ufunc, recorded):
         if options or older:
             return recorded(self, other, *older, **options)
         array = self.array
-        recording = usual.recording or mode.grad
+        recording = usual.recording or mode.grad_now
         if recording:
             try:
                 check_in_place(self)

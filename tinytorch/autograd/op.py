@@ -197,7 +197,7 @@ def _unary(o, forward, to_float, casts):
         tensor.array = result
         tensor.version = version = [0]
         tensor.view_info = None
-        if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad):
+        if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad_now):
             node = Node()
             node.op = o
             source = input.node or input
@@ -298,7 +298,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         tensor.array = result
         tensor.version = version = [0]
         tensor.view_info = None
-        if mask and differentiable and (recorder := usual.recording or mode.grad):
+        if mask and differentiable and (recorder := usual.recording or mode.grad_now):
             node = Node()
             node.op = o
             if mask == 1:
@@ -353,7 +353,7 @@ def _single(o, forward):
         array, extra = input.array, None
         if input.view_info is not None and differentiable:
             refresh(input)
-        recorder = usual.recording or mode.grad
+        recorder = usual.recording or mode.grad_now
         record = differentiable and input._requires_grad and recorder is not False
         try:
             result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
@@ -402,9 +402,9 @@ def _general(o, forward):
     differentiable, elementwise, known = o.differentiable, o.elementwise, o._kept
 
     def call(*args):
-        arrays = list(args)
-        tensors, edges = [], []
+        arrays, tensors, edges = list(args), [], []
         mask, usual_order = 0, True
+        recorder = differentiable and (usual.recording or mode.grad_now)
         for i in range(first, len(args)):
             arg = args[i]
             if isinstance(arg, Tensor):
@@ -414,12 +414,13 @@ def _general(o, forward):
                     usual_order = False
                     if differentiable:
                         refresh(arg)
-                if arg._requires_grad:
+                if recorder and arg._requires_grad:
                     mask |= 1 << (i - first)
                     edges.append(arg.node or arg)
                     continue
-            edges.append(None)
-        recorder = mask and differentiable and (usual.recording or mode.grad)
+            if recorder:
+                edges.append(None)
+        recorder = mask and recorder
         recording = bool(recorder)
         try:
             result = forward(*arrays, recording) if keep_flag else forward(*arrays)

@@ -122,7 +122,7 @@ def sparse_op(name: str, **rules: Callable) -> Callable:
             if not places:                     # a rule at work on arrays
                 return result
             tensor = as_tensor(result)
-            recorder = mask and o.differentiable and (usual.recording or mode.grad)
+            recorder = mask and o.differentiable and (usual.recording or mode.grad_now)
             if not recorder:
                 return tensor
             kept, versions = o.kept(mask), []
