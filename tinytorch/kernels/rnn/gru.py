@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import native
 from . import loops
-from .shared import by_step, carried, gradient_of_state, packed, product, projected, rows, start, turned
+from .shared import by_step, carried, gradient_of_state, packed, product, projected, rows, start
 
 _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
 
@@ -134,12 +134,21 @@ def _weight_gradients(wanted, joined, wide, n, d, hidden, samples):
     """Gradients of (w_ih, w_hh, b_ih, b_hh); `samples` as for `product`."""
     if not any(wanted):
         return None, None, None, None
-    d_in = d[:, hidden:]
-    of_x = product(joined[:, :n + 1], d_in, samples)
-    of_h = product(joined[:, n:], d[:, :3 * hidden], samples)
-    of_h = np.concatenate((of_h[..., hidden:], of_h[..., :hidden]), axis=-1)       # the new gate's last
+    two, d_in = 2 * hidden, d[:, hidden:]
+    gates = product(joined, d_in[:, :two], samples)            # reset and update, of all the rows; the largest one
+    new_in = product(joined[:, :n + 1], d_in[:, two:], samples)
+    new_hidden = product(joined[:, n:], d[:, :hidden], samples)
     if wide is None:
-        w_ih = turned(of_x[..., :n, :])
+        w_ih = _stacked(gates[..., :n, :], new_in[..., :n, :])
     else:
         w_ih = product(d_in, wide, samples) if wanted[0] else None
-    return w_ih, turned(of_h[..., 1:, :]), of_x[..., n, :], of_h[..., 0, :]
+    w_hh = _stacked(gates[..., n + 1:, :], new_hidden[..., 1:, :])
+    biases = [np.concatenate((gates[..., n, :], x), axis=-1) for x in (new_in[..., n, :], new_hidden[..., 0, :])]
+    return w_ih, w_hh, *biases
+
+
+def _stacked(left, right):
+    """Two matrices beside each other, transposed, in C order."""
+    out = np.empty((*left.shape[:-2], left.shape[-1] + right.shape[-1], left.shape[-2]), left.dtype)
+    out[..., :left.shape[-1], :], out[..., left.shape[-1]:, :] = left.swapaxes(-1, -2), right.swapaxes(-1, -2)
+    return out

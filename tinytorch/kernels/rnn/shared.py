@@ -98,11 +98,6 @@ def product(a, b, samples):
     return np.matmul(a.swapaxes(1, 2), b)
 
 
-def turned(x):
-    """Transposed, in C order."""
-    return np.ascontiguousarray(x.swapaxes(-1, -2))
-
-
 def weight_gradients(wanted, joined, wide, n, d, samples=None):
     """Gradients of (w_ih, w_hh, bias) from those of the pre-activations, `d` (rows, gates * hidden). `samples`: (how
     many share the batch, steps), as for `product`; their gradients are apart, in the first dimension."""
