@@ -48,8 +48,8 @@ def _plan(channels, size, out, kernel, padding, dilation, beside=1):
     taps = [[i * d * step for i in range(k)] for k, d, step in zip(kernel, dilation, steps)]
     lines, offsets = (beside * places(every, *rest) for rest in ([*inside[:-1], [padding[-1][0]]], taps))
     rows = places(*[[i * step for i in range(m)] for m, step in zip(out[:-1], steps)])
-    return ((len(lines), beside * size[-1], beside * channels * per_channel), (len(offsets), len(rows), out[-1], int(rows[-1]) + out[-1]),
-            np.concatenate([lines, offsets, rows]))
+    return ((len(lines), beside * size[-1], beside * channels * per_channel),
+            (len(offsets), len(rows), out[-1], int(rows[-1]) + out[-1]), np.concatenate([lines, offsets, rows]))
 
 
 def forward(x, weight, bias, out, padding, dilation):
