@@ -269,7 +269,7 @@ def _through_decomposition(op, g, wanted, saved):
 
 def _sum_to(g, shape):
     """Sum a gradient down to the shape that was broadcast."""
-    if g.__class__ is np.ndarray and shape and g.shape[1:] == shape and g.dtype.char in "fd":
+    if type(g) is np.ndarray and shape and g.shape[1:] == shape and g.dtype.char in "fd":     # not what stands in
         return of_batch(g)
     if g.shape == shape:
         return g

@@ -150,14 +150,19 @@ def _conjugated_inner(input, other):
     return _dot(toggled(input, conj=True), other)
 
 
+def _small(a, b):
+    """Whether they are matrices of floats whose product takes less time than the way to it."""
+    return type(a) is type(b) is np.ndarray and a.ndim == 2 and a.dtype.char in "fd" and a.size * b.size < HEAVY
+
+
 def _linear_input(g, weight):
-    if g.__class__ is np.ndarray and g.ndim == 2 and g.dtype.char in "fd" and g.size * weight.size < HEAVY:
-        return g.dot(weight)                   # for small layers it takes longer to get here than to multiply
+    if _small(g, weight):
+        return g.dot(weight)
     return _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:])
 
 
 def _linear_weight(g, input):
-    if g.__class__ is np.ndarray and g.ndim == 2 and g.dtype.char in "fd" and g.size * input.size < HEAVY:
+    if _small(g, input):
         return g.T.dot(input)
     return _mm(rows(g).T, rows(input).conjugate())
 
