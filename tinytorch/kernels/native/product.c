@@ -4,7 +4,15 @@ computed transposed: its rows are then the columns of the right one. */
 
 #include "panels.h"
 
-#define TERMS 384                              /* of each sum at a time, at most: so much of a panel stays in the cache */
+/* Of each sum at a time, at most: so much of a panel stays in the cache. With AVX2 more of a panel is read from the cache
+behind it as quickly as it is needed, and each tile of the result is added to less often; but not where an element of each
+row of the other is a line of memory, which are to stay, too. */
+#define TERMS 384
+#if LANES == 8
+#define MOST_TERMS 800
+#else
+#define MOST_TERMS TERMS
+#endif
 
 struct product {
     int64_t m, n, k, terms, by_row, by_term, ldb, blocks, block, ldc;
@@ -36,7 +44,7 @@ static void add_bias(const struct product *s, const struct panel *p, int64_t j, 
 static void some_blocks(const void *args, int64_t first, int64_t last)
 {
     const struct product *s = args;
-    ALIGNED float memory[TERMS * SPAN_OF_PANEL];
+    ALIGNED float memory[MOST_TERMS * SPAN_OF_PANEL];
     for (int64_t r = 0; r < s->k; r += s->terms)
         for (int64_t at = first; at < last; at++) {
             const int64_t j = at / s->blocks * span_of(s->n), top = at % s->blocks * s->block, width = width_of(s->n, j);
@@ -60,17 +68,30 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
         }
 }
 
+/* Whether the operand that is not in panels lies transposed: an element of each row is a line of memory. */
+INLINE int by_lines(const struct product *s)
+{
+    return s->by_row == 1 && s->by_term != 1;
+}
+
+/* Whether they go by often enough to be copied to tiles first. */
+INLINE int worth_tiles(const struct product *s)
+{
+    return s->n >= 8 * SPAN_OF_PANEL;
+}
+
 /* The product whose operands lie transposed if `ta`, `tb`; `left`: `a` is the one in panels. */
 static struct product as_read(int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
                               int64_t left, int64_t packed, int64_t block, const float *a, const float *b,
                               const float *bias, float *c)
 {
-    const int64_t parts = (k + TERMS - 1) / TERMS, terms = parts ? (k + parts - 1) / parts : 1;
-    struct product s = {m, n, k, terms, ta ? 1 : lda, ta ? lda : 1, ldb, 0, 0, n, (int)tb, 0, (int)packed, 0, a, b,
+    struct product s = {m, n, k, 1, ta ? 1 : lda, ta ? lda : 1, ldb, 0, 0, n, (int)tb, 0, (int)packed, 0, a, b,
                         bias, c};
     if (left)
-        s = (struct product){n, m, k, terms, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, 0, n, !ta, 1, (int)packed, 0, b, a,
+        s = (struct product){n, m, k, 1, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, 0, n, !ta, 1, (int)packed, 0, b, a,
                              bias, c};
+    const int64_t most = by_lines(&s) && !worth_tiles(&s) ? TERMS : MOST_TERMS, parts = (k + most - 1) / most;
+    s.terms = parts ? (k + parts - 1) / parts : 1;
     s.blocks = (s.m + block - 1) / block;
     s.block = s.blocks ? tiled_rows((s.m + s.blocks - 1) / s.blocks) : 1;
     s.blocks = (s.m + s.block - 1) / s.block;
@@ -109,8 +130,8 @@ void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int6
              const float *bias, float *c)
 {
     struct product s = as_read(ta, tb, m, n, k, lda, ldb, left, packed, block, a, b, bias, c);
-    float *tiles = s.by_row == 1 && s.n >= 8 * SPAN_OF_PANEL ? malloc(tiled_rows(s.m) * k * sizeof(float)) : NULL;
-    if (tiles) {                               /* an element of each row is a line of memory: they go by more than once */
+    float *tiles = by_lines(&s) && worth_tiles(&s) ? malloc(tiled_rows(s.m) * k * sizeof(float)) : NULL;
+    if (tiles) {
         const struct tiling args = {s, tiles};
         share(threads, k, rows_in_piece(s.m), some_tiles, &args);
         s.a = tiles, s.by_term = HIGH, s.tiled = 1;
