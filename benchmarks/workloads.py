@@ -295,4 +295,4 @@ WORKLOADS = {
     **{f"{name}, inference": lambda torch, build=build: build(torch).inference() for name, build in MODELS.items()},
     **{f"{name} step": lambda torch, kind=kind, options=options: _optimizer_step(torch, kind, **options)
        for name, (kind, options) in OPTIMIZERS.items()},
-    **TRANSFORMS, "60 ops 4x4, forward": op_forward, "60 ops 4x4, backward": op_backward, "DataLoader": loader}
+    "60 ops 4x4, forward": op_forward, "60 ops 4x4, backward": op_backward, **TRANSFORMS, "DataLoader": loader}
