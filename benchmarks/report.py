@@ -24,30 +24,33 @@ ROOT = Path(__file__).resolve().parent.parent
 #: What was tried of workloads that are still near to torch's time or above it, by hand: put under the floors.
 TRIED = """Where the ratio is high, and what was tried (with AVX2, on a restless machine: 3 % is within its noise):
 
-- MLP, inference: the products alone take .8 to .9 of PyTorch's time. OpenBLAS multiplied 64 rows up to a tenth quicker
+- MLP, inference: the products alone take .8 to 1.1 of PyTorch's time. OpenBLAS multiplied 64 rows up to a tenth quicker
   than our own there; up to 800 terms of a sum at a time instead of 384 made ours the quicker one (.89 of OpenBLAS's
-  time), tiles of six rows by two vectors before that came near to it. The rest of the layer is some 40 us of Python.
+  time), tiles of six rows by two vectors before that came near to it.
 - GPT: some 60 % of a step are products, at 72 to 88 of some 90 GFLOPS, a fifth is Python, in 4,000 calls whose code and
   data the arrays have driven out of the cache. Tiles of six by two, packed memory on lines and tiles of transposed
-  operands together brought 3 %; the last alone cost a little with 64 columns, and is not done there. With 64 columns the
-  other operand in panels took as long (1.16 of OpenBLAS's time), fewer terms at a time 2 % less. Views told from copies
-  without copying: some 1 %. Elementwise passes shared among threads would take 6 % of the step out of its serial share,
-  and cost each small operation a look at its size, 3 to 5 % of its time.
+  operands together brought 3 %; the last alone cost a little with 64 columns, and is not done there. With 64 columns
+  the other operand in panels took as long (1.16 of OpenBLAS's time), and fewer terms at a time hardly less. Views told
+  from copies without copying: some .6 %, by the profile. By the profile elementwise passes shared among threads would
+  take 6 % of the step out of its serial share; each small operation would have to look at its size for it.
 - RNN of the papers: half of a step is native kernels, the rest 500 calls of Python and NumPy. The input among the rows
   of the state, so that one product has all gradients, and products as above: together 3 to 5 %, not told apart; sums of
   the batch as products and shorter ways in backward 6 %.
+- GRU 28, RNN 28: products alone take .54 to .6 of PyTorch's time, of inference .46 to .67. The gradients of the GRU's
+  weights in three products, the largest of all rows, take .86 to .95 of the time of two (and .7 to .8 of that of two
+  with the operands exchanged); with up to 800 terms of a sum at a time they take .93 to .98 of that with 384.
 - 60 ops: two fifths are NumPy's calls, the rest Python's interpreter. Slopes of tanh and relu in fewer passes gained 0
   to 3 %, grad mode read in half the time nothing that shows. After a first vmap every operation of a process takes a
   quarter longer, for batches pass through all of them from then on: these rows are measured before.
-- CNN at batch 1: the gradient of the convolution in C gained some 8 %, shorter ways in backward 2 to 6 %. NumPy's
+- CNN at batch 1: the gradient of the convolution in C gained some 8 %, shorter ways in backward 2 to 7 %. NumPy's
   product of the outer product of the largest layer takes 24 us; np.multiply took 30.
 - Inference of small models: some 2 us of each layer are the two calls of NumPy. No edges where nothing is recorded, and
-  grad mode read in half the time, gained 3 to 5 %.
+  grad mode read in half the time, gained 2 to 5 %.
 - Text CNN, inference: one product per image instead of one for all was 13 % quicker on two threads and 11 % slower on
   one; products of windows in C, instead of either, took two thirds of the time of the convolution on one thread and a
   third on two."""
-BEFORE = """Without them a step takes as long as it did before there were any: .8 to 1.04 of that time (medians of 4 to 8
-alternating processes, one thread; four models on two threads: 1.00 to 1.04)."""
+BEFORE = """Without them a step takes as long as it did before there were any: .8 to 1.04 of that time (medians of 4 to
+8 alternating processes, one thread; five models on two threads: 1.00 to 1.04)."""
 MARK = "<!-- figures: benchmarks/report.py -->"
 IN_README = ("RNN 4x196-64", "CNN 1-6", "text CNN", "GRU 28x28-128", "LSTM 28x28-128", "MLP 784-256-128",
              "GPT 2 blocks", "60 ops 4x4, forward", "60 ops 4x4, backward", "import", "peak memory: CNN 1-6")
@@ -253,8 +256,8 @@ def main():
     if args.plain:
         plain = [json.loads(Path(f).read_text()) for f in args.plain]
         text += ("\n## With native kernels and without\n\nThe time of tinytorch, and its ratio to torch's in the same "
-                 "run; without: `TINYTORCH_NATIVE=0`, at another time and in an earlier state, so that small differences "
-                 f"say nothing.\n\n{plain_table(one, default, *plain)}\n\n{BEFORE}\n")
+                 "run; without: `TINYTORCH_NATIVE=0`, at another time and in an earlier state, so that small "
+                 f"differences say nothing.\n\n{plain_table(one, default, *plain)}\n\n{BEFORE}\n")
     if args.serial:
         serial = json.loads(Path(args.serial).read_text())
         text += ("\n## More threads\n\nTraining steps by `benchmarks/serial.py`. The serial share is the part of a "

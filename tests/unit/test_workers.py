@@ -301,6 +301,7 @@ def test_killed_workers_leave_nothing(times, no_hang, nothing_left):
 SCRIPT = """
     import os, signal, sys, time
     import tinytorch as torch
+    signal.signal(signal.SIGINT, signal.default_int_handler)   # shells have what they start in the background ignore it
     class Slow(torch.utils.data.Dataset):
         def __len__(self): return 1000
         def __getitem__(self, i):
