@@ -357,6 +357,16 @@ def test_the_door_refuses():
 
 
 @needs_library
+def test_rows_that_do_not_exist():
+    weight = draws(0, 50, 1000)
+    for wrong in (50, -1, 2 ** 40):
+        places = np.arange(100) % 50
+        places[77] = wrong
+        with pytest.raises(IndexError, match="index out of range in self"):
+            native.run("take_rows", 50, 1000, 100, weight, places, np.empty((100, 1000), np.float32))
+
+
+@needs_library
 def test_classes_that_do_not_exist():
     x = torch.tensor(draws(0, 20, 10), requires_grad=True)
     target = torch.arange(20) % 10

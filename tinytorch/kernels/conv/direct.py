@@ -1,4 +1,5 @@
-"""Convolutions with stride 1 in C (native/conv.c). Their twins are those of columns.py."""
+"""Convolutions with stride 1 in C (native/conv.c, native/pixels.c). Their twins are those of columns.py, and of
+few_outputs.py for images whose channels come last in memory."""
 from functools import lru_cache
 from math import prod
 

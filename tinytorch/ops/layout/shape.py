@@ -75,9 +75,7 @@ def viewable(array, size):
             return np.may_share_memory(array, array.reshape(size))
         array.reshape(size, copy=False)
         return True
-    except ValueError:
-        return False
-    except MemoryError:                        # it was about to make a copy
+    except (ValueError, MemoryError):          # it would have to make a copy, or was about to
         return False
 
 
