@@ -66,7 +66,8 @@ def by_rows(width, seed, dtype):
 def activations(width, seed, dtype):
     with np.errstate(all="ignore"):
         x = torch.tensor(draws(seed, 3, width, special=True, dtype=dtype), requires_grad=True)
-        for f in (F.gelu, lambda x: F.gelu(x, approximate="tanh"), F.silu, torch.sigmoid, torch.tanh, F.relu):
+        for f in (F.gelu, lambda x: F.gelu(x, approximate="tanh"), F.silu, torch.sigmoid, torch.tanh, F.relu,
+                  torch.exp, torch.log, torch.erf):
             y = f(x)
             yield y.detach().numpy()
             yield torch.autograd.grad(y, x, torch.tensor(draws(seed + 1, 3, width, dtype=dtype)))[0].numpy()

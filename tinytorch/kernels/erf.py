@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from . import native
 from .layout import operand_order
 from .series import polynomial
 
@@ -39,6 +40,9 @@ def erf(x):
             return x * _erf_ratio(x)
         tail = np.copysign(1.0 - erfc(np.abs(x)), x)
         return np.where(small, x * _erf_ratio(x), tail)
+    result = native.each("erf_each", x)
+    if result is not None:
+        return result
     flat = np.ascontiguousarray(x, np.float32).reshape(-1)
     result = np.empty_like(flat)
     squares, most = np.empty((2, min(_CHUNK, flat.size)), np.float32)

@@ -40,11 +40,9 @@ struct elements { const float *x, *g; float *out; };
 #define ROOT_2_PI 0.79788456080286536f             /* sqrt(2 / pi) */
 #define DENSITY 0.39894228040143268f               /* 1 / sqrt(2 pi) */
 
-/* (1 + erf(x / sqrt(2))) / 2, the share of the normal distribution below x: (1 + tanh(t)) / 2 is sigmoid(2 t), and
-2 t = x p(x^2) with the polynomial of kernels/erf.py, its argument and what it gives scaled. */
-INLINE float normal_share(float x)
+/* p of erf(x) = tanh(x p(x^2)), from z = 16 on the same (_SINGLE of kernels/erf.py). */
+INLINE float erf_series(float z)
 {
-    float z = 0.5f * x * x;
     z = z > 16.0f ? 16.0f : z;
     float p = 3.217174082692509e-09f;
     p = p * z + 7.298903881292063e-08f;
@@ -53,8 +51,14 @@ INLINE float normal_share(float x)
     p = p * z - 0.0006167006213217974f;
     p = p * z - 0.0001940045622177422f;
     p = p * z + 0.10276956856250763f;
-    p = p * z + 1.128379225730896f;
-    return sigmoid_of(1.41421356237309505f * x * p);
+    return p * z + 1.128379225730896f;
+}
+
+/* (1 + erf(x / sqrt(2))) / 2, the share of the normal distribution below x: (1 + tanh(t)) / 2 is sigmoid(2 t), and
+2 t = x p(x^2) with that series, its argument and what it gives scaled. */
+INLINE float normal_share(float x)
+{
+    return sigmoid_of(1.41421356237309505f * x * erf_series(0.5f * x * x));
 }
 
 /* (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
@@ -65,7 +69,7 @@ INLINE float tanh_share(float x)
 
 INLINE float gelu_slope(float x, float share)
 {
-    return share + x * DENSITY * exp_of(-0.5f * x * x);
+    return share + x * DENSITY * normal_exp_of(-0.5f * x * x);
 }
 
 INLINE float gelu_tanh_slope(float x, float share)
@@ -84,12 +88,12 @@ name_backward(g, x, share, out). */
         float *restrict out = ((const struct shares *)args)->out, *restrict kept = ((const struct shares *)args)->kept; \
         if (kept)                                                                                                     \
             for (int64_t i = first; i < last; i++) {                                                                  \
-         kept[i] = share_of(x[i]);                                                                             \
-         out[i] = x[i] * kept[i];                                                                              \
+                kept[i] = share_of(x[i]);                                                                             \
+                out[i] = x[i] * kept[i];                                                                              \
             }                                                                                                         \
         else                                                                                                          \
             for (int64_t i = first; i < last; i++)                                                                    \
-         out[i] = x[i] * share_of(x[i]);                                                                       \
+                out[i] = x[i] * share_of(x[i]);                                                                       \
     }                                                                                                                 \
     KERNEL void name(int64_t threads, int64_t n, const float *x, float *kept, float *out)                             \
     {                                                                                                                 \
@@ -105,12 +109,16 @@ name_backward(g, x, share, out). */
             out[i] = g[i] * slope(x[i], share[i]);                                                                    \
     }                                                                                                                 \
     KERNEL void name##_backward(int64_t threads, int64_t n, const float *g, const float *x, const float *kept,        \
-                         float *out)                                                                           \
+                                float *out)                                                                           \
     {                                                                                                                 \
         struct shares args = {x, g, kept, out, NULL};                                                                 \
         share(threads, n, 16384, name##_backward_part, &args);                                                        \
     }
 
+EACH(exp_each, exp_of(v))
+EACH(log_each, log_of(v))
+EACH(erf_each, exact_tanh_of(v * erf_series(v * v)))
+EACH(tanh_each, exact_tanh_of(v))
 EACH(relu, v < 0.0f ? 0.0f : v)
 EACH(sigmoid, sigmoid_of(v))
 EACH(silu, v * sigmoid_of(v))

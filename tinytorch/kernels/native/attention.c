@@ -17,7 +17,7 @@ INLINE float weigh(float *restrict s, int64_t count, float scale)
         top = 0;
     TOTAL(+, total)
     for (int64_t i = 0; i < count; i++) {
-        s[i] = exp_of(s[i] * scale - top);
+        s[i] = normal_exp_of(s[i] * scale - top);
         total += s[i];
     }
     return total;

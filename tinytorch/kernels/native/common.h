@@ -66,14 +66,13 @@ INLINE float of_bits(uint32_t bits)
     return x;
 }
 
-/* exp(x) to 1 unit in the last place: 2^n exp(r), |r| <= log(2) / 2, exp(r) by its series fitted in single precision
-(Cephes' expf). 2^n in two factors, for n beyond what an exponent holds: below -87 with the digits that are left. */
-INLINE float exp_of(float x)
+#define SHIFT 12582912.0f                      /* 1.5 * 2^23: what is added to it is rounded to an integer */
+
+/* exp(r) of a remainder of log(2), |r| <= log(2) / 2, and of which power of 2: by its series fitted in single precision
+(Cephes' expf), to 1 unit in the last place. */
+INLINE float exp_of_rest(float x, uint32_t *power)
 {
-    const float shift = 12582912.0f;           /* 1.5 * 2^23: what is added to it is rounded to an integer */
-    x = x < -104.0f ? -104.0f : x;
-    x = x > 89.0f ? 89.0f : x;
-    float shifted = x * 1.44269504088896341f + shift, n = shifted - shift;
+    float shifted = x * 1.44269504088896341f + SHIFT, n = shifted - SHIFT;
     float r = x - n * 0.693359375f;
     r = r + n * 2.12194440e-4f;
     float p = 1.9875691500e-4f;
@@ -82,14 +81,55 @@ INLINE float exp_of(float x)
     p = p * r + 4.1665795894e-2f;
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
-    p = p * r * r + r + 1.0f;
-    int32_t whole = (int32_t)(bits_of(shifted) - bits_of(shift)), half = whole >> 1;
+    *power = bits_of(shifted);
+    return p * r * r + r + 1.0f;
+}
+
+/* exp(x), 2^n in two factors, for n beyond what an exponent holds: below -87 with the digits that are left. */
+INLINE float exp_of(float x)
+{
+    x = x < -104.0f ? -104.0f : x;
+    x = x > 89.0f ? 89.0f : x;
+    uint32_t power;
+    const float p = exp_of_rest(x, &power);
+    const int32_t whole = (int32_t)(power - bits_of(SHIFT)), half = whole >> 1;
     return p * of_bits((uint32_t)(half + 127) << 23) * of_bits((uint32_t)(whole - half + 127) << 23);
+}
+
+/* exp(x) up to 2e38, above that infinity; 0 where it is no normal number. Takes two thirds of the time. */
+INLINE float normal_exp_of(float x)
+{
+    uint32_t power;
+    const float p = exp_of_rest(x > 89.0f ? 89.0f : x, &power);
+    return x < -87.0f ? 0.0f : p * of_bits((power << 23) + bits_of(1.0f));
+}
+
+/* log(x) to 1 unit in the last place: x = 2^n m, sqrt(1/2) <= m < sqrt(2), log(m) by its series fitted in single
+precision (Cephes' logf). -inf of zero, NaN of what is below. */
+INLINE float log_of(float x)
+{
+    const float small = x < 1.17549435e-38f ? 8388608.0f : 1.0f;       /* 2^23 makes of a denormal number a normal one */
+    const uint32_t bits = bits_of(x * small) - 0x3f3504f3u;            /* bits of sqrt(1/2) */
+    const float n = (float)((int32_t)bits >> 23) - (small > 1.0f ? 23.0f : 0.0f);
+    const float m = of_bits((bits & 0x007fffffu) + 0x3f3504f3u), r = m - 1.0f, z = r * r;
+    float p = 7.0376836292e-2f;
+    p = p * r - 1.1514610310e-1f;
+    p = p * r + 1.1676998740e-1f;
+    p = p * r - 1.2420140846e-1f;
+    p = p * r + 1.4249322787e-1f;
+    p = p * r - 1.6668057665e-1f;
+    p = p * r + 2.0000714765e-1f;
+    p = p * r - 2.4999993993e-1f;
+    p = p * r + 3.3333331174e-1f;
+    p = p * r * z - n * 2.12194440e-4f - 0.5f * z;
+    p = r + p + n * 0.693359375f;
+    p = x == 0.0f ? -INFINITY : p;
+    return x < 0.0f ? NAN : x < INFINITY ? p : x;
 }
 
 INLINE float sigmoid_of(float x)
 {
-    return 1.0f / (1.0f + exp_of(-x));
+    return 1.0f / (1.0f + normal_exp_of(-x));
 }
 
 /* tanh(x) as a quotient of polynomials (Eigen's ptanh), to 4 units in the last place; 1 from 7.9 on. */
@@ -110,6 +150,20 @@ INLINE float tanh_of(float x)
     q = q * z + 2.26843463243900e-03f;
     q = q * z + 4.89352518554385e-03f;
     return fabsf(x) < 0.0004f ? x : v * p / q;
+}
+
+/* tanh(x) to 2 units in the last place, for where tanh_of will not do: below 5/8 by its series fitted in single
+precision (Cephes' tanhf), else by exp(2 |x|). */
+INLINE float exact_tanh_of(float x)
+{
+    const float a = fabsf(x), z = x * x, rest = 1.0f - 2.0f / (normal_exp_of(2.0f * a) + 1.0f);
+    float p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    p = p * z * x + x;
+    return copysignf(a < 0.625f ? p : rest, x);
 }
 
 #endif

@@ -18,7 +18,7 @@ INLINE float exponentials(const float *restrict x, int64_t width, float top, flo
     float total = 0;
     TOTAL(+, total)
     for (int64_t i = 0; i < width; i++) {
-        out[i] = exp_of(x[i] - top);
+        out[i] = normal_exp_of(x[i] - top);
         total += out[i];
     }
     return total;
@@ -82,7 +82,7 @@ static void log_softmax_rows(const void *args, int64_t first, int64_t last)
         float top = largest(x, width), total = 0;
         TOTAL(+, total)
         for (int64_t i = 0; i < width; i++)
-            total += exp_of(x[i] - top);
+            total += normal_exp_of(x[i] - top);
         float log_total = logf(total);
         for (int64_t i = 0; i < width; i++)
             out[i] = x[i] - top - log_total;
@@ -108,7 +108,7 @@ static void log_softmax_backward_rows(const void *args, int64_t first, int64_t l
         for (int64_t i = 0; i < width; i++)
             total += g[i];
         for (int64_t i = 0; i < width; i++)
-            out[i] = g[i] - exp_of(y[i]) * total;
+            out[i] = g[i] - normal_exp_of(y[i]) * total;
     }
 }
 

@@ -38,11 +38,15 @@ KERNELS = {
                             ">total[channels] >dot[channels]"),
     "scale_shift": (2048, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
                     ">out[images*channels*size]"),
-    **dict.fromkeys("relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
+    "exp_each": (4096, "n x[n] >out[n]"),
+    **dict.fromkeys("log_each erf_each tanh_each relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
     **dict.fromkeys(("gelu", "gelu_tanh"), (2048, "n x[n] ?>kept[n] >out[n]")),
     **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),
     **dict.fromkeys("silu_backward sigmoid_backward tanh_backward relu_backward".split(),
                     (2048, "n g[n] x[n] >out[n]")),
+    **dict.fromkeys("add_each sub_each mul_each div_each".split(), (1, "n period x[n] y[period] >out[n]")),
+    "copy": (1, "turned m n distance outer inner outer_step inner_step before after "
+             "x{turned,m,n,distance,outer,inner,outer_step,inner_step} >out[outer*inner*(before+m*n+after)]"),
     "masked_fill": (2048, "n period .value x[n] mask[period]:? >out[n]"),
     "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
                   ">squashed[batch*hidden] >out[batch*hidden]"),

@@ -11,6 +11,7 @@ from ...autograd.views import assign, check_in_place, check_overlap, is_expanded
 from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
 from ...errors import not_a_tensor
+from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...lazy import NO_DATA
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
@@ -55,8 +56,8 @@ def _clone(input, order):
     if order in ("K", "V"):
         return dense_copy(input)
     if order == "C":
-        return input.copy("C")
-    return input.transpose(order).copy("C").transpose(inverse(order))
+        return in_rows(input)
+    return in_rows(input.transpose(order)).transpose(inverse(order))
 
 
 _copied = renamed(_clone, "to_copy")

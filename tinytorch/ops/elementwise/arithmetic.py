@@ -11,6 +11,7 @@ from ...autograd.op import binary, op, operator, renamed, unary
 from ...autograd.promotion import check_broadcast, in_float32, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
 from ...errors import not_implemented
+from ...kernels.arithmetic import MANY, many
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -77,6 +78,8 @@ def refused(name):
 # ------------------------------------------------------------------ sums
 @binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add")
 def _add(input, other):
+    if input.size >= MANY and (result := many("add_each", input, other)) is not None:
+        return result
     return input + other
 
 
@@ -96,6 +99,8 @@ def _refuse_bools(input, other):
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
+    if input.size >= MANY and (result := many("sub_each", input, other)) is not None:
+        return result
     return input - other
 
 
@@ -247,6 +252,8 @@ def mul(input, other):
     tensor([[2., 4.],
             [3., 6.]])
     """
+    if input.size >= MANY and (result := many("mul_each", input, other)) is not None:
+        return result
     return input * other
 
 
@@ -257,6 +264,8 @@ mul.op.stored = dt.ONLY_STORED
         other=lambda g, input, other: -g * conj(input / other / other),
         to_float=True, name="div", wide_scalar=True)
 def _true_divide(input, other):
+    if input.size >= MANY and (result := many("div_each", input, other)) is not None:
+        return result
     return np.true_divide(input, other)
 
 

@@ -34,6 +34,8 @@ def exp(input):
     >>> torch.exp(torch.tensor([0., 1.]))
     tensor([1.0000, 2.7183])
     """
+    if input.size >= native.LEAST and (result := native.each("exp_each", input)) is not None:
+        return result
     return np.exp(input)
 
 
@@ -71,6 +73,8 @@ def log(input):
     >>> torch.log(torch.tensor([1., 10.]))
     tensor([0.0000, 2.3026])
     """
+    if input.size >= native.LEAST and (result := native.each("log_each", input)) is not None:
+        return result
     return np.log(input)
 
 
@@ -268,6 +272,8 @@ def tanh(input):
     >>> torch.tanh(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7616])
     """
+    if input.size >= native.LEAST and (result := native.each("tanh_each", input)) is not None:
+        return result
     return np.tanh(input)
 
 

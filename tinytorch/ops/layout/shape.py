@@ -5,13 +5,12 @@ import functools
 import math
 import warnings
 
-import numpy as np
-
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import single
 from ...autograd.public import method, overridden, public, refuse
 from ...autograd.views import become, check_in_place
+from ...kernels.copies import in_rows, reshaped, viewable
 from ...kernels.layout import with_new_dims
 from ...tensor import Tensor, check_dim
 from ...types import Ints
@@ -22,14 +21,10 @@ __all__ = ["adjoint", "flatten", "moveaxis", "movedim", "numel", "permute",
            "ravel", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unflatten", "unsqueeze"]
 
 
-#: Whether NumPy says that it would have to copy, instead of doing it: from 2.1 on.
-_ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
-
-
 # ------------------------------------------------------------------ primitives
 def _reshaping(name):
     """A primitive f(input, size): a view with another shape. The caller knows that the strides allow it."""
-    @single(name=name, view=True, input=lambda g, shape: g.reshape(shape))
+    @single(name=name, view=True, input=lambda g, shape: reshaped(g, shape))
     def primitive(input, size):
         return input.reshape(size)
     return primitive
@@ -46,9 +41,9 @@ def _unsqueeze_view(input, size, dim):
     return with_new_dims(input, size, (dim,))
 
 
-@single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
+@single(name="_unsafe_view", input=lambda g, shape: reshaped(g, shape))
 def _reshape_copy(input, size):
-    return input.copy("C").reshape(size)
+    return in_rows(input).reshape(size)
 
 
 @single(name="permute", view=True, input=lambda g, dims: _permute(g, inverse(dims)))
@@ -64,19 +59,6 @@ def _swapping(name):
 
 
 _transpose, _t = _swapping("transpose"), _swapping("t")
-
-
-def viewable(array, size):
-    """Whether `array` can take shape `size`, which is of as many elements, without a copy."""
-    try:
-        if array.flags.c_contiguous:
-            return True
-        if not _ASKS or type(array) is not np.ndarray:
-            return np.may_share_memory(array, array.reshape(size))
-        array.reshape(size, copy=False)
-        return True
-    except (ValueError, MemoryError):          # it would have to make a copy, or was about to
-        return False
 
 
 # ------------------------------------------------------------------ methods that change the tensor itself

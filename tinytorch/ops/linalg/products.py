@@ -8,6 +8,7 @@ from ...autograd.op import binary, op, renamed, single
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import method, overridden, public, refuse
 from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
+from ...kernels.copies import reshaped
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
 from ...lazy import toggled
@@ -29,7 +30,7 @@ def mT(x):
 
 def rows(x):
     """An array or Tensor as a matrix with the same last axis."""
-    return x if x.ndim == 2 else x.reshape(count_of(x.shape[:-1]), x.shape[-1])
+    return x if x.ndim == 2 else reshaped(x, (count_of(x.shape[:-1]), x.shape[-1]))
 
 
 def count_of(shape):
