@@ -221,4 +221,9 @@ static inline void times_packed(int64_t m, int64_t n, int64_t k, const float *a,
     }
 }
 
+/* product.c */
+void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
+             int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
+             const float *bias, float *c);
+
 #endif

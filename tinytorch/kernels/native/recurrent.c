@@ -158,7 +158,7 @@ it is processed. Sequences are numbered alike in every step, so each piece takes
 enum { TANH, RELU, LSTM, GRU };
 
 struct loop {
-    int64_t kind, steps, batch, narrow, wide, hidden, keep, started, wanted, turned;
+    int64_t kind, steps, batch, narrow, wide, hidden, keep, started, wanted, turned, turns, apart, onward;
     const int64_t *order;
     const float *x, *w, *w_h, *w_x, *g;        /* the weights are packed */
     float *joined, *a, *cells, *squashed, *out, *outputs, *h, *c, *d;
@@ -170,6 +170,19 @@ INLINE int64_t rows_of(const struct loop *s, int64_t k, int64_t first, int64_t l
     int64_t lo = s->order[2 * k], n = s->order[2 * k + 1] - lo;
     *row = lo + first;
     return (n < last ? n : last) - first;
+}
+
+/* Rows [x | 1 | state] of the step `k`, the first of which is `row`, from sequence `first` on. */
+INLINE void join_rows(const struct loop *s, int64_t k, int64_t n, int64_t row, int64_t first)
+{
+    const int64_t narrow = s->narrow, hidden = s->hidden, step = s->turns == 1 ? 0 : s->order[2 * k] / s->batch;
+    const float *x = s->x + (s->turns == 1 ? row * s->apart : step * s->onward + first * s->apart);
+    for (int64_t i = 0; i < n; i++) {
+        float *to = s->joined + (row + i) * (narrow + 1 + hidden);
+        memcpy(to, x + i * s->apart, narrow * sizeof(float));
+        to[narrow] = 1.0f;
+        memcpy(to + narrow + 1, s->h + (first + i) * hidden, hidden * sizeof(float));
+    }
 }
 
 /* Pre-activations of `n` rows from rows [x | 1 | state]. LSTM: input, forget, cell, output gate; GRU: hidden part of the
@@ -197,7 +210,7 @@ static void pre_activations(const struct loop *s, int64_t k, int64_t n, int64_t 
 static void forward_rows(const void *args, int64_t first, int64_t last)
 {
     const struct loop *s = args;
-    const int64_t hidden = s->hidden, width = s->kind < LSTM ? hidden : 4 * hidden, pitch = s->narrow + 1 + hidden;
+    const int64_t hidden = s->hidden, width = s->kind < LSTM ? hidden : 4 * hidden;
     for (int64_t k = 0; k < s->steps; k++) {
         int64_t row, n = rows_of(s, k, first, last, &row);
         if (n <= 0)
@@ -205,8 +218,7 @@ static void forward_rows(const void *args, int64_t first, int64_t last)
         const int64_t kept = s->keep ? row : first, bytes = hidden * sizeof(float);
         float *h = s->h + first * hidden, *c = s->kind == LSTM ? s->c + first * hidden : NULL;
         float *out = s->out + row * hidden, *a = s->kind < LSTM ? out : s->a + kept * width;
-        for (int64_t i = 0; i < n; i++)
-            memcpy(s->joined + (row + i) * pitch + s->narrow + 1, h + i * hidden, bytes);
+        join_rows(s, k, n, row, first);
         pre_activations(s, k, n, row, a);
         if (s->kind == TANH) {
             SPAN
@@ -260,15 +272,15 @@ static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_
     }
 }
 
-/* `joined` has the rows [x | 1 | state], the state not yet written; inputs that are `wide` are not among them. `h` and `c`
-(batch, hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `a` and `squashed`
+/* `joined` becomes the rows [x | 1 | state]; inputs that are `wide` are not among them. `x` has `turns` steps `onward`
+elements apart, of `lines` rows each `apart`, or one turn of all rows, as they are in `joined`. `h` and `c` (batch, hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `a` and `squashed`
 have rows for all steps, else for one; `cells` gets those before each step, and `outputs` is a second `out`. Whether
 there was no memory for it. */
 int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
                   int64_t narrow, int64_t wide, int64_t features, int64_t hidden, int64_t gates, int64_t used,
-                  int64_t pitch, int64_t keep, int64_t started, const int64_t *order, const float *x,
-                  const float *w_ih, const float *w_hh, const float *b_ih, const float *b_hh, float *joined,
-                  float *a, float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
+                  int64_t pitch, int64_t keep, int64_t started, int64_t lines, int64_t turns, int64_t apart,
+                  int64_t onward, const int64_t *order, const float *x, const float *w_ih, const float *w_hh,
+                  const float *b_ih, const float *b_hh, float *joined, float *a, float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
 {
     const int64_t columns = used * hidden, of_h = kind == GRU ? packed_size(1 + hidden, columns) : 0;
     const int64_t of_w = packed_size(kind == GRU ? narrow + 1 : pitch, columns), of_x = packed_size(wide, columns);
@@ -286,9 +298,9 @@ int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, i
         pack_weights(0, hidden, columns, 2 * hidden, NULL, of_state, w_hh, w_h);
     if (wide)
         pack_weights(wide, 0, columns, 0, w_ih, NULL, NULL, w_x);
-    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, order, x, w, w_h, w_x, NULL,
-                        joined, a, cells, squashed, out, outputs, h, c, NULL};
-    (void)rows, (void)kept, (void)gates, (void)features;
+    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, turns, apart, onward, order, x, w,
+                        w_h, w_x, NULL, joined, a, cells, squashed, out, outputs, h, c, NULL};
+    (void)rows, (void)kept, (void)gates, (void)features, (void)lines;
     share(threads, batch, grain_of(batch, threads), forward_rows, &args);
     free(memory);
     return 0;
@@ -337,21 +349,28 @@ static void backward_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
+/* As for products elsewhere (kernels/linalg/products.py). */
+#define BLOCK_OF_ROWS 128
+#define WORTH_A_PIECE (1 << 20)
+
 /* Gradients `d` of the pre-activations, GRU: of the new gate's hidden part, reset, update, the new gate's input part.
 `dh` and `dc` (batch, hidden) are those of the states after and become those of the states before, if `wanted`. `g`, of
-the outputs, lies sequence by sequence if `turned`. */
+the outputs, lies sequence by sequence if `turned`. With `g_ih` of weights and bias too, but of a GRU: all by one product.
+*/
 int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows,
                            int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
                            int64_t wanted, int64_t turned, const int64_t *order, const float *g,
                            const float *w_hh, const float *joined, const float *a, const float *cells,
-                           const float *squashed, const float *out, float *dh, float *dc, float *d)
+                           const float *squashed, const float *out, float *dh, float *dc, float *d, float *g_ih,
+                           float *g_hh, float *g_bias)
 {
-    float *memory = malloc((packed_size(used * hidden, hidden) + LINE) * sizeof(float)), *packed = on_line(memory);
+    const int64_t own = packed_size(used * hidden, hidden) + LINE, all = g_ih ? used * hidden * pitch : 0;
+    float *memory = malloc((own + all) * sizeof(float)), *packed = on_line(memory), *gradients = memory + own;
     if (!memory)
         return 1;
-    struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, order, NULL, NULL, packed, NULL, g,
-                        (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)out, NULL, dh, dc, d};
-    (void)rows, (void)gates, (void)pitch;
+    struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, 1, 0, 0, order, NULL, NULL, packed,
+                        NULL, g, (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)out, NULL, dh, dc, d};
+    (void)gates;
     const int64_t first = kind == GRU ? 2 * hidden : 0, rest = used * hidden - first;      /* of a GRU the new gate */
     float *to = packed;
     for (int64_t j = 0; j < hidden; j += span_of(hidden)) {
@@ -361,6 +380,14 @@ int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t
         to += used * hidden * whole;
     }
     share(threads, batch, grain_of(batch, threads), backward_rows, &args);
+    if (g_ih)
+        product(threads, 1, 0, used * hidden, pitch, rows, used * hidden, pitch, 0, 1, BLOCK_OF_ROWS,
+                1 + WORTH_A_PIECE / (48 * rows * BLOCK_OF_ROWS), d, joined, NULL, gradients);
+    for (int64_t i = 0; i < used * hidden && g_ih; i++) {
+        memcpy(g_ih + i * narrow, gradients + i * pitch, narrow * sizeof(float));
+        g_bias[i] = gradients[i * pitch + narrow];
+        memcpy(g_hh + i * hidden, gradients + i * pitch + narrow + 1, hidden * sizeof(float));
+    }
     free(memory);
     return 0;
 }

@@ -56,14 +56,15 @@ KERNELS = {
     "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
                           ">d[4*batch*hidden]"),
     "recurrent": (256, "kind steps batch rows kept narrow wide features hidden gates used pitch keep started "
-                  "order[2*steps]:i8 x[rows*wide] w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
+                  "lines turns apart onward order[2*steps]:i8 x{0,lines,features,apart,1,turns,0,onward} w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
                   "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[rows*pitch] ?>a[kept*gates*hidden] "
                   "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] ?>outputs[rows*hidden] "
                   ">h[batch*hidden] ?>c[batch*hidden]"),
     "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned order[2*steps]:i8 "
                            "?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
                            "?cells[rows*hidden] ?squashed[rows*hidden] ?out[rows*hidden] >dh[batch*hidden] "
-                           "?>dc[batch*hidden] >d[rows*gates*hidden]"),
+                           "?>dc[batch*hidden] >d[rows*gates*hidden] ?>g_ih[used*hidden*narrow] "
+                           "?>g_hh[used*hidden*hidden] ?>g_bias[used*hidden]"),
     "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
                  "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8 >out[images*outputs*rows*out_width]"),
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "

@@ -83,8 +83,9 @@ def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
     """Gradients of (x, hx, w_ih, w_hh, bias); `g_out` is that of the outputs (steps, batch, hidden) or, of a packed
     batch, (rows, hidden), or None; `wanted` says which of x, hx, w_ih, w_hh, bias are."""
     if loops.has(saved):
-        dx, dh, _, d = loops.backward(saved, order, g_out, g_h, None, wanted, w_ih, w_hh)
-        return dx, dh, *weight_gradients(wanted[2:], *saved[1:4], d, samples)
+        at_once = samples is None and saved[2] is None and all(wanted[2:])
+        dx, dh, _, d, *weights = loops.backward(saved, order, g_out, g_h, None, wanted, w_ih, w_hh, at_once)
+        return dx, dh, *(weights if at_once else weight_gradients(wanted[2:], *saved[1:4], d, samples))
     out, joined, wide, n, hx, nonlinearity = saved
     hidden = w_hh.shape[1]
     batch = min(order)[1]

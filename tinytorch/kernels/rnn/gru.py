@@ -103,7 +103,7 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
     """Gradients of (x, hx, w_ih, w_hh, b_ih, b_hh); see `rnn_backward`."""
     hidden = w_hh.shape[1]
     if loops.has(saved):
-        dx, dh, _, d = loops.backward(saved, order, g_out, g_h, None, wanted, w_ih, w_hh)
+        dx, dh, _, d, *_ = loops.backward(saved, order, g_out, g_h, None, wanted, w_ih, w_hh)
         return dx, dh, *_weight_gradients(wanted[2:], *saved[1:4], d, hidden, samples)
     joined, wide, n, steps = saved
     batch = min(order)[1]                     # the rows of the first step

@@ -4,9 +4,8 @@ import numpy as np
 
 from .. import native
 from ..linalg.products import dot
-from .shared import gradient_of_state, rows, start
+from .shared import gradient_of_state, start
 
-_NOTHING = np.empty(0, np.float32)
 _KINDS = "tanh", "relu", "lstm", "gru"
 _FLOAT = np.dtype(np.float32)
 
@@ -27,10 +26,14 @@ def takes(x, hx, cx, w_ih, w_hh, w_hr=None):
 
 def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     """(outputs (rows, hidden), final state, final cells (None without), what backward needs)."""
-    hidden, batch = w_hh.shape[1], min(order)[1]
-    gated = kind in ("lstm", "gru")
-    joined, wide, n = rows(x, hidden if gated else 4 * hidden, hidden)
-    count = len(joined)
+    features, hidden, batch = x.shape[-1], w_hh.shape[1], min(order)[1]
+    gated, count = kind in ("lstm", "gru"), x.size // features
+    n = features if features < (hidden if gated else 4 * hidden) else 0
+    first, next_row, step = x.strides[0], *x.strides[-2:]
+    if not n or step != 4 or next_row < 4 * features or (first | next_row) % 4 or not x.flags.aligned:
+        x = np.ascontiguousarray(x)
+    x = x[None] if n and x.ndim == 3 else x.reshape(count, features)[None, None]       # runs of rows, one a step
+    joined = np.empty((count, n + 1 + hidden), _FLOAT)
     gates, kept = 4 if gated else 1, count if keep else batch
     steps = np.array(order, np.int64)
     biases = [b if b is None else np.ascontiguousarray(b, _FLOAT) for b in (b_ih, b_hh)]
@@ -42,12 +45,12 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     h = start(hx, batch, hidden, _FLOAT)
     h = h if hx is None else h.copy()
     c = None if kind != "lstm" else np.zeros((batch, hidden), _FLOAT) if cx is None else cx.reshape(batch, -1).copy()
-    native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, 0 if wide is None else wide.shape[1],
-               w_ih.shape[1], hidden, gates, len(w_hh) // hidden, joined.shape[1], keep, hx is not None, steps,
-               _NOTHING if wide is None else wide, w_ih, w_hh, *biases, joined, activated, cells, squashed, out,
-               outputs, h, c)
+    _, onward, apart, _ = x.strides
+    native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, features - n, features, hidden, gates,
+               len(w_hh) // hidden, n + 1 + hidden, keep, hx is not None, x.shape[2], x.shape[1], apart // 4,
+               onward // 4, steps, x, w_ih, w_hh, *biases, joined, activated, cells, squashed, out, outputs, h, c)
     return out, h, c, (
-        (kind, joined, wide, n, steps, activated, cells, squashed, outputs) if keep else None)
+        (kind, joined, None if n else x[0, 0], n, steps, activated, cells, squashed, outputs) if keep else None)
 
 
 def _plain(g):
@@ -60,8 +63,9 @@ def _plain(g):
     return np.ascontiguousarray(g), False
 
 
-def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh):
-    """(gradients of (x, hx, cx), of the pre-activations); `wanted`: of which of x and hx."""
+def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh, weights=False):
+    """(gradients of (x, hx, cx), of the pre-activations, with `weights` those of w_ih, w_hh and the bias); `wanted`: of
+    which of x and hx."""
     kind, joined, _, n, steps, activated, cells, squashed, outputs = saved
     hidden, count, batch = w_hh.shape[1], len(joined), min(order)[1]
     gates = 1 if activated is None else 4
@@ -69,7 +73,9 @@ def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh):
     dc = gradient_of_state(g_c, batch, hidden, _FLOAT) if kind == "lstm" else None
     d = np.empty((count, gates * hidden), _FLOAT)
     g, turned = _plain(g_out)
+    found = [np.empty(w_ih.shape, _FLOAT), np.empty(w_hh.shape, _FLOAT), np.empty(len(w_hh), _FLOAT)] if weights else \
+        [None] * 3
     native.run("recurrent_backward", _KINDS.index(kind), len(order), batch, count, n, hidden, gates,
                len(w_hh) // hidden, joined.shape[1], wanted[1], turned, steps, g,
-               w_hh, joined, activated, cells, squashed, outputs, dh, dc, d)
-    return dot(d[:, hidden:] if kind == "gru" else d, w_ih) if wanted[0] else None, dh, dc, d
+               w_hh, joined, activated, cells, squashed, outputs, dh, dc, d, *found)
+    return dot(d[:, hidden:] if kind == "gru" else d, w_ih) if wanted[0] else None, dh, dc, d, *found

@@ -115,7 +115,7 @@ def lstm_forward(order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
 def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr, samples=None):
     """Gradients of (x, hx, cx, w_ih, w_hh, bias, w_hr); see `rnn_backward`."""
     if loops.has(saved):
-        dx, dh, dc, d = loops.backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh)
+        dx, dh, dc, d, *_ = loops.backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh)
         return dx, dh, dc, *weight_gradients(wanted[3:6], *saved[1:4], d, samples), None
     joined, wide, n, steps, unprojected = saved
     hidden, width = w_hh.shape[0] // 4, w_hh.shape[1]
