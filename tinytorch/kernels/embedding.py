@@ -5,20 +5,14 @@ import numpy as np
 
 from .. import dtypes as dt
 from . import native
-from .scatter import add_rows
-from .threads import number
-
-#: Elements that two threads copy sooner than NumPy's one.
-_MANY, _INT64 = 1 << 16, np.dtype(np.int64)
+from .scatter import add_rows, take_rows
 
 
 def lookup(weight, index):
     """weight[index] by rows. IndexError if one does not exist."""
-    if index.size * weight.shape[1] >= _MANY and number() > 1 and index.dtype == _INT64 and (
-            index.flags.c_contiguous and native.takes("take_rows", weight)):
-        result = np.empty(index.shape + weight.shape[1:], weight.dtype)
-        native.run("take_rows", *weight.shape, index.size, weight, index, result)
-        return result
+    found = take_rows(weight, index)
+    if found is not None:
+        return found
     if index.size and (index.min() < 0 or index.max() >= len(weight)):
         raise IndexError("index out of range in self")
     return weight.take(index, axis=0, mode="clip")

@@ -1,11 +1,16 @@
-"""Writes to repeated places: ndarray routines behind indexing, scatter and their gradients."""
+"""Reads and writes at the places that an index names: ndarray routines behind indexing, scatter and their gradients."""
+from math import prod
+
 import numpy as np
 
 from .. import dtypes as dt
 from . import native
+from .threads import number
 
 #: Into how many ranges of rows of the result the work is cut: each looks at the whole index.
 _PARTS, _INT64 = 4, np.dtype(np.int64)
+#: Elements that two threads copy, or look through, sooner than NumPy's one; of a row that one does.
+_MANY, _LONG = 1 << 16, 4096
 
 
 def add_rows(result, index, g):
@@ -96,3 +101,60 @@ def along(shape, dim, index):
         if i != dim and n > 1:
             places = places + (np.arange(n) * steps[i]).reshape((-1,) + (1,) * (index.ndim - 1 - i))
     return places
+
+
+def _along_in_c(name, array, dim, index):
+    """(outer, n, m, inner), where that kernel takes `array` as (outer, n, inner) and an index of (outer, m, inner); or
+    None."""
+    shape, places = array.shape, index.shape
+    if type(array) is not np.ndarray or not shape or shape[:dim] != places[:dim] or (
+            shape[dim + 1:] != places[dim + 1:]) or not native.takes(name, array):
+        return None
+    return prod(shape[:dim]), shape[dim], places[dim], prod(shape[dim + 1:])
+
+
+def gather(array, dim, index):
+    """result[i][j] = array[index[i][j]][j] for dim 0, and so on. `index` is not empty, and names no place beyond."""
+    sizes = _along_in_c("gather", array, dim, index) if index.size >= native.LEAST else None
+    if sizes is None:
+        return array.reshape(-1).take(along(array.shape, dim, index))
+    result = np.empty(index.shape, array.dtype)
+    native.run("gather", *sizes, array, np.ascontiguousarray(index, _INT64), result)
+    return result
+
+
+def add_along(array, dim, index, values, wide=False):
+    """array[index[i][j]][j] += values[i][j] in place for dim 0, and so on, as `gather`. `wide`: see `add_flat`."""
+    sizes = _along_in_c("add_along", array, dim, index)
+    if sizes is None or values.shape != index.shape:
+        add_flat(array, along(array.shape, dim, index), values, wide)
+        return
+    native.run("add_along", *sizes, np.ascontiguousarray(values), np.ascontiguousarray(index, _INT64), array)
+
+
+def _is_plain(index):
+    """Whether C may read an index."""
+    return type(index) is np.ndarray and index.dtype == _INT64 and index.flags.c_contiguous and index.flags.aligned
+
+
+def take_rows(array, index):
+    """array[index] by rows, where C is the faster one; or None. IndexError if one does not exist."""
+    width = prod(array.shape[1:])
+    if index.size * width < _MANY or number() < 2 and width < _LONG or not _is_plain(index) or not (
+            native.takes("take_rows", array)):
+        return None
+    result = np.empty(index.shape + array.shape[1:], array.dtype)
+    native.run("take_rows", len(array), width, index.size, array, index, result)
+    return result
+
+
+def any_outside(index, n):
+    """Whether one of the integers is not in range(n)."""
+    if index.size >= _MANY and number() > 1 and native.level() and _is_plain(index):
+        try:
+            native.run("in_range", index.size, n, index)
+        except IndexError:
+            return True
+        return False
+    # read as unsigned, a negative one is huge
+    return index.size > 0 and index.view(np.uint64 if index.itemsize == 8 else np.uint32).max() >= n

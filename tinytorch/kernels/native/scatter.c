@@ -11,7 +11,7 @@ static void taken_rows(const void *args, int64_t first, int64_t last)
         if (row < 0 || row >= a->count)
             *a->failed = 1;
         else
-            memcpy(a->out + i * a->width, a->g + row * a->width, a->width * sizeof(float));
+            copy_row(a->out + i * a->width, a->g + row * a->width, a->width);
     }
 }
 

@@ -80,6 +80,9 @@ KERNELS = {
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "take_rows": (1024, "count width n x[count*width] index[n]:i8 >out[n*width]"),
     "add_rows": (256, "count width n grain g[n*width] index[n]:i8 >out[count*width]"),
+    "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8 >out[outer*m*inner]"),
+    "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8 >out[outer*n*inner]"),
+    "in_range": (0, "size n index[size]:i8"),
     "max_pool": (2048, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width high wide rows columns "
@@ -98,7 +101,7 @@ KERNELS = {
 FAILING = {**dict.fromkeys("attend convolve convolve_weights convolve_pixels recurrent recurrent_backward".split(),
                            "memory"),
            **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), "class"),
-           **dict.fromkeys(("add_rows", "take_rows"), "row")}
+           **dict.fromkeys("add_along add_rows gather in_range take_rows".split(), "row")}
 _TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u4": "uint32_t", "u8": "uint64_t", "?": "uint8_t"}
 
 

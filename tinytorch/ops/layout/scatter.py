@@ -10,7 +10,8 @@ from ...autograd.promotion import EXACT, check_broadcast, check_out_dtype, store
 from ...autograd.public import public
 from ...device import META
 from ...errors import not_implemented, refuse_records
-from ...kernels.scatter import add_flat, along, combine_flat
+from ...kernels import scatter as kernels
+from ...kernels.scatter import add_along, along, any_outside, combine_flat
 from ...lazy import device_of
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
@@ -27,7 +28,7 @@ __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 def _gather(input, dim, index):
     if not index.size:                         # of any dtype and any number of dimensions
         return np.empty(index.shape, input.dtype)
-    return input.reshape(-1).take(along(input.shape, dim, index))
+    return kernels.gather(input, dim, index)
 
 
 @op(name="gather_backward", g=lambda g, dim, index: _gather(g, dim, index))
@@ -38,7 +39,7 @@ def _gather_backward(g, dim, index, shape):
     if index.ndim and index.shape[dim] == 1:   # no place is read twice
         result.reshape(-1)[along(shape, dim, index)] = g
     else:
-        add_flat(result, along(shape, dim, index), g, True)
+        add_along(result, dim, index, g, True)
     return result
 
 
@@ -68,7 +69,7 @@ def _scatter_combined(input, dim, index, src, ufunc):
 @op(name="scatter_add", input=lambda g: g, src=_of_source("ScatterAdd"))
 def _scatter_add(input, dim, index, src):
     result = np.array(input, order="C")
-    add_flat(result, along(input.shape, dim, index), _used(src, index), True)
+    add_along(result, dim, index, _used(src, index), True)
     return result
 
 
@@ -206,10 +207,8 @@ def _neutral(reduce, dtype):
 
 # ------------------------------------------------------------------ checks
 def _any_outside(array, n):
-    """Whether any of the integers is not in 0 .. n-1 (read as unsigned, a negative one is huge)."""
-    if device_of(array) is META:
-        return False
-    return array.size > 0 and array.view(np.uint64 if array.itemsize == 8 else np.uint32).max() >= n
+    """Whether any of the integers is not in 0 .. n-1."""
+    return device_of(array) is not META and any_outside(array, n)
 
 
 def _check_bounds(index, dim, n, error=RuntimeError, prefix=""):

@@ -10,8 +10,9 @@ from ...autograd.promotion import EXACT, stored_as, write_out
 from ...autograd.public import public
 from ...autograd.views import warn_expanded
 from ...errors import not_implemented, refuse_records, type_name
+from ...kernels import native
 from ...kernels.layout import dense_copy
-from ...kernels.scatter import add_at
+from ...kernels.scatter import add_at, take_rows
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from .broadcast import expand
@@ -36,6 +37,8 @@ def _index_select(input, dim, index):
     if input.ndim > 1 and index.size and not input.shape[dim]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     try:
+        if not dim and input.size >= native.LEAST and (found := take_rows(input, index.reshape(-1))) is not None:
+            return found
         return (input.take(index.reshape(-1), dim) if input.ndim
                 else input.reshape(1).take(index.reshape(-1)).reshape(()))
     except IndexError:                         # the gradient of what was added to no elements

@@ -1,0 +1,118 @@
+/* Elements taken from where an index says along the middle one of three axes, and added to there (kernels/scatter.py). */
+#include "common.h"
+
+struct along { int64_t n, m, inner, block, blocks; const float *x; const int64_t *index; float *out; int64_t *failed; };
+
+/* Whether one of `size` numbers is not in range(n). */
+INLINE int64_t is_outside(int64_t size, uint64_t n, const int64_t *index)
+{
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < size; i++)
+        wrong |= (uint64_t)index[i] >= n;
+    return wrong;
+}
+
+/* out[i] = x[index[i]], or x[index[i] * step + i] if `apart`. Whether one does not exist: then nothing is read. */
+INLINE int64_t taken(int apart, int64_t size, int64_t step, int64_t n, const float *restrict x,
+                     const int64_t *restrict index, float *restrict out)
+{
+    if (is_outside(size, n, index))
+        return 1;
+    for (int64_t i = 0; i < size; i++)
+        out[i] = apart ? x[index[i] * step + i] : x[index[i]];
+    return 0;
+}
+
+/* Elements [first, last) of the result: whole rows of `m` or lines of `inner`, and parts of them. */
+static void taken_elements(const void *args, int64_t first, int64_t last)
+{
+    const struct along *a = args;
+    const int64_t size = a->inner == 1 ? a->m : a->inner;
+    int64_t wrong = 0;
+    if (size == 1) {                           /* one of each row */
+        wrong = is_outside(last - first, a->n, a->index + first);
+        for (int64_t i = first; i < last && !wrong; i++)
+            a->out[i] = a->x[i * a->n + a->index[i]];
+    }
+    for (int64_t at = first, end, line = first / size; at < last && size > 1; at = end, line++) {
+        end = (line + 1) * size < last ? (line + 1) * size : last;
+        if (a->inner == 1)
+            wrong |= taken(0, end - at, 1, a->n, a->x + line * a->n, a->index + at, a->out + at);
+        else
+            wrong |= taken(1, end - at, a->inner, a->n, a->x + line / a->m * a->n * a->inner + (at - line * size),
+                           a->index + at, a->out + at);
+    }
+    if (wrong)
+        *a->failed = 1;
+}
+
+/* out (outer, m, inner) = x (outer, n, inner) at `index` (outer, m, inner) along n. Whether a place does not exist. */
+int64_t gather(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inner, const float *x,
+               const int64_t *index, float *out)
+{
+    int64_t failed = 0;
+    const struct along args = {n, m, inner, 0, 0, x, index, out, &failed};
+    share(threads, outer * m * inner, 16384, taken_elements, &args);
+    return failed;
+}
+
+/* out[index[i]] += x[i], or out[index[i] * step + i] if `apart`. Whether one does not exist: then nothing is added. */
+INLINE int64_t added(int apart, int64_t size, int64_t step, int64_t n, const float *restrict x,
+                     const int64_t *restrict index, float *restrict out)
+{
+    if (is_outside(size, n, index))
+        return 1;
+    for (int64_t i = 0; i < size; i++)
+        out[apart ? index[i] * step + i : index[i]] += x[i];
+    return 0;
+}
+
+/* To blocks [first, last) of columns of the result, in the order in which they come. */
+static void added_columns(const void *args, int64_t first, int64_t last)
+{
+    const struct along *a = args;
+    int64_t wrong = 0;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t outer = k / a->blocks, from = k % a->blocks * a->block, inner = a->inner;
+        const int64_t size = inner - from < a->block ? inner - from : a->block;
+        float *out = a->out + outer * a->n * inner + from;
+        if (inner == 1)
+            wrong |= added(0, a->m, 1, a->n, a->x + outer * a->m, a->index + outer * a->m, out);
+        for (int64_t j = 0; j < a->m && inner > 1; j++) {
+            const int64_t line = (outer * a->m + j) * inner + from;
+            wrong |= added(1, size, inner, a->n, a->x + line, a->index + line, out);
+        }
+    }
+    if (wrong)
+        *a->failed = 1;
+}
+
+/* out (outer, n, inner) += x (outer, m, inner) at `index` along n, repeated places included. Whether one does not
+exist. */
+int64_t add_along(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inner, const float *x,
+                  const int64_t *index, float *out)
+{
+    int64_t failed = 0;
+    const int64_t block = inner < 32 ? inner : inner < 128 ? 32 : 64, blocks = (inner + block - 1) / block;
+    const struct along args = {n, m, inner, block, blocks, x, index, out, &failed};
+    share(threads, outer * blocks, rows_in_piece(m * block), added_columns, &args);
+    return failed;
+}
+
+struct range { int64_t n; const int64_t *index; int64_t *failed; };
+
+static void some_in_range(const void *args, int64_t first, int64_t last)
+{
+    const struct range *a = args;
+    if (is_outside(last - first, a->n, a->index + first))
+        *a->failed = 1;
+}
+
+/* Whether one of `size` numbers is not in range(n). */
+int64_t in_range(int64_t threads, int64_t size, int64_t n, const int64_t *index)
+{
+    int64_t failed = 0;
+    const struct range args = {n, index, &failed};
+    share(threads, size, 16384, some_in_range, &args);
+    return failed;
+}
