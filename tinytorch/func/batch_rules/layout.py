@@ -94,12 +94,12 @@ def _add(result, index, values):
 @backward_rule(cumulative._cumprod)
 def _cumprod_gradient(level, run, g, saved, edges):
     """By the zeros of all samples."""
-    input, dim, ans, *rest = saved
+    input, dim, wide, ans, *rest = saved
     size = size_of(level, g, input, ans)
     if not input.ndim:
         return [g]
     g, input, ans = [x if x is None else spread(x, level, size) for x in (g, input, ans)]
-    return batch(run(g, (input, axis_of(dim, input.ndim - 1), ans, *rest), edges), level)
+    return batch(run(g, (input, axis_of(dim, input.ndim - 1), wide, ans, *rest), edges), level)
 
 
 # ------------------------------------------------------------------ along a dimension, an index for each element

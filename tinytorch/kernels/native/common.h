@@ -39,6 +39,13 @@ INLINE int64_t rows_in_piece(int64_t width)
     return width < 1 || width > 16384 ? 1 : 16384 / width;
 }
 
+/* Columns of `n` numbers in a piece, of `inner` that there are: whole lines of memory, and at most `most`. */
+INLINE int64_t columns_in_piece(int64_t n, int64_t inner, int64_t most)
+{
+    const int64_t wanted = rows_in_piece(n), columns = wanted < 64 ? 64 : wanted < most ? wanted : most;
+    return inner < 1 ? 1 : inner < columns ? inner : columns;
+}
+
 /* The first line of memory (64 bytes) from `p` on: vectors that lie across two take longer to read. */
 #define LINE 16                                /* floats of one */
 INLINE float *on_line(float *p)

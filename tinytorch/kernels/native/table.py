@@ -83,6 +83,7 @@ KERNELS = {
     "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8 >out[outer*m*inner]"),
     "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8 >out[outer*n*inner]"),
     "in_range": (0, "size n index[size]:i8"),
+    "running": (1, "outer n inner product backward x[outer*n*inner] >out[outer*n*inner]"),
     "max_pool": (2048, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width high wide rows columns "

@@ -9,6 +9,7 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
+from ...kernels.running import running
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from ..elementwise.math import exp, log
@@ -31,27 +32,13 @@ def _running(accumulate, input, dim, dtype, *flags):
         input = converted(input, dtype.numpy)
     elif input.array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
-    return at_once(accumulate, input, dim, *flags)
+    return at_once(accumulate, input, dim, *flags, input.array.dtype != dt.BFLOAT16)
 
 
-def _accumulated(accumulate, input, dim):
-    """Half precision is accumulated in single precision, and each result rounded."""
-    wide = np.float32 if input.dtype == np.float16 else input.dtype
-    return accumulate(np.ascontiguousarray(input), axis=dim, dtype=wide).astype(input.dtype, copy=False)
-
-
-@op(name="cumsum", kernel="cumsum_out_cpu", input=lambda g, dim, backward: _cumsum(g, dim, not backward))
-def _cumsum(input, dim, backward):
-    """Running sums along `dim`, from its end if `backward`."""
-    if not input.ndim:
-        return input.copy()
-    if backward and input.dtype != np.float16:
-        result = np.empty(input.shape, input.dtype)
-        np.cumsum(np.flip(input, dim), axis=dim, out=np.flip(result, dim))
-        return result
-    if backward:
-        return np.flip(_accumulated(np.cumsum, np.flip(input, dim), dim), dim).copy()
-    return _accumulated(np.cumsum, input, dim)
+@op(name="cumsum", kernel="cumsum_out_cpu", input=lambda g, dim, backward, wide: _cumsum(g, dim, not backward, wide))
+def _cumsum(input, dim, backward, wide):
+    """Running sums along `dim`, from its end if `backward`. `wide`: see `running`."""
+    return running(input, dim, False, backward, wide) if input.ndim else input.copy()
 
 
 def _chain(g, factor):
@@ -78,14 +65,14 @@ def _chain_recorded(g, a):
     return h
 
 
-def _cumprod_grad(g, input, ans, dim):
+def _cumprod_grad(g, input, ans, dim, wide):
     """By division if no element is zero, or else by the products of the others."""
     from ..layout.join import cat  # zeros alone need it
     array = raw(input)
     if not array.ndim or array.size <= 1 or array.shape[dim] == 1:
         return g
     if np.count_nonzero(array) == array.size:
-        return _cumsum(ans.conj() * g, dim, True) / input.conj()
+        return _cumsum(ans.conj() * g, dim, True, wide) / input.conj()
     x, g = input.swapaxes(0, dim).conj(), g.swapaxes(0, dim)
     if isinstance(g, Tensor):
         one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x.array.dtype))
@@ -104,12 +91,12 @@ def _of_complex(array):
 
 
 @op(name="cumprod", kernel="cumprod_out_cpu", steps=True, input=_cumprod_grad)
-def _cumprod(input, dim):
+def _cumprod(input, dim, wide):
     if not input.ndim:
         return input.copy()
     if input.dtype.kind in dt.COMPLEX:
         input = _of_complex(input.swapaxes(0, dim)).swapaxes(0, dim)
-    return _accumulated(np.cumprod, input, dim)
+    return running(input, dim, True, False, wide)
 
 
 def _from_behind(x, dim):
