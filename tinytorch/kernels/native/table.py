@@ -84,6 +84,7 @@ KERNELS = {
     "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8 >out[outer*n*inner]"),
     "in_range": (0, "size n index[size]:i8"),
     "running": (1, "outer n inner product backward x[outer*n*inner] >out[outer*n*inner]"),
+    "extremes": (8192, "outer n inner smallest x[outer*n*inner] ?>out[outer*inner] ?>index[outer*inner]:i8"),
     "max_pool": (2048, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width high wide rows columns "

@@ -8,6 +8,7 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records, type_name
+from ...kernels.extremes import extreme_of, place_of
 from ...kernels.layout import as_array
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
@@ -46,22 +47,22 @@ def shared_evenly(g, ans, input):
 
 @op(name="amax", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amax(input, dim, keepdim):
-    return in_c_order(np.maximum.reduce(input, axis=dim, keepdims=keepdim))
+    return in_c_order(extreme_of(np.maximum, input, dim, keepdim))
 
 
 @op(name="amin", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amin(input, dim, keepdim):
-    return in_c_order(np.minimum.reduce(input, axis=dim, keepdims=keepdim))
+    return in_c_order(extreme_of(np.minimum, input, dim, keepdim))
 
 
 @op(name="max.1", input=shared_evenly)
 def _max_of_all(input):
-    return np.maximum.reduce(input, axis=None)
+    return extreme_of(np.maximum, input, None)
 
 
 @op(name="min.1", input=shared_evenly)
 def _min_of_all(input):
-    return np.minimum.reduce(input, axis=None)
+    return extreme_of(np.minimum, input, None)
 
 
 def _aminmax_grad(g, wanted, input, ans, dim):
@@ -71,8 +72,7 @@ def _aminmax_grad(g, wanted, input, ans, dim):
 
 @op(name="aminmax", multi=True, steps=True, inputs=1, joint=_aminmax_grad)
 def _aminmax(input, dim, keepdim):
-    return tuple([in_c_order(as_array(extreme.reduce(input, axis=dim, keepdims=keepdim)))
-                  for extreme in (np.minimum, np.maximum)])
+    return tuple([in_c_order(as_array(extreme_of(ufunc, input, dim, keepdim))) for ufunc in (np.minimum, np.maximum)])
 
 
 @op(name="place", input=lambda g, index, dim: pick(g, index, dim))
@@ -119,15 +119,15 @@ def laid_out_as(array, values):
 
 
 def picker(name, reduce=None, strides=False):
-    """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`: by
-    `reduce` along it, if that finds them. `strides`: laid out as the input is."""
+    """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`: by the
+    ufunc `reduce` along it, if that finds them. `strides`: laid out as the input is."""
     @op(name=name, input=lambda g, index, dim, shape: place(
         g.reshape(index.shape), index, dim, shape[dim] if shape else 1))
     def take(input, index, dim, keepdim=True):
         if not input.ndim:
             return input.copy()
         if reduce is not None:
-            return in_c_order(reduce(input, axis=dim, keepdims=keepdim))
+            return in_c_order(extreme_of(reduce, input, (dim,), keepdim))
         values = np.take_along_axis(input, index, dim)
         if strides:
             return laid_out_as(input, values)
@@ -150,7 +150,7 @@ def extreme_at(take, result, input, index, dim, keepdim):
 def _index_of(function, array, dim):
     if array.dtype == bool:
         array = array.view(np.uint8)
-    return as_array(function(array, axis=dim, keepdims=True)) if array.ndim else np.zeros((), _LONG)
+    return as_array(place_of(function, array, dim, True)) if array.ndim else np.zeros((), _LONG)
 
 
 def _extreme(name, reduce, function, take, result, input, dim, keepdim):
@@ -182,7 +182,7 @@ def _written(found, input, other, out):
     return write_out(out, found, *([input, other] if isinstance(other, Tensor) else []), level=5)
 
 
-_take_max, _take_min = picker("max", np.maximum.reduce), picker("min", np.minimum.reduce)
+_take_max, _take_min = picker("max", np.maximum), picker("min", np.minimum)
 
 
 @public(method=True)
@@ -298,7 +298,7 @@ def _arg(name, function, input, dim, keepdim):
         return wrap(index.reshape((1,) * array.ndim) if keepdim else index)
     dim = check_dim(dim, array.ndim)
     check_nonempty(f"{name}()", array, (dim,) if array.ndim else ())
-    return wrap(as_array(function(array, axis=dim, keepdims=keepdim)) if array.ndim else np.zeros((), _LONG))
+    return wrap(as_array(place_of(function, array, dim, keepdim)) if array.ndim else np.zeros((), _LONG))
 
 
 @public(out=EXACT, method=True)

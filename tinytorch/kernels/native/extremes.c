@@ -1,0 +1,206 @@
+/* The largest or smallest elements along the middle one of three axes, and where the first of them are
+(kernels/extremes.py). NaN is the largest and the smallest. */
+#include "tile.h"
+
+#define SEVERAL 4                              /* vectors in registers */
+#define MOST 1024                              /* columns at a time */
+#define RUN 256                                /* elements looked through at once */
+
+#if LANES > 1
+typedef int32_t whole __attribute__((vector_size(4 * LANES)));
+
+/* Of each lane the larger number, or the smaller one; `b` if one is NaN. */
+INLINE vec extreme(int smallest, vec a, vec b)
+{
+    const whole mask = smallest ? a < b : a > b;
+    return (vec)((mask & (whole)a) | (~mask & (whole)b));
+}
+#else
+INLINE vec extreme(int smallest, vec a, vec b)
+{
+    return (smallest ? a < b : a > b) ? a : b;
+}
+#endif
+
+struct extremes { int64_t n, inner, block, blocks; const float *x; float *out; int64_t *index; };
+
+INLINE float extreme_of_two(int smallest, float a, float b)
+{
+    return (smallest ? a < b : a > b) ? a : b;
+}
+
+/* Halves are compared until one lane is left. */
+INLINE float extreme_of_lanes(int smallest, vec v)
+{
+#if LANES > 1
+    float parts[LANES / 4][4];
+    memcpy(parts, &v, sizeof v);
+    for (int i = 0; i < 4; i++) {
+        if (LANES == 16) {
+            parts[0][i] = extreme_of_two(smallest, parts[0][i], parts[LANES / 8][i]);
+            parts[LANES / 16][i] = extreme_of_two(smallest, parts[LANES / 16][i], parts[3 * LANES / 16][i]);
+        }
+        if (LANES >= 8)
+            parts[0][i] = extreme_of_two(smallest, parts[0][i], parts[LANES > 4][i]);
+    }
+    return extreme_of_two(smallest, extreme_of_two(smallest, parts[0][0], parts[0][2]),
+                          extreme_of_two(smallest, parts[0][1], parts[0][3]));
+#else
+    return v;
+#endif
+}
+
+/* That of a row, NaN if it has one. Zero times what is not finite is NaN, and rows that have any are looked through
+again. */
+INLINE float extreme_of_row(int smallest, const float *x, int64_t n)
+{
+    float top = x[0], none = 0.0f;
+    int64_t i = 0;
+    if (n >= LANES) {
+        vec tops[SEVERAL], nones[SEVERAL];
+        for (int k = 0; k < SEVERAL; k++) {
+            tops[k] = load(x);
+            nones[k] = (vec){0};
+        }
+        for (; i + SEVERAL * LANES <= n; i += SEVERAL * LANES)
+            for (int k = 0; k < SEVERAL; k++) {
+                const vec v = load(x + i + k * LANES);
+                tops[k] = extreme(smallest, v, tops[k]);
+                nones[k] += v * 0.0f;
+            }
+        for (; i < n; i += LANES) {            /* the last one overlaps the one before */
+            const vec v = load(x + (i + LANES <= n ? i : n - LANES));
+            tops[0] = extreme(smallest, v, tops[0]);
+            nones[0] += v * 0.0f;
+        }
+        top = extreme_of_lanes(smallest, extreme(smallest, extreme(smallest, tops[0], tops[1]),
+                                                 extreme(smallest, tops[2], tops[3])));
+        none = total_of((nones[0] + nones[1]) + (nones[2] + nones[3]));
+    }
+    for (; i < n; i++) {
+        top = extreme_of_two(smallest, x[i], top);
+        none += x[i] * 0.0f;
+    }
+    if (none == none)
+        return top;
+    int nan = 0;
+    TOTAL(|, nan)
+    for (i = 0; i < n; i++)
+        nan |= x[i] != x[i];
+    return nan ? NAN : top;
+}
+
+/* The first place of `top`, which there is, or of NaN if it is that. */
+INLINE int64_t place_of(float top, const float *x, int64_t n)
+{
+    const int nan = top != top;
+    for (int64_t first = 0; first < n; first += RUN) {
+        const int32_t size = n - first < RUN ? (int32_t)(n - first) : RUN;
+        int32_t found = RUN;
+        TOTAL(min, found)
+        for (int32_t i = 0; i < size; i++) {
+            const int32_t here = (x[first + i] == top) | (nan & (x[first + i] != x[first + i])) ? i : RUN;
+            found = here < found ? here : found;
+        }
+        if (found < RUN)
+            return first + found;
+    }
+    return 0;
+}
+
+INLINE void rows_of(int smallest, const struct extremes *a, int64_t first, int64_t last)
+{
+    for (int64_t row = first; row < last; row++) {
+        const float *x = a->x + row * a->n;
+        const float top = extreme_of_row(smallest, x, a->n);
+        if (a->index)
+            a->index[row] = place_of(top, x, a->n);
+        else
+            a->out[row] = top;
+    }
+}
+
+static void rows_of_largest(const void *args, int64_t first, int64_t last)
+{
+    rows_of(0, args, first, last);
+}
+
+static void rows_of_smallest(const void *args, int64_t first, int64_t last)
+{
+    rows_of(1, args, first, last);
+}
+
+INLINE int beyond(int smallest, float a, float b)
+{
+    return smallest ? a < b : a > b;
+}
+
+/* Of `size` columns of `n` lines that begin `inner` apart. */
+INLINE void values_of_columns(int smallest, int64_t n, int64_t inner, int64_t size, const float *restrict x,
+                              float *restrict out)
+{
+    memcpy(out, x, size * sizeof(float));
+    for (int64_t j = 1; j < n; j++)
+        for (int64_t i = 0; i < size; i++) {
+            const float v = x[j * inner + i];
+            out[i] = beyond(smallest, v, out[i]) | (v != v) ? v : out[i];
+        }
+}
+
+INLINE void places_in_columns(int smallest, int64_t n, int64_t inner, int64_t size, const float *restrict x,
+                              int64_t *restrict index)
+{
+    float tops[MOST];
+    int32_t places[MOST] = {0};
+    memcpy(tops, x, size * sizeof(float));
+    for (int32_t j = 1; j < n; j++)
+        for (int64_t i = 0; i < size; i++) {
+            const float v = x[j * inner + i], top = tops[i];
+            const int found = beyond(smallest, v, top) | ((v != v) & (top == top));
+            tops[i] = found ? v : top;
+            places[i] = found ? j : places[i];
+        }
+    for (int64_t i = 0; i < size; i++)
+        index[i] = places[i];
+}
+
+/* Blocks of columns. */
+INLINE void columns_of(int smallest, const struct extremes *a, int64_t first, int64_t last)
+{
+    for (int64_t k = first; k < last; k++) {
+        const int64_t outer = k / a->blocks, from = k % a->blocks * a->block, inner = a->inner;
+        const int64_t size = inner - from < a->block ? inner - from : a->block;
+        const float *x = a->x + outer * a->n * inner + from;
+        if (a->index)
+            places_in_columns(smallest, a->n, inner, size, x, a->index + outer * inner + from);
+        else if (size == 64)                   /* which stay in registers */
+            values_of_columns(smallest, a->n, inner, 64, x, a->out + outer * inner + from);
+        else
+            values_of_columns(smallest, a->n, inner, size, x, a->out + outer * inner + from);
+    }
+}
+
+static void columns_of_largest(const void *args, int64_t first, int64_t last)
+{
+    columns_of(0, args, first, last);
+}
+
+static void columns_of_smallest(const void *args, int64_t first, int64_t last)
+{
+    columns_of(1, args, first, last);
+}
+
+/* Those of x (outer, n, inner) in `out`, or their places in `index`; n fits 31 bits. */
+void extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x, float *out,
+              int64_t *index)
+{
+    const int64_t block = columns_in_piece(n, inner, MOST);
+    const struct extremes args = {n, inner, block, (inner + block - 1) / block, x, out, index};
+    if (n < 1)
+        return;
+    if (inner == 1)
+        share(threads, outer, rows_in_piece(n), smallest ? rows_of_smallest : rows_of_largest, &args);
+    else
+        share(threads, outer * args.blocks, rows_in_piece(n * block),
+              smallest ? columns_of_smallest : columns_of_largest, &args);
+}
