@@ -1,0 +1,140 @@
+"""The native kernels that gather, add along an index, run along an axis and find extremes, beside their NumPy twins."""
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.kernels import native, running as runnings, scatter
+from tinytorch.kernels.extremes import extreme_of, place_of
+
+from .test_native import WIDTHS, draws, kernels, needs_library
+
+#: (before, along, behind) of what is gathered from, run along or reduced.
+SHAPES = ((300, 40, 1), (1, 700, 1), (3, 33, 17), (1, 200, 65), (5, 1, 300), (1, 9, 2500), (2, 3, 1), (40, 300, 1))
+
+
+def along(width, shapes=SHAPES):
+    """Arrays of three axes, or of two whose last is the middle one of three; as wide as that."""
+    for outer, n, inner in (*shapes, (7, width, 3), (50, width, 1)):
+        yield (outer, n, inner) if inner > 1 else (outer, n), 1
+
+
+def extremes(width, seed, dtype):
+    for special in (False, True):
+        for shape, axis in along(width):
+            x = draws(seed, *shape, special=special, dtype=dtype)
+            x = np.round(x) if special else x      # many are equal
+            for ufunc, function in ((np.maximum, np.argmax), (np.minimum, np.argmin)):
+                yield place_of(function, x, axis, seed % 2 == 0)
+                yield extreme_of(ufunc, x, (axis,), True)
+                yield extreme_of(ufunc, x, (0, 1))
+                yield np.asarray(extreme_of(ufunc, x, None))
+
+
+def gathered(width, seed, dtype):
+    """With more places and with fewer than there are, of all and of some rows; added to in the order that they come."""
+    for shape, dim in along(width):
+        for m in (1, 3, 70):
+            x = draws(seed, *shape, special=True, dtype=dtype)
+            index = np.random.default_rng(seed).integers(0, shape[1], (shape[0], m, *shape[2:]))
+            yield scatter.gather(x, dim, index)
+            yield scatter.gather(x, dim, index[1:])
+            values = draws(seed + 1, *index.shape, dtype=np.float32).astype(dtype)
+            for places in (index, index[:1].repeat(len(index), 0)):
+                result = draws(seed, *shape).astype(np.float32).astype(dtype)
+                scatter.add_along(result, dim, places, values)
+                yield result
+
+
+def running(width, seed, dtype):
+    with np.errstate(all="ignore"):
+        for special in (False, True):
+            for shape, dim in along(width):
+                x = draws(seed, *shape, special=special, dtype=dtype)
+                for product in (False, True):
+                    for backward in (False, True):
+                        yield runnings.running(x, dim, product, backward, True)
+
+
+@needs_library
+@pytest.mark.parametrize("family", [extremes, gathered, running], ids=lambda f: f.__name__)
+def test_the_same_bits(family):
+    """Nothing is added up in another order, so the twins give the same numbers, on any number of threads."""
+    before = torch.get_num_threads()
+    try:
+        for seed, width in enumerate(WIDTHS):
+            with kernels(False):
+                twins = list(family(width, seed, np.float32))
+            for n in (1, 2, 4):
+                torch.set_num_threads(n)
+                with kernels(True):
+                    ours = list(family(width, seed, np.float32))
+                assert len(ours) == len(twins) > 2
+                for i, (a, b) in enumerate(zip(ours, twins)):
+                    assert a.dtype == b.dtype and a.shape == b.shape, (i, width)
+                    np.testing.assert_array_equal(a, b, f"{i} at width {width}")
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_running_sums_are_kept_in_the_next_precision():
+    """And begin at 0, so that none is -0."""
+    for kept, dtype in ((np.float64, np.float32), (np.float32, np.float16), (np.complex128, np.complex64)):
+        for shape in ((5000,), (3, 40), (300, 40), (40, 3, 200)):
+            x = (draws(0, *shape) / 3).astype(dtype)
+            for dim in range(x.ndim):
+                for wanted in (True, False):
+                    with kernels(wanted and native.level() is not None):
+                        for found, exact in ((torch.tensor(x).cumsum(dim), np.cumsum(x, dim, kept)),
+                                             (torch.tensor(x).cumprod(dim), np.cumprod(x, dim, kept))):
+                            np.testing.assert_array_equal(found.numpy(), exact.astype(dtype))
+                        assert not np.signbit(torch.tensor(-np.abs(0 * x.real)).cumsum(dim).numpy()).any()
+    x = torch.tensor(draws(0, 3, 4000)).bfloat16()
+    assert torch.equal(x.cumsum(1), torch.tensor(np.add.accumulate(x.float().numpy(), 1)).bfloat16())
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_places_that_do_not_exist(wanted):
+    """The same error with C and without, from small tensors and large ones."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        for rows, n in ((3, 4), (1000, 100)):
+            x, g = torch.tensor(draws(0, rows, n)), torch.ones(rows, n)
+            index = torch.arange(n).repeat(rows, 1)
+            for wrong in (n, -1, 2 ** 40, -2 ** 63):
+                index[rows // 2, 1] = wrong
+                kept = x.clone()
+                said = f"index {wrong} is out of bounds for dimension 1 with size {n}"
+                with kernels(wanted and native.level() is not None):
+                    for call in (lambda: x.gather(1, index), lambda: x.scatter_add(1, index, g),
+                                 lambda: x.scatter_add_(1, index, g), lambda: x.scatter(1, index, 1.)):
+                        with pytest.raises(RuntimeError, match=said):
+                            call()
+                    with pytest.raises(IndexError, match="index out of range in self"):
+                        x.index_select(0, index[rows // 2] + rows)
+                assert torch.equal(x, kept)
+    finally:
+        torch.set_num_threads(before)
+
+
+@needs_library
+def test_kernels_refuse_places_that_do_not_exist():
+    """Whatever their callers have looked at, and read or write nothing there."""
+    x = draws(0, 60, 50)
+    for outer, n, inner in ((60, 50, 1), (1, 60, 50), (3000, 1, 1), (12, 5, 50)):
+        for wrong in (n, -1, 2 ** 40, -2 ** 63):
+            index, out = np.zeros(3000, np.int64), np.zeros((60, 50), np.float32)
+            index[1234] = wrong
+            for kernel in ("gather", "add_along"):
+                with pytest.raises(IndexError):
+                    native.run(kernel, outer, n, n, inner, x, index, out)
+        with pytest.raises(IndexError):
+            native.run("in_range", 3000, n, index)
+    with pytest.raises(IndexError):
+        native.run("gather", 10, 0, 3, 1, x[:0].copy(), np.zeros(30, np.int64), np.empty(30, np.float32))
+    for n, values, places in ((50, 59, 60), (51, 60, 60), (50, 60, 61)):
+        with pytest.raises(ValueError):
+            native.run("extremes", 60, n, 1, 0, x, np.empty(values, np.float32), np.empty(places, np.int64))
+    with pytest.raises(TypeError):
+        native.run("extremes", 60, 50, 1, 0, x, None, np.empty(60, np.float32))
+    native.run("extremes", 60, 0, 1, 0, x[:0].copy(), np.empty(60, np.float32), None)
