@@ -6,7 +6,7 @@ import numpy as np
 from . import native
 
 _PIECE = 16384                                 # elements whose results in double precision stay in the cache
-_FEW, _MANY = 512, 256                         # elements that one call does best; lines to add up one after the other
+_FEW, _MANY = 512, 256                         # elements that one call does best; lines to add up step by step
 _WIDE = {np.dtype(x): np.dtype(y) for x, y in (("e", "f"), ("f", "d"), ("F", "D"))}
 _SINGLE = np.dtype(np.float32)
 
@@ -26,7 +26,7 @@ def running(x, dim, product, backward, wide):
             result = np.empty(shape, dtype)
             native.run("running", *sizes, product, backward, x, result)
             return result
-        if x.size > _FEW and (sizes[2] == 1 or sizes[0] * sizes[2] >= _MANY):
+        if x.size > _FEW:
             return _by_pieces(np.ascontiguousarray(x).reshape(sizes), kept, product, backward).reshape(shape)
     source = np.flip(x, dim) if backward else np.ascontiguousarray(x)
     found = (np.multiply if product else np.add).accumulate(source, dim, kept)
@@ -36,18 +36,25 @@ def running(x, dim, product, backward, wide):
 
 
 def _by_pieces(x, kept, product, backward):
-    """`running` along the middle one of three axes, of which the last is one or there are many lines."""
+    """`running` along the middle one of three axes."""
     result = np.empty(x.shape, x.dtype)
     given, to = (x[:, ::-1], result[:, ::-1]) if backward else (x, result)
     ufunc = np.multiply if product else np.add
-    if x.shape[2] == 1:
-        rows = max(1, _PIECE // x.shape[1])
-        for i in range(0, len(x), rows):
-            found = ufunc.accumulate(given[i:i + rows], 1, kept)
-            to[i:i + rows] = found if product else found + 0
+    outer, n, inner = x.shape
+    if inner > 1 and outer * inner >= _MANY:
+        total = np.full((outer, inner), product, kept)
+        for i in range(n):
+            ufunc(total, given[:, i], out=total)
+            to[:, i] = total
         return result
-    total = np.full((len(x), x.shape[2]), product, kept)
-    for i in range(x.shape[1]):
-        ufunc(total, given[:, i], out=total)
-        to[:, i] = total
+    rows = min(outer, max(1, _PIECE // (n * inner)))
+    steps = _PIECE // (rows * inner)
+    for i in range(0, outer, rows):
+        total = kept.type(product)
+        for k in range(0, n, steps):
+            part = given[i:i + rows, k:k + steps].astype(kept)
+            part[:, :1] = ufunc(total, part[:, :1])
+            ufunc.accumulate(part, 1, out=part)
+            to[i:i + rows, k:k + steps] = part
+            total = part[:, -1:]
     return result
