@@ -14,9 +14,9 @@ _FEW, _FEW_SHORT, _SOME = 8192, 512, 1 << 18
 
 def extreme_of(ufunc, x, axes, keepdims=False):
     """np.maximum or np.minimum along `axes` (not negative), or all of them (None)."""
-    shape = x.shape
-    if axes is None or x.size < _FEW_SHORT or x.size < _FEW and shape[-1] >= SHORT or type(x) is not np.ndarray:
+    if x.size < _FEW_SHORT or axes is None or x.size < _FEW and x.shape[-1] >= SHORT or type(x) is not np.ndarray:
         return ufunc.reduce(x, axis=axes, keepdims=keepdims)
+    shape = x.shape
     outer, n, inner = _around(shape, axes)
     if outer * inner > 1 and n < 1 << 31 and native.takes("extremes", x):
         found = np.empty(outer * inner, x.dtype)
@@ -30,9 +30,9 @@ def extreme_of(ufunc, x, axes, keepdims=False):
 
 def place_of(function, x, axis, keepdims):
     """np.argmax or np.argmin along one axis: of equal elements the first, or the first NaN."""
-    shape = x.shape
     # of rows on one thread NumPy is as quick
     if x.size >= _FEW and (axis < x.ndim - 1 or x.size >= _SOME and number() > 1) and native.takes("extremes", x):
+        shape = x.shape
         outer, n, inner = _around(shape, (axis,))
         if outer * inner > 1 and n < 1 << 31:
             found = np.empty(shape[:axis] + (1,) * keepdims + shape[axis + 1:], np.int64)

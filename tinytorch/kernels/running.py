@@ -8,6 +8,7 @@ from . import native
 _PIECE = 16384                                 # elements whose results in double precision stay in the cache
 _FEW, _MANY = 512, 256                         # elements that one call does best; lines to add up step by step
 _WIDE = {np.dtype(x): np.dtype(y) for x, y in (("e", "f"), ("f", "d"), ("F", "D"))}
+_ZEROS = {np.dtype(x): np.zeros((), x) for x in "efdFD"}
 _SINGLE = np.dtype(np.float32)
 
 
@@ -19,7 +20,7 @@ def running(x, dim, product, backward, wide):
     """
     dtype = x.dtype
     kept = _WIDE.get(dtype, dtype) if wide or dtype != _SINGLE else dtype
-    if kept is not dtype and type(x) is np.ndarray:
+    if kept is not dtype and x.size >= min(_FEW, native.LEAST) and type(x) is np.ndarray:
         shape = x.shape
         sizes = prod(shape[:dim]), shape[dim], prod(shape[dim + 1:])
         if native.takes("running", x):
@@ -28,11 +29,13 @@ def running(x, dim, product, backward, wide):
             return result
         if x.size > _FEW:
             return _by_pieces(np.ascontiguousarray(x).reshape(sizes), kept, product, backward).reshape(shape)
-    source = np.flip(x, dim) if backward else np.ascontiguousarray(x)
-    found = (np.multiply if product else np.add).accumulate(source, dim, kept)
-    if not product and kept.kind in "fc":
-        found += 0                             # where torch begins: there is no -0
-    return np.flip(found, dim).astype(dtype, "C") if backward else found.astype(dtype, copy=False)
+    given = np.flip(x, dim) if backward else x
+    if product:
+        found = np.multiply.accumulate(given, dim, kept)
+    else:                                      # torch begins at 0: there is no -0
+        zero = _ZEROS.get(dtype)
+        found = np.add.accumulate(given if zero is None else given + zero, dim, kept)
+    return (np.flip(found, dim) if backward else found).astype(dtype, "C", copy=False)
 
 
 def _by_pieces(x, kept, product, backward):
