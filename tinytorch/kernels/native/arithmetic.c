@@ -30,7 +30,7 @@ struct operands { int64_t period; const float *x, *y; float *out; };
     void name(int64_t threads, int64_t n, int64_t period, const float *x, const float *y, float *out)                 \
     {                                                                                                                 \
         const struct operands args = {period, x, y, out};                                                             \
-        share(threads, n, 32768, name##_part, &args);                                                                 \
+        share(threads, period < 1 ? 0 : n, 32768, name##_part, &args);                                                \
     }
 
 ARITHMETIC(add_each, +)

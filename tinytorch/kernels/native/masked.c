@@ -25,5 +25,5 @@ static void some_filled(const void *args, int64_t first, int64_t last)
 void masked_fill(int64_t threads, int64_t n, int64_t period, float value, const float *x, const uint8_t *mask, float *out)
 {
     const struct filled args = {period, value, x, mask, out};
-    share(threads, n, 16384, some_filled, &args);
+    share(threads, period < 1 ? 0 : n, 16384, some_filled, &args);
 }

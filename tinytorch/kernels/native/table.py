@@ -56,7 +56,8 @@ KERNELS = {
     "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
                           ">d[4*batch*hidden]"),
     "recurrent": (256, "kind steps batch rows kept narrow wide features hidden gates used pitch keep started "
-                  "lines turns apart onward order[2*steps]:i8 x{0,lines,features,apart,1,turns,0,onward} w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
+                  "lines turns apart onward order[2*steps]:i8 x{0,lines,features,apart,1,turns,0,onward} "
+                  "w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
                   "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[rows*pitch] ?>a[kept*gates*hidden] "
                   "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] ?>outputs[rows*hidden] "
                   ">h[batch*hidden] ?>c[batch*hidden]"),

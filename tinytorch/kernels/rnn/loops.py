@@ -46,8 +46,8 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     h = h if hx is None else h.copy()
     c = None if kind != "lstm" else np.zeros((batch, hidden), _FLOAT) if cx is None else cx.reshape(batch, -1).copy()
     _, onward, apart, _ = x.strides
-    native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, features - n, features, hidden, gates,
-               len(w_hh) // hidden, n + 1 + hidden, keep, hx is not None, x.shape[2], x.shape[1], apart // 4,
+    native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, features - n, features, hidden,
+               gates, len(w_hh) // hidden, n + 1 + hidden, keep, hx is not None, x.shape[2], x.shape[1], apart // 4,
                onward // 4, steps, x, w_ih, w_hh, *biases, joined, activated, cells, squashed, out, outputs, h, c)
     return out, h, c, (
         (kind, joined, None if n else x[0, 0], n, steps, activated, cells, squashed, outputs) if keep else None)
