@@ -481,6 +481,18 @@ def test_settings():
 
 
 @needs_library
+def test_a_library_of_other_sources_is_not_used(monkeypatch):
+    monkeypatch.setattr(native, "fingerprint", lambda: 1)
+    for name in "TINYTORCH_NATIVE", "TINYTORCH_NATIVE_LEVEL":
+        monkeypatch.delenv(name, raising=False)
+    with pytest.warns(UserWarning, match="no native kernels: the baseline library was built from other sources"):
+        assert native._load() is None
+    monkeypatch.setenv("TINYTORCH_NATIVE", "1")
+    with pytest.raises(ImportError, match="install tinytorch once more"):
+        native._load()
+
+
+@needs_library
 @pytest.mark.parametrize("level", [name for name in native.LEVELS if native.level() in native.LEVELS[
     native.LEVELS.index(name) + 1:]])
 def test_levels_below(level):

@@ -107,7 +107,7 @@ def _along_in_c(name, array, dim, index):
     """(outer, n, m, inner), where that kernel takes `array` as (outer, n, inner) and an index of (outer, m, inner); or
     None."""
     shape, places = array.shape, index.shape
-    if type(array) is not np.ndarray or not shape or shape[:dim] != places[:dim] or (
+    if type(array) is not np.ndarray or not shape or len(places) != len(shape) or shape[:dim] != places[:dim] or (
             shape[dim + 1:] != places[dim + 1:]) or not native.takes(name, array):
         return None
     return prod(shape[:dim]), shape[dim], places[dim], prod(shape[dim + 1:])

@@ -11,11 +11,12 @@ import ctypes
 import os
 import struct
 import sys
+import warnings
 
 import numpy as np
 
 from ..threads import free
-from .table import FAILING, KERNELS, parsed
+from .table import FAILING, KERNELS, fingerprint, parsed
 
 __all__ = ["LEAST", "each", "level", "run", "takes"]
 
@@ -25,6 +26,7 @@ _ERRORS = {"memory": MemoryError("no memory for a kernel"), "class": IndexError(
            "row": IndexError("index out of range in self")}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
+_STALE = "was built from other sources than these: install tinytorch once more"
 
 
 def _address(array, size, dtype, written=False):
@@ -92,25 +94,40 @@ def _caller(name, function, declared):
     return scope[name]
 
 
+def _path(name):
+    return os.path.join(os.path.dirname(__file__), f"library_{name}{'.dll' if os.name == 'nt' else '.so'}")
+
+
+def _opened(name):
+    """A library. OSError without one, and for an older one that takes other arguments than `KERNELS` says."""
+    library = ctypes.CDLL(_path(name))
+    try:
+        library.fingerprint.restype = library.level.restype = ctypes.c_int64
+        if library.fingerprint() == fingerprint():
+            return library
+    except AttributeError:
+        pass
+    raise OSError(f"the {name} library {_STALE}")
+
+
 def _load():
     """(name of the level, library), or None."""
     setting = os.environ.get("TINYTORCH_NATIVE", "")
-    folder, ending = os.path.dirname(__file__), ".dll" if os.name == "nt" else ".so"
+    wanted = os.environ.get("TINYTORCH_NATIVE_LEVEL") or None
     try:
         if setting == "0":
             return None
-        wanted = os.environ.get("TINYTORCH_NATIVE_LEVEL") or None
-        base = ctypes.CDLL(os.path.join(folder, "library_baseline" + ending))
-        base.level.restype = ctypes.c_int64
+        base = _opened("baseline")
         for name in [wanted] if wanted else LEVELS[base.level()::-1]:
-            path = os.path.join(folder, f"library_{name}{ending}")
             if name == "baseline":
                 return name, base
-            if os.path.exists(path) or wanted:
-                return name, ctypes.CDLL(path)
+            if wanted or os.path.exists(_path(name)):
+                return name, _opened(name)
     except OSError as error:
-        if setting == "1" or os.environ.get("TINYTORCH_NATIVE_LEVEL"):
+        if setting == "1" or wanted:
             raise ImportError(f"TINYTORCH_NATIVE: no library of native kernels can be loaded ({error})") from None
+        if _STALE in str(error):
+            warnings.warn(f"no native kernels: {error}", stacklevel=2)
     return None
 
 
@@ -138,9 +155,10 @@ def takes(name, first, *others):
     for array in (first, *others):
         if array is None:
             continue
+        if type(array) is not _NDARRAY:
+            return False
         dtype, flags = array.dtype, array.flags
-        if type(array) is not _NDARRAY or dtype is not _FLOAT and dtype != _FLOAT or not (
-                flags.c_contiguous and flags.aligned):
+        if dtype is not _FLOAT and dtype != _FLOAT or not (flags.c_contiguous and flags.aligned):
             return False
     return True
 

@@ -161,7 +161,7 @@ struct loop {
     int64_t kind, steps, batch, narrow, wide, hidden, keep, started, wanted, turned, turns, apart, onward;
     const int64_t *order;
     const float *x, *w, *w_h, *w_x, *g;        /* the weights are packed */
-    float *joined, *a, *cells, *squashed, *out, *outputs, *h, *c, *d;
+    float *joined, *a, *cells, *squashed, *out, *h, *c, *d;
 };
 
 /* Rows of the step `k` that a piece has: how many, and the first. */
@@ -178,7 +178,7 @@ INLINE void join_rows(const struct loop *s, int64_t k, int64_t n, int64_t row, i
     const int64_t narrow = s->narrow, hidden = s->hidden, step = s->turns == 1 ? 0 : s->order[2 * k] / s->batch;
     const float *x = s->x + (s->turns == 1 ? row * s->apart : step * s->onward + first * s->apart);
     for (int64_t i = 0; i < n; i++) {
-        float *to = s->joined + (row + i) * (narrow + 1 + hidden);
+        float *to = s->joined + ((s->keep ? row : first) + i) * (narrow + 1 + hidden);
         memcpy(to, x + i * s->apart, narrow * sizeof(float));
         to[narrow] = 1.0f;
         memcpy(to + narrow + 1, s->h + (first + i) * hidden, hidden * sizeof(float));
@@ -188,11 +188,11 @@ INLINE void join_rows(const struct loop *s, int64_t k, int64_t n, int64_t row, i
 /* Pre-activations of `n` rows from rows [x | 1 | state]. LSTM: input, forget, cell, output gate; GRU: hidden part of the
 new gate, reset, update, input part of the new gate; the first three have to do with the state, the last three with the
 input. An input that is not among the rows is `x`. */
-static void pre_activations(const struct loop *s, int64_t k, int64_t n, int64_t row, float *a)
+static void pre_activations(const struct loop *s, int64_t k, int64_t n, int64_t row, int64_t kept, float *a)
 {
     const int64_t hidden = s->hidden, width = s->kind < LSTM ? hidden : 4 * hidden, pitch = s->narrow + 1 + hidden;
     const int64_t state = k || s->started ? hidden : 0;        /* zeros can be left out */
-    const float *joined = s->joined + row * pitch, *x = s->x + row * s->wide;
+    const float *joined = s->joined + kept * pitch, *x = s->x + row * s->wide;
     if (s->kind == GRU) {
         times_packed(n, 3 * hidden, s->narrow + 1, joined, pitch, s->w, s->narrow + 1, a + hidden, width, 0);
         for (int64_t i = 0; i < n; i++)
@@ -219,7 +219,7 @@ static void forward_rows(const void *args, int64_t first, int64_t last)
         float *h = s->h + first * hidden, *c = s->kind == LSTM ? s->c + first * hidden : NULL;
         float *out = s->out + row * hidden, *a = s->kind < LSTM ? out : s->a + kept * width;
         join_rows(s, k, n, row, first);
-        pre_activations(s, k, n, row, a);
+        pre_activations(s, k, n, row, kept, a);
         if (s->kind == TANH) {
             SPAN
             for (int64_t i = 0; i < n * hidden; i++)
@@ -229,8 +229,6 @@ static void forward_rows(const void *args, int64_t first, int64_t last)
             for (int64_t i = 0; i < n * hidden; i++)
                 h[i] = out[i] = out[i] < 0.0f ? 0.0f : out[i];
         }
-        if (s->kind < LSTM && s->keep)
-            memcpy(s->outputs + row * hidden, out, n * bytes);
         if (s->kind == LSTM && s->keep)
             memcpy(s->cells + row * hidden, c, n * bytes);
         for (int64_t i = 0; i < n && s->kind >= LSTM; i++, a += width, h += hidden, out += hidden) {
@@ -273,14 +271,15 @@ static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_
 }
 
 /* `joined` becomes the rows [x | 1 | state]; inputs that are `wide` are not among them. `x` has `turns` steps `onward`
-elements apart, of `lines` rows each `apart`, or one turn of all rows, as they are in `joined`. `h` and `c` (batch, hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `a` and `squashed`
-have rows for all steps, else for one; `cells` gets those before each step, and `outputs` is a second `out`. Whether
-there was no memory for it. */
+elements apart, of `lines` rows each `apart`, or one turn of all rows, as they are in `joined`. `h` and `c` (batch,
+hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `joined`, `a` and `squashed`
+have rows for all steps, else for one; `cells` gets those before each step. Whether there was no memory for it. */
 int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
                   int64_t narrow, int64_t wide, int64_t features, int64_t hidden, int64_t gates, int64_t used,
                   int64_t pitch, int64_t keep, int64_t started, int64_t lines, int64_t turns, int64_t apart,
                   int64_t onward, const int64_t *order, const float *x, const float *w_ih, const float *w_hh,
-                  const float *b_ih, const float *b_hh, float *joined, float *a, float *cells, float *squashed, float *out, float *outputs, float *h, float *c)
+                  const float *b_ih, const float *b_hh, float *joined, float *a, float *cells,
+                  float *squashed, float *out, float *h, float *c)
 {
     const int64_t columns = used * hidden, of_h = kind == GRU ? packed_size(1 + hidden, columns) : 0;
     const int64_t of_w = packed_size(kind == GRU ? narrow + 1 : pitch, columns), of_x = packed_size(wide, columns);
@@ -299,7 +298,7 @@ int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, i
     if (wide)
         pack_weights(wide, 0, columns, 0, w_ih, NULL, NULL, w_x);
     struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, turns, apart, onward, order, x, w,
-                        w_h, w_x, NULL, joined, a, cells, squashed, out, outputs, h, c, NULL};
+                        w_h, w_x, NULL, joined, a, cells, squashed, out, h, c, NULL};
     (void)rows, (void)kept, (void)gates, (void)features, (void)lines;
     share(threads, batch, grain_of(batch, threads), forward_rows, &args);
     free(memory);
@@ -321,15 +320,15 @@ static void backward_rows(const void *args, int64_t first, int64_t last)
             for (int64_t j = 0; j < hidden; j++)
                 dh[i * hidden + j] += g[j];
         }
-        const float *out = s->kind < LSTM ? s->out + row * hidden : NULL;
-        if (s->kind == TANH) {
+        int64_t next = 0, going_on = s->kind < LSTM && k + 1 < s->steps ? rows_of(s, k + 1, first, last, &next) : 0;
+        for (int64_t i = 0; i < n && s->kind < LSTM; i++) {    /* the state after a row: that before the next, or the last */
+            const float *before = s->joined + (next + i) * pitch + s->narrow + 1;
+            const float *state = i < going_on ? before : s->out + (first + i) * hidden;
+            const float *g = dh + i * hidden;
+            float *to = d + i * hidden;
             SPAN
-            for (int64_t i = 0; i < n * hidden; i++)
-                d[i] = dh[i] - out[i] * out[i] * dh[i];
-        } else if (s->kind == RELU) {
-            SPAN
-            for (int64_t i = 0; i < n * hidden; i++)
-                d[i] = dh[i] * (out[i] > 0.0f);
+            for (int64_t j = 0; j < hidden; j++)
+                to[j] = s->kind == TANH ? g[j] - state[j] * state[j] * g[j] : g[j] * (state[j] > 0.0f);
         }
         for (int64_t i = 0; i < n && s->kind >= LSTM; i++) {
             const float *a = s->a + (row + i) * width;
@@ -361,7 +360,7 @@ int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t
                            int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
                            int64_t wanted, int64_t turned, const int64_t *order, const float *g,
                            const float *w_hh, const float *joined, const float *a, const float *cells,
-                           const float *squashed, const float *out, float *dh, float *dc, float *d, float *g_ih,
+                           const float *squashed, const float *last, float *dh, float *dc, float *d, float *g_ih,
                            float *g_hh, float *g_bias)
 {
     const int64_t own = packed_size(used * hidden, hidden) + LINE, all = g_ih ? used * hidden * pitch : 0;
@@ -369,7 +368,7 @@ int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t
     if (!memory)
         return 1;
     struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, 1, 0, 0, order, NULL, NULL, packed,
-                        NULL, g, (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)out, NULL, dh, dc, d};
+                        NULL, g, (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)last, dh, dc, d};
     (void)gates;
     const int64_t first = kind == GRU ? 2 * hidden : 0, rest = used * hidden - first;      /* of a GRU the new gate */
     float *to = packed;

@@ -3,6 +3,7 @@
 It imports nothing of the package: the build runs it before there is one.
 """
 import re
+import zlib
 
 #: What each takes after the number of threads, and from how many elements of its first array on it is the faster one.
 #: `n`: a whole number; `.eps`: a real one; `x[n]`: an array to read of as many elements; `>x[n]`: one to write to;
@@ -58,12 +59,12 @@ KERNELS = {
     "recurrent": (256, "kind steps batch rows kept narrow wide features hidden gates used pitch keep started "
                   "lines turns apart onward order[2*steps]:i8 x{0,lines,features,apart,1,turns,0,onward} "
                   "w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
-                  "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[rows*pitch] ?>a[kept*gates*hidden] "
-                  "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] ?>outputs[rows*hidden] "
+                  "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[kept*pitch] ?>a[kept*gates*hidden] "
+                  "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] "
                   ">h[batch*hidden] ?>c[batch*hidden]"),
     "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned order[2*steps]:i8 "
                            "?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
-                           "?cells[rows*hidden] ?squashed[rows*hidden] ?out[rows*hidden] >dh[batch*hidden] "
+                           "?cells[rows*hidden] ?squashed[rows*hidden] ?last[batch*hidden] >dh[batch*hidden] "
                            "?>dc[batch*hidden] >d[rows*gates*hidden] ?>g_ih[used*hidden*narrow] "
                            "?>g_hh[used*hidden*hidden] ?>g_bias[used*hidden]"),
     "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
@@ -114,10 +115,16 @@ def parsed(declared):
         yield re.fullmatch(r"([.?>]*)(\w+)(?:([\[{])(.*)[\]}])?:?([\w?]*)", token).groups("")
 
 
+def fingerprint():
+    """A number that tells tables apart: a library knows that of the one it was built with."""
+    return zlib.crc32(repr([(name, declared) for name, (_, declared) in KERNELS.items()]).encode())
+
+
 def entries():
     """C's side of the door: of each kernel a function that takes all arguments in one piece of memory, for ctypes takes
     long over each."""
-    lines = ['#include "common.h"', "", "union argument { int64_t whole; double real; void *place; };"]
+    lines = ['#include "common.h"', "", "union argument { int64_t whole; double real; void *place; };", "",
+             "KERNEL int64_t fingerprint(void)", "{", f"    return {fingerprint()}LL;", "}"]
     for name, (_, declared) in KERNELS.items():
         types, given = ["int64_t"], ["a[0].whole"]
         for marks, _, kind, _, dtype in parsed(declared):

@@ -13,7 +13,7 @@ _FLOAT = np.dtype(np.float32)
 def has(saved):
     """Whether it is what backward needs of a layer that ran in C: the kind, the rows, the input if it is not among
     them, the columns of it that are, and the steps; of an LSTM or a GRU what the pre-activations became, of an LSTM
-    also the cells before each step and the tanh of those after it; of others the outputs."""
+    also the cells before each step and the tanh of those after it; of others the final state."""
     return saved[0].__class__ is str
 
 
@@ -33,24 +33,24 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     if not n or step != 4 or next_row < 4 * features or (first | next_row) % 4 or not x.flags.aligned:
         x = np.ascontiguousarray(x)
     x = x[None] if n and x.ndim == 3 else x.reshape(count, features)[None, None]       # runs of rows, one a step
-    joined = np.empty((count, n + 1 + hidden), _FLOAT)
     gates, kept = 4 if gated else 1, count if keep else batch
+    joined = np.empty((kept, n + 1 + hidden), _FLOAT)
     steps = np.array(order, np.int64)
     biases = [b if b is None else np.ascontiguousarray(b, _FLOAT) for b in (b_ih, b_hh)]
     activated = np.empty((kept, gates * hidden), _FLOAT) if gated else None
     cells = np.empty((count, hidden), _FLOAT) if kind == "lstm" and keep else None
     squashed = np.empty((kept, hidden), _FLOAT) if kind == "lstm" else None
     out = np.empty((count, hidden), _FLOAT)
-    outputs = np.empty_like(out) if keep and not gated else None       # the caller may write to what he gets
     h = start(hx, batch, hidden, _FLOAT)
     h = h if hx is None else h.copy()
     c = None if kind != "lstm" else np.zeros((batch, hidden), _FLOAT) if cx is None else cx.reshape(batch, -1).copy()
     _, onward, apart, _ = x.strides
     native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, features - n, features, hidden,
                gates, len(w_hh) // hidden, n + 1 + hidden, keep, hx is not None, x.shape[2], x.shape[1], apart // 4,
-               onward // 4, steps, x, w_ih, w_hh, *biases, joined, activated, cells, squashed, out, outputs, h, c)
+               onward // 4, steps, x, w_ih, w_hh, *biases, joined, activated, cells, squashed, out, h, c)
+    last = h.copy() if keep and not gated else None        # the caller may write to what he gets
     return out, h, c, (
-        (kind, joined, None if n else x[0, 0], n, steps, activated, cells, squashed, outputs) if keep else None)
+        (kind, joined, None if n else x[0, 0], n, steps, activated, cells, squashed, last) if keep else None)
 
 
 def _plain(g):
@@ -66,7 +66,7 @@ def _plain(g):
 def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh, weights=False):
     """(gradients of (x, hx, cx), of the pre-activations, with `weights` those of w_ih, w_hh and the bias); `wanted`: of
     which of x and hx."""
-    kind, joined, _, n, steps, activated, cells, squashed, outputs = saved
+    kind, joined, _, n, steps, activated, cells, squashed, last = saved
     hidden, count, batch = w_hh.shape[1], len(joined), min(order)[1]
     gates = 1 if activated is None else 4
     dh = gradient_of_state(g_h, batch, hidden, _FLOAT)
@@ -77,5 +77,5 @@ def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh, weights=False):
         [None] * 3
     native.run("recurrent_backward", _KINDS.index(kind), len(order), batch, count, n, hidden, gates,
                len(w_hh) // hidden, joined.shape[1], wanted[1], turned, steps, g,
-               w_hh, joined, activated, cells, squashed, outputs, dh, dc, d, *found)
+               w_hh, joined, activated, cells, squashed, last, dh, dc, d, *found)
     return dot(d[:, hidden:] if kind == "gru" else d, w_ih) if wanted[0] else None, dh, dc, d, *found
