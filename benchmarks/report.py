@@ -27,15 +27,20 @@ TRIED = """Where the ratio is high, and what was tried (with AVX2, on a restless
 - MLP, inference: the products alone take .8 to 1.1 of PyTorch's time. OpenBLAS multiplied 64 rows up to a tenth quicker
   than our own there; up to 800 terms of a sum at a time instead of 384 made ours the quicker one (.89 of OpenBLAS's
   time), tiles of six rows by two vectors before that came near to it.
-- GPT: some 60 % of a step are products, at 72 to 88 of some 90 GFLOPS, a fifth is Python, in 4,000 calls whose code and
+- GPT: some 57 % of a step are products, at 72 to 88 of some 90 GFLOPS, a fifth is Python, in 4,000 calls whose code and
   data the arrays have driven out of the cache. Tiles of six by two, packed memory on lines and tiles of transposed
   operands together brought 3 %; the last alone cost a little with 64 columns, and is not done there. With 64 columns
-  the other operand in panels took as long (1.16 of OpenBLAS's time), and fewer terms at a time hardly less. Views told
-  from copies without copying: some .6 %, by the profile. By the profile elementwise passes shared among threads would
-  take 6 % of the step out of its serial share; each small operation would have to look at its size for it.
-- RNN of the papers: half of a step is native kernels, the rest 500 calls of Python and NumPy. The input among the rows
-  of the state, so that one product has all gradients, and products as above: together 3 to 5 %, not told apart; sums of
-  the batch as products and shorter ways in backward 6 %.
+  the other operand in panels took as long (1.16 of OpenBLAS's time), and fewer terms at a time hardly less. Copies of
+  heads from one layout to another in C and a quicker exp in softmax and gelu brought 3 %, of inference 5 %; sums and
+  products of large arrays in C 2 % on two threads; memory in huge pages (glibc.malloc.hugetlb=1) nothing.
+- GPT's serial share: the same program with 8 numbers for 64 and two tokens for 1,024, which is little but Python's
+  calls with all that they need in the cache, takes 2.1 ms, which is 12 % of a step (PyTorch takes 3.6 ms, 14 % of its
+  step). Ten per cent would leave no time for them.
+- RNN of the papers: two fifths of a step are products at 92 to 115 GFLOPS, a third is Python, in 460 calls, with all in
+  the cache still 0.25 ms. The input among the rows of the state, so that one product has all gradients, and products as
+  above: together 3 to 5 %, not told apart; sums of the batch as products and shorter ways in backward 6 %; rows joined
+  in C, gradients of the weights in the call that has those of the steps, and no copy of all outputs 9 % (RNN 28 12 %).
+  Rows on lines of memory, to be read without packing, would be 10 of the 160 us of the largest product.
 - GRU 28, RNN 28: products alone take .54 to .6 of PyTorch's time, of inference .46 to .67. The gradients of the GRU's
   weights in three products, the largest of all rows, take .86 to .95 of the time of two (and .7 to .8 of that of two
   with the operands exchanged); with up to 800 terms of a sum at a time they take .93 to .98 of that with 384.

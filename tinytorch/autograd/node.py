@@ -63,7 +63,6 @@ class Op:
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
-    in_c = None                # the native kernel that computes for many elements what the forward does
     own_order = False          # whether the forward lays out its result without regard to the operands
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
     stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded

@@ -36,8 +36,6 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..kernels import native
-from ..kernels.arithmetic import MANY, many
 from ..kernels.layout import operand_order
 from ..tensor import Tensor, blank, fresh
 from ..types import Number
@@ -98,17 +96,17 @@ def single(name: str | None = None, aux: bool = False, view: bool = False, backw
 
 def unary(rule: Callable | None = None, name: str | None = None, to_float: bool = False, method: bool | str = True,
           inplace: bool | Callable = True, casts: bool | str = False, aliases: str = "",
-          kernel: str | None = None, in_c: str | None = None) -> Callable[[Callable], Callable]:
+          kernel: str | None = None) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
     than the result (with `to_float` it may; "complex": for complex input alone). `method`, `inplace` and `aliases` as
     for `public`; if nothing is said of them, there are the Tensor method `f` and its in-place form `f_`. An op named _f
-    is not public. `kernel`: see `Op`. `in_c`: the native kernel that computes for many elements what it does.
+    is not public. `kernel`: see `Op`.
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
-        o.steps, o.in_c = True, in_c
+        o.steps = True
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
@@ -116,7 +114,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
            kernel: str | None = None, backward_name: str | None = None, wraps: bool = False, wide_scalar: bool = False,
-           is_product: bool = False, in_c: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+           is_product: bool = False, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
@@ -129,7 +127,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     """
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
-        o.steps, o.is_product, o.in_c = True, is_product, in_c
+        o.steps, o.is_product = True, is_product
         if wide_scalar:
             o.wide_scalar = finish(_general, o.with_wide_scalar())
         call = finish(_binary, o, to_float, numbers, mixed, wraps)
@@ -173,7 +171,7 @@ def _unary(o, forward, to_float, casts):
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
     differentiable = o.differentiable
     exact = None if to_float or casts is True else FOUND
-    plain, in_c = o.computes_in, o.in_c
+    plain = o.computes_in
 
     def call(input, *, out=None):
         if not isinstance(input, Tensor):
@@ -185,8 +183,7 @@ def _unary(o, forward, to_float, casts):
         if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)
         try:
-            if in_c is None or array.size < native.LEAST or (result := native.each(in_c, array)) is None:
-                result = forward(array)
+            result = forward(array)
             if result.__class__ is not ndarray:
                 result = np.asarray(result)
         except (TypeError, ValueError, MemoryError) as error:
@@ -240,7 +237,6 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
-    in_c = o.in_c
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
@@ -291,8 +287,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other), out=CONVERTED), input, other)
         try:
-            if in_c is None or a.size < MANY or (result := many(in_c, a, b)) is None:
-                result = forward(a, b)
+            result = forward(a, b)
             if result.__class__ is not ndarray:
                 result = np.asarray(result)
         except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:

@@ -25,8 +25,8 @@ def formula(op: Op) -> Text:
     """The forward function of an operation: its body.
 
     >>> import tinytorch as torch
-    >>> formula(torch.tanh.op).text
-    'return np.tanh(input)'
+    >>> formula(torch.sin.op).text
+    'return np.sin(input)'
     """
     return _text(op.forward)
 

@@ -11,6 +11,7 @@ from ...autograd.op import binary, op, operator, renamed, unary
 from ...autograd.promotion import check_broadcast, in_float32, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
 from ...errors import not_implemented
+from ...kernels.arithmetic import MANY, many
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -75,8 +76,10 @@ def refused(name):
 
 
 # ------------------------------------------------------------------ sums
-@binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add", in_c="add_each")
+@binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add")
 def _add(input, other):
+    if input.size >= MANY and (result := many("add_each", input, other)) is not None:
+        return result
     return input + other
 
 
@@ -92,10 +95,12 @@ def _refuse_bools(input, other):
         raise RuntimeError(_NO_BOOL)
 
 
-@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools, in_c="sub_each")
+@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools)
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
+    if input.size >= MANY and (result := many("sub_each", input, other)) is not None:
+        return result
     return input - other
 
 
@@ -238,7 +243,7 @@ def positive(input: Tensor) -> Tensor:
 @binary(input=lambda g, other: g * conj(other),
         other=lambda g, input: g * conj(input),
         inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", numbers="any",
-        wide_scalar=True, in_c="mul_each")
+        wide_scalar=True)
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -247,6 +252,8 @@ def mul(input, other):
     tensor([[2., 4.],
             [3., 6.]])
     """
+    if input.size >= MANY and (result := many("mul_each", input, other)) is not None:
+        return result
     return input * other
 
 
@@ -255,8 +262,10 @@ mul.op.stored = dt.ONLY_STORED
 
 @binary(numbers="any", input=lambda g, other: g / conj(other),
         other=lambda g, input, other: -g * conj(input / other / other),
-        to_float=True, name="div", wide_scalar=True, in_c="div_each")
+        to_float=True, name="div", wide_scalar=True)
 def _true_divide(input, other):
+    if input.size >= MANY and (result := many("div_each", input, other)) is not None:
+        return result
     return np.true_divide(input, other)
 
 

@@ -26,7 +26,7 @@ def refuse_complex(name, array):
         raise RuntimeError(f"{name} is not supported for complex tensors.")
 
 
-@unary(lambda g, ans: g * conj(ans), to_float=True, in_c="exp_each")
+@unary(lambda g, ans: g * conj(ans), to_float=True)
 def exp(input):
     """e to the power of each element.
 
@@ -34,6 +34,8 @@ def exp(input):
     >>> torch.exp(torch.tensor([0., 1.]))
     tensor([1.0000, 2.7183])
     """
+    if input.size >= native.LEAST and (result := native.each("exp_each", input)) is not None:
+        return result
     return np.exp(input)
 
 
@@ -63,7 +65,7 @@ def expm1(input):
     return np.expm1(input)
 
 
-@unary(lambda g, input: g / conj(input), to_float=True, in_c="log_each")
+@unary(lambda g, input: g / conj(input), to_float=True)
 def log(input):
     """Natural logarithm: -inf at zero, NaN below.
 
@@ -71,6 +73,8 @@ def log(input):
     >>> torch.log(torch.tensor([1., 10.]))
     tensor([0.0000, 2.3026])
     """
+    if input.size >= native.LEAST and (result := native.each("log_each", input)) is not None:
+        return result
     return np.log(input)
 
 
@@ -260,8 +264,7 @@ def _tanh_slope(grad, output):
 _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
-@unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True,
-       in_c="tanh_each")
+@unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True)
 def tanh(input):
     """Hyperbolic tangent.
 
@@ -269,6 +272,8 @@ def tanh(input):
     >>> torch.tanh(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7616])
     """
+    if input.size >= native.LEAST and (result := native.each("tanh_each", input)) is not None:
+        return result
     return np.tanh(input)
 
 
