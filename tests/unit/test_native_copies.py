@@ -98,6 +98,7 @@ def test_arithmetic(any_size):
     for y in (draws(1, 50, 1), draws(1, 6, 1, 70), draws(1, 1, 6, 50, 70), draws(1, 70).astype(np.float64), np.int64(3),
               draws(1, 70, 50).T, draws(1, 140)[::2], True):
         assert arithmetic.many("add_each", x, y) is None
+    assert arithmetic.many("add_each", x.reshape(-1, 1), np.empty(0, np.float32)) is None      # (n, 1) and (0): (n, 0)
     assert arithmetic.many("add_each", x.astype(np.float64), 2.0) is None
     assert arithmetic.many("add_each", x.T, draws(1, 6)) is None
 
@@ -122,6 +123,13 @@ def test_the_door_refuses_what_does_not_fit(data):
     else:
         assert wrong == right
         np.testing.assert_array_equal(out, x.reshape(-1))
+
+
+@pytest.mark.parametrize("rows", [1, 20000, 200000])
+def test_many_rows_and_no_columns(rows):
+    x, y = torch.ones(rows, 1), torch.ones(0)
+    for found in (x + y, x - y, x * y, x / y):
+        assert found.shape == (rows, 0)
 
 
 def test_large_operands_of_tensors():

@@ -22,7 +22,7 @@ def many(name, x, y):
         y = np.array([y], _FLOAT)
     elif type(y) is not np.ndarray or y.shape == x.shape and (x.size < _MORE or number() == 1):
         return None
-    elif y.size > 1 and y.shape != x.shape[-y.ndim:] or y.ndim > x.ndim:
+    elif y.size != 1 and y.shape != x.shape[-y.ndim:] or y.ndim > x.ndim:
         return None
     if not native.takes(name, x, y):
         return None
