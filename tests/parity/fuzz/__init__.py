@@ -22,7 +22,7 @@ import importlib
 import pkgutil
 
 #: The modules here that are no families.
-_OTHERS = {"__main__", "program", "values", "known", "rounding", "test_fuzz"}
+_OTHERS = {"__main__", "program", "values", "known", "rounding", "spoilt", "test_fuzz", "test_spoilt"}
 
 
 def families():
