@@ -4,8 +4,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import index as as_int
 
+import numpy as np
+
 from . import dtypes as dt
 from .device import check_device, device as Device
+from .errors import kind_of
 from .kernels.memory import DIMENSIONS, LARGEST
 from .tensor import Tensor
 
@@ -36,42 +39,57 @@ def check_positive(size: Sequence[int]) -> None:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
 
 
-def ints_of(given: object, name: str, argument: str, position: int) -> tuple[int, ...]:
+def ints_of(given: object, name: str, argument: str, position: int | None) -> tuple[int, ...]:
     """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words."""
     if not isinstance(given, (tuple, list)):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, "
-                        f"not {type(given).__name__}")
+        raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be tuple of ints, not {kind_of(given)}")
     return _ints(given, name, argument, position, True)
 
 
-def int_of(given: object, name: str, argument: str, position: int) -> int:
+def int_of(given: object, name: str, argument: str, position: int | None) -> int:
     """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be int, "
-                        f"not {type(given).__name__}")
-    given = as_int(given)
-    if not -LARGEST - 1 <= given <= LARGEST:
+    if not is_int(given):
+        raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be int, not {kind_of(given)}")
+    return in_64_bits(as_int(given))
+
+
+def is_int(x: object) -> bool:
+    """Whether torch takes `x` for an int: no bool, no array, but NumPy's integers and integer tensors without dimensions
+    and gradient."""
+    if isinstance(x, Tensor):
+        return not x.array.ndim and x.array.dtype.kind in dt.INTEGER and not x.requires_grad
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def in_64_bits(n: int) -> int:
+    """`n`; torch's ValueError if 64 bits do not hold it."""
+    if not -LARGEST - 1 <= n <= LARGEST:
         raise ValueError("Overflow when unpacking long long")
-    return given
+    return n
+
+
+def _at(position):
+    return "" if position is None else f" (position {position})"
 
 
 def _ints(args, name, argument, position, listed):
     for i, n in enumerate(args):
         if not _is_size(n, i):
-            given = type(n).__name__
+            given = kind_of(n)
             if i:
                 raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with "
                                 f"error \"type must be tuple of ints,but got {given}\"")
             found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
-            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, {found}")
-        if not -LARGEST - 1 <= n <= LARGEST:
+            raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be tuple of ints, {found}")
+        if not -LARGEST - 1 <= as_int(n) <= LARGEST:
             raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with error "
                             "\"Overflow when unpacking long long\"")
     return tuple([as_int(n) for n in args])
 
 
 def _is_size(n, place):
-    """Whether `n` counts as an int among sizes; True and False do, save in the first place."""
+    """Whether `n` counts as an int among sizes: True and False do, save in the first place, and so do integer arrays
+    without dimensions and integer or bool tensors of one element."""
     try:
         as_int(n)
     except TypeError:

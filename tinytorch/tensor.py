@@ -8,12 +8,14 @@ import sys
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from operator import index as as_int
 from typing import Any
 
 import numpy as np
 
 from . import dtypes as dt
 from .device import CPU, META, device as Device
+from .errors import kind_of
 from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
 from .memory_format import strided
 from .missing import MissingMethod
@@ -430,10 +432,22 @@ def wrap(array: np.ndarray) -> Tensor:
 def check_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front; IndexError in torch's words if it is out of range."""
     extent = ndim or 1
+    if dim.__class__ is not int:
+        dim = _whole(dim)
     if not -extent <= dim < extent:
+        if not -1 << 63 <= dim < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexError(f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], "
                          f"but got {dim})")
     return dim + extent if dim < 0 else dim
+
+
+def _whole(dim):
+    """A dimension that is no int of Python's, as one; TypeError for what torch does not take for an integer."""
+    if isinstance(dim, (bool, np.bool_, np.ndarray)) or isinstance(dim, Tensor) and (
+            dim.array.ndim or dim.array.dtype.kind == dt.BOOL or dim.requires_grad):
+        raise TypeError(f"a dimension must be int, not {kind_of(dim)}")
+    return as_int(dim)
 
 
 # Of other devices, of numbers that are quantised, and what torch keeps only to say that it is gone.

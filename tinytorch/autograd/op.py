@@ -63,6 +63,8 @@ from .views import refresh, track_view
 #: All that the wrappers made: each holds the op's forward in its cell `forward`, where vmap puts itself in between.
 CALLS = weakref.WeakSet()
 
+#: The least int that int64 does not hold: a larger one is looked at more closely.
+_LONG = 1 << 63
 #: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
@@ -175,7 +177,9 @@ def _unary(o, forward, to_float, casts):
 
     def call(input, *, out=None):
         if not isinstance(input, Tensor):
-            return forward(input) if input.__class__ is ndarray else on_arrays(o, input)
+            if input.__class__ is ndarray and mode.graph_task:
+                return forward(input)          # a derivative rule at work on plain arrays
+            return on_arrays(o, input)
         if out is not None:
             size_of_complex = casts and input.array.dtype.kind in dt.COMPLEX
             return write_out(out, call(input), input, exact=None if size_of_complex else exact)
@@ -231,6 +235,7 @@ def _unary(o, forward, to_float, casts):
 def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     number_first, tensors_only = numbers in ("both", "any"), numbers == "none"
     whole = FLOATS if wraps else _WHOLE
+    small = whole + _SIGNED
     differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
     keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
@@ -240,7 +245,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
-            if input.__class__ is ndarray and other.__class__ is ndarray:
+            if input.__class__ is ndarray and other.__class__ is ndarray and mode.graph_task:
                 return forward(input, other)   # a derivative rule at work on plain arrays
             if otherwise is not None:
                 raise TypeError(f"descriptor '{o.name}' for 'Tensor' objects doesn't apply to a "
@@ -274,7 +279,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return not_an_operand(o, 2, input, other)
             char = a.dtype.char
             if other.__class__ is float and char in FLOATS or other.__class__ is int and (
-                    char in whole or char in _SIGNED and -129 < other < 128):
+                    -129 < other < 128 and char in small or char in whole and -_LONG <= other < _LONG):
                 b = other
             elif not isinstance(other, NUMBERS):
                 if otherwise is not None:

@@ -28,10 +28,9 @@ FLOATS = "fd"
 
 
 def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
-    """An op called by a derivative rule on plain arrays: nothing to record. What reductions of arrays give is taken
-    from this package alone."""
-    if any(isinstance(x, ndarray) for x in operands) or any(isinstance(x, np.generic) for x in operands) and (
-            called_from_here(3, o.name)):
+    """An op called on plain arrays by a function of this package, outside of backward: nothing to record. From
+    elsewhere an array is no operand."""
+    if any(isinstance(x, (ndarray, np.generic)) for x in operands) and called_from_here(3, o.name):
         return o.forward(*operands)
     return not_an_operand(o, 1, *operands)
 

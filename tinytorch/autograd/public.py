@@ -19,11 +19,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from operator import index as as_int
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes as dt
+from ..arguments import in_64_bits, ints_of, is_int
 from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented
 from ..memory_format import check_layout, layout, memory_format
@@ -42,6 +44,9 @@ TABLE = {}
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
                 "from": "from_"}               # which no parameter can be called in Python
 
+#: The least positive int that 64 bits do not hold.
+_BEYOND = 1 << 63
+
 _ALL = dt.INTEGRAL + dt.FLOATING + dt.COMPLEX
 _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 
@@ -54,8 +59,9 @@ def _is_number(x, kinds, fitting):
     return isinstance(x, np.generic) and x.dtype.kind in kinds
 
 
-def _is_int(x):
-    return x.__class__ is int or isinstance(x, int) and not isinstance(x, bool) or _is_number(x, dt.INTEGER, dt.INTEGER)
+def _is_one_index(x):
+    """Whether `x` is a tensor of one element that may stand for a list of one int."""
+    return isinstance(x, Tensor) and x.array.size == 1 and x.array.dtype.kind in dt.INTEGRAL
 
 
 def _is_float(x):
@@ -78,11 +84,11 @@ def _is_tensor(x):
 KINDS = {
     "Tensor": ((Tensor,), _is_tensor, "Tensor"),
     "Tensors": ((), lambda x: _is_sequence(x, _is_tensor), "tuple of Tensors"),
-    "int": ((int,), _is_int, "int"),
-    "Ints": ((), lambda x: isinstance(x, (tuple, list)) and (not x or hasattr(x[0], "__index__")), "tuple of ints"),
+    "int": ((int,), is_int, "int"),
+    "Ints": ((), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
     "float": ((float, int), _is_float, "float"),
     "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
-    "bool": ((bool,), lambda x: isinstance(x, np.bool_), "bool"),
+    "bool": ((bool,), lambda x: False, "bool"),
     "str": ((str,), lambda x: isinstance(x, str), "str"),
     "dt.dtype": ((dt.dtype,), lambda x: isinstance(x, type) and x in dt.PYTHON_TYPES, "torch.dtype"),
     "Device": ((device, str, int, type(None)), lambda x: isinstance(x, str), "torch.device"),
@@ -109,8 +115,13 @@ def _read(annotation):
     if None in kinds:
         return _ANY, (), ""
     words = [kind[2] for kind in kinds]
-    word = "tuple of ints" if "tuple of ints" in words else words[0]       # which is what torch calls int | Ints
-    return frozenset([c for kind in kinds for c in kind[0]]), [kind[1] for kind in kinds], word
+    word = words[0]
+    fits = [kind[1] for kind in kinds]
+    if "tuple of ints" in words and "tuple of Tensors" not in words:
+        word = "tuple of ints"                 # which is what torch calls int | Ints
+        if word != words[0]:
+            fits.append(_is_one_index)
+    return frozenset([c for kind in kinds for c in kind[0]]), fits, word
 
 
 # ------------------------------------------------------------------ the table
@@ -185,8 +196,9 @@ class Public:
             raise TypeError(f"{self.name}() takes {len(self.classes) - 1} positional arguments but {len(args)} were "
                             "given")
         for i, (value, name) in enumerate(zip(args, self._kinds)):
-            self._check(value, name, i + (not as_method) or 1)
-            checked[i] = self._number(value, name)
+            position = i + (not as_method) or 1
+            self._check(value, name, position)
+            checked[i] = self._number(value, name, position)
         return checked
 
     def reordered(self, args: tuple, kwargs: dict[str, Any], as_method: bool | str) -> tuple[list, dict] | None:
@@ -226,9 +238,32 @@ class Public:
                       f"of the following signatures instead:\n\t{name}({described(positional, numbers)})", UserWarning,
                       stacklevel=level)
 
-    def _number(self, value, name):
-        classes = self._kinds[name][0]
-        return dt.number_of(value) if classes is not _ANY and complex in classes else value
+    def _number(self, value, name, position=None):
+        """An argument that was checked, its ints as Python's and within 64 bits."""
+        classes, _, word = self._kinds[name]
+        if classes is _ANY or value is None:
+            return value
+        if word == "tuple of ints" and isinstance(value, (tuple, list)):
+            if any([n.__class__ is not int or not -_BEYOND <= n < _BEYOND for n in value]):
+                return ints_of(value, self.name, name, position)
+            return value
+        if complex in classes:
+            return dt.number_of(value)
+        if int in classes and float not in classes and (is_int(value) or _is_one_index(value)):
+            return in_64_bits(as_int(value))
+        return value
+
+    def check_sizes_of_ints(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """torch's error if one of the arguments of a call that failed is an int that 64 bits do not hold: torch reads
+        all of them before it does anything."""
+        for name, value in [*zip(self._kinds, args), *kwargs.items()]:
+            if value.__class__ is not int or name not in self._kinds:
+                continue
+            classes = self._kinds[name][0]
+            if classes is not _ANY and complex in classes:
+                dt.check_long(value)
+            elif classes is not _ANY and float not in classes:
+                in_64_bits(value)
 
     def _check(self, value, name, position=None):
         classes, fits, word = self._kinds[name]
@@ -241,8 +276,6 @@ class Public:
                 i = next(i for i, item in enumerate(value) if not isinstance(item, Tensor))
                 raise TypeError(f"expected Tensor as element {i} in argument {(position or 1) - 1}, but got "
                                 f"{type(value[i]).__name__}")
-            if word == "tuple of ints" and isinstance(value, (tuple, list)) and value:
-                given = f"but found element of type {type(value[0]).__name__} at pos 0"
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
 
     def keywords(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -353,7 +386,7 @@ def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
 
     def call(self, other):
-        if isinstance(other, (Tensor, *NUMBERS)):
+        if isinstance(other, (Tensor, *NUMBERS)) and isinstance(self, Tensor):
             return function(other, self)
         return overridable(call)(self, other) if met(call, (other,)) else NotImplemented
     return call
@@ -428,7 +461,11 @@ def _checked(record, function, as_method=False):
         if kwargs:
             if writes and "out" in kwargs or kwargs.get("dtype") is dt.bfloat16:
                 return record.compute(args, kwargs)
-        if looks and args and args[0].array.dtype.kind not in plain:
-            return record.compute(args, kwargs)
-        return function(*args, **kwargs)
+        try:
+            if looks and args and args[0].array.dtype.kind not in plain:
+                return record.compute(args, kwargs)
+            return function(*args, **kwargs)
+        except Exception:
+            record.check_sizes_of_ints(args, kwargs)
+            raise
     return _named_as(function, call)

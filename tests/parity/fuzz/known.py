@@ -24,8 +24,6 @@ KNOWN = [
     (r"grad\(", "error", "output 0 of LinalgInvEx", "torch writes to what its linalg.cond has saved"),
     (r"^y = F\.(instance_norm|\w+_pool1d|max_unpool1d|pad)\(", "view", "",
      "one operation here; in torch a view of pooled images of one row, or of a batch norm"),
-    ("", "error", "^no error for OverflowError: .*int too big",
-     "a float tensor takes any int, whose size nothing looks at"),
     ("", "error", "INTERNAL ASSERT FAILED", "torch's own fault"),
     ("", "error", r'^NotImplementedError: .*" not implemented for .* for (Runtime|Index|Type|Value)Error|'
      r'^(Runtime|Index|Type|Value|_LinAlg)Error: .* for NotImplementedError: .*" not implemented for', "another of two "

@@ -10,6 +10,7 @@ process for some of them, or asks for all memory there is.
 """
 import argparse
 import collections
+import dis
 import functools
 import multiprocessing
 import random
@@ -216,8 +217,15 @@ NUMPY_WORDS = re.compile(
 
 
 def _is_foreign(error):
-    """Whether the words of an exception are NumPy's (or those of an attribute that is missing)."""
-    return bool(NUMPY_WORDS.search(str(error)))
+    """Whether an exception was not raised by a statement of this library, and its words are NumPy's (or those of an
+    attribute that is missing)."""
+    last = error.__traceback__
+    while last.tb_next:
+        last = last.tb_next
+    code = last.tb_frame.f_code
+    raised = {i.offset for i in dis.get_instructions(code) if i.opname in ("RAISE_VARARGS", "RERAISE")}
+    ours = last.tb_frame.f_globals.get("__name__", "").startswith("tinytorch") and last.tb_lasti in raised
+    return not ours and bool(NUMPY_WORDS.search(str(error)))
 
 
 def difference(call):

@@ -55,6 +55,7 @@ def resolve_size(size, count):
         return size
     for i, n in enumerate(size):
         if n < -1:
+            ints_of(size, "reshape", "shape", 1)
             raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(size)}")
     if -1 in size:
         if size.count(-1) > 1:
@@ -65,4 +66,5 @@ def resolve_size(size, count):
                                "dimension size -1 can be any value and is ambiguous")
         if known and count % known == 0:
             return tuple([count // known if n == -1 else n for n in size])
+    ints_of(size, "reshape", "shape", 1)       # whether 64 bits hold them
     raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {count}")

@@ -466,4 +466,4 @@ def __matmul__(self, other):
 
 @method()
 def __rmatmul__(self, other):
-    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+    return matmul(other, self) if isinstance(other, Tensor) and isinstance(self, Tensor) else NotImplemented

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import int_of
+from ...arguments import int_of, ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, in_float32, write_out
@@ -157,14 +157,15 @@ _AXES = ("T", "H", "W")
 
 def _numbers(value, function, name, n, optional=""):
     """`value` (an int or several) as `n` ints; RuntimeError in torch's words for another count."""
-    value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    position = 2 + ("kernel_size", "stride", "padding", "dilation").index(name)
+    listed = isinstance(value, (tuple, list))
+    value = tuple(value) if listed else (value,)
     if len(value) not in (1, n):
         if n == 1:
             raise RuntimeError(f"{function}() {name} must be an int, list of ints or tuple of ints of size 1 but got "
                                f"size {len(value)}")
         raise RuntimeError(f"{function}: {name} must either be {optional}a single int, or a tuple of {_HOW_MANY[n]}")
-    position = 2 + ("kernel_size", "stride", "padding", "dilation").index(name)
-    value = tuple([int_of(v, function, name, position) for v in value])
+    value = ints_of(value, function, name, position) if listed else (int_of(value[0], function, name, position),)
     return value * n if len(value) == 1 else value
 
 
