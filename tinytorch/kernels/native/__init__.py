@@ -22,8 +22,10 @@ __all__ = ["LEAST", "each", "level", "run", "takes"]
 
 #: In the order of what `level` of level.c says.
 LEVELS = "baseline", "avx2", "avx512"
-_ERRORS = {"memory": MemoryError("no memory for a kernel"), "class": IndexError("a target is out of bounds"),
-           "row": IndexError("index out of range in self")}
+#: What is raised at a place that there is not, by the name of the array that names it.
+_OUTSIDE = {"": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
+            "index": "IndexError('index out of range in self')",
+            **dict.fromkeys(("order", "plan"), "ValueError('the plan of a kernel reaches out of its arrays')")}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 _STALE = "was built from other sources than these: install tinytorch once more"
@@ -70,14 +72,14 @@ def _caller(name, function, declared):
     """A function of what a kernel takes, that checks it and calls the kernel. It is made of text, without loops and
     lookups: checking takes as long as many a kernel."""
     parameters, given, layout, dtypes = [], [], "q", {}
-    for marks, parameter, kind, inside, dtype in parsed(declared):
+    for marks, parameter, kind, inside, dtype, _ in parsed(declared):
         parameters.append(parameter)
         layout += "P" if kind else "d" if marks else "q"
         if not kind:
             given.append(parameter)
             continue
         if kind == "[":
-            dtype = np.dtype(dtype or np.float32)
+            dtype = np.dtype("u4" if dtype == "twister" else dtype or np.float32)
             dtypes[dtype.name] = dtype
             call = f"address({parameter}, {inside}, {dtype.name}{', True' if '>' in marks else ''})"
         else:
@@ -88,8 +90,8 @@ def _caller(name, function, declared):
              "matrix": _matrix, **dtypes}
     call = f"enter(pack(free(), {', '.join(given)}))"
     if name in FAILING:
-        error = _ERRORS[FAILING[name]]
-        call = f"if {call}:\n        raise {type(error).__name__}({str(error)!r})"
+        call = (f"failed = {call}\n    if failed:\n        raise MemoryError('no memory for a kernel') if failed == 1 "
+                f"else {_OUTSIDE[FAILING[name]]}")
     exec(f"def {name}({', '.join(parameters)}):\n    {call}", scope)
     return scope[name]
 

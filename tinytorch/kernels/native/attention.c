@@ -131,7 +131,7 @@ static void some_heads(const void *args, int64_t first, int64_t last)
     float *memory = malloc((of_keys + of_values + QUERIES * packed_size(1, a->keys) + LINE) * sizeof(float));
     float *keys = on_line(memory), *values = keys + of_keys, *scores = values + of_values;
     if (!memory)
-        *a->failed = 1;
+        fail(a->failed, NO_MEMORY);
     for (int64_t at = first; at < last && memory; at++) {
         const int64_t head = at / blocks, top = at % blocks * QUERIES, i = head / a->inner, j = head % a->inner;
         const int64_t bottom = top + QUERIES < a->queries ? top + QUERIES : a->queries;

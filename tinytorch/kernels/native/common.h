@@ -8,6 +8,7 @@ The build compiles each file once for every set of instructions, so there is non
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef _WIN32
@@ -27,6 +28,77 @@ The build compiles each file once for every set of instructions, so there is non
 
 /* A loop over elements of arrays that are apart, or the same. */
 #define SPAN _Pragma("omp simd")
+
+/* What a kernel returns that failed: for want of memory, or at a place that there is not. */
+enum { NO_MEMORY = 1, OUTSIDE = 2 };
+
+/* A number that names one of several places: an index, a class, a row of a step. C can do nothing with it but by the two
+functions below. They read it once, for another thread or process may write to the array at any time: what was checked is
+what is used. */
+typedef struct { int64_t number; } place;
+
+/* The number of a place among `n`; -1 for one that there is not. */
+INLINE int64_t place_below(int64_t n, const place *from)
+{
+    const int64_t at = *(const volatile int64_t *)&from->number;
+    return (uint64_t)at < (uint64_t)n ? at : -1;
+}
+
+#define WORDS 624
+/* A Mersenne twister: its state, and which of its words comes next. */
+typedef struct { uint32_t key[WORDS], next; } twister;
+
+#define PLACES 128                             /* at most so many at once */
+#ifdef _MSC_VER
+#include <intrin.h>
+#define NOT_READ_AGAIN() _ReadWriteBarrier()
+#else
+#define NOT_READ_AGAIN() __asm__ volatile("" ::: "memory")
+#endif
+
+/* Copies `count` numbers of places among `n`, and says whether one does not exist. */
+INLINE int64_t places_below(int64_t n, int64_t count, const place *from, int64_t *to)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = from[i].number;
+    NOT_READ_AGAIN();
+    int64_t outside = 0;
+    for (int64_t i = 0; i < count; i++)
+        outside |= (uint64_t)to[i] >= (uint64_t)n;
+    return outside;
+}
+
+/* A copy of a plan: where the lines of an image, each `width` long, begin in its padded form of `length`; where terms do
+that are read from each of `places` places on, `apart` elements apart; at which of the places rows begin that are
+`out_width` long. NULL for want of memory, and if it reaches outside; then `failed` says which. */
+INLINE int64_t *checked_plan(int64_t lines, int64_t width, int64_t length, int64_t terms, int64_t reach, int64_t rows,
+                             int64_t out_width, int64_t places, const place *plan, int64_t *failed)
+{
+    const int64_t size = lines + terms + rows;
+    int64_t *copy = malloc((size + 1) * sizeof(int64_t));
+    *failed = copy ? 0 : NO_MEMORY;
+    for (int64_t i = 0; i < size && copy; i++) {
+        const int64_t end = i < lines ? length - width : i < lines + terms ? length - reach : places - out_width;
+        copy[i] = place_below(end + 1, plan + i);
+        if (copy[i] < 0)
+            *failed = OUTSIDE;
+    }
+    if (*failed && copy) {
+        free(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
+/* For a kernel whose threads may find that it fails. */
+INLINE void fail(int64_t *failed, int64_t why)
+{
+#ifdef _MSC_VER
+    *(volatile int64_t *)failed = why;
+#else
+    __atomic_store_n(failed, why, __ATOMIC_RELAXED);
+#endif
+}
 
 /* threads.c: work(args, first, last) for pieces of `grain` of range(count), on up to `threads` threads. How it is cut
 depends on `grain` alone, so results do not depend on how many threads there are. */

@@ -51,7 +51,7 @@ static void some_images(const void *args, int64_t first, int64_t last)
     const int64_t tiles = (s->places + SPAN_OF_TILE - 1) / SPAN_OF_TILE, pitch = tiles * SPAN_OF_TILE;
     float *x = calloc(s->length + 2 * SPAN_OF_TILE, sizeof(float)), *sums = malloc(BLOCK * pitch * sizeof(float));
     if (!x || !sums)
-        *s->failed = 1;
+        fail(s->failed, NO_MEMORY);
     for (int64_t image = first; image < last && x && sums; image++) {
         padded_image(s, image, x);
         for (int64_t o = 0; o < s->outputs; o += BLOCK) {
@@ -88,23 +88,29 @@ static void some_images(const void *args, int64_t first, int64_t last)
 
 /* x (images, lines, width); w (outputs, terms), which is packed first; out (images, outputs, rows, out_width) of `places`
 in all. `plan`: where the lines begin in the padded form of `length`, the offsets of the terms, where the rows begin.
-Whether there was no memory for it. */
+*/
 int64_t convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
                  int64_t terms, int64_t rows, int64_t out_width, int64_t places, int64_t grain, const float *x,
-                 const float *w, const float *bias, const int64_t *plan, float *out)
+                 const float *w, const float *bias, const place *plan, float *out)
 {
-    int64_t failed = 0, blocks = (outputs + BLOCK - 1) / BLOCK;
+    int64_t failed, blocks = (outputs + BLOCK - 1) / BLOCK;
+    int64_t *at = checked_plan(lines, width, length, terms, places, rows, out_width, places, plan, &failed);
+    if (!at)
+        return failed;
     float *packed = malloc(blocks * terms * BLOCK * sizeof(float));
-    if (!packed)
-        return 1;
+    if (!packed) {
+        free(at);
+        return NO_MEMORY;
+    }
     struct conv args = {images, lines, width, length, outputs, terms, rows, out_width, places, grain, x, NULL, bias,
-                        plan, plan + lines, plan + lines + terms, packed, out, &failed};
+                        at, at + lines, at + lines + terms, packed, out, &failed};
     for (int64_t o = 0; o < blocks; o++)
         for (int64_t r = 0; r < terms; r++)
             for (int64_t i = 0; i < BLOCK; i++)
                 packed[(o * terms + r) * BLOCK + i] = o * BLOCK + i < outputs ? w[(o * BLOCK + i) * terms + r] : 0.0f;
     share(threads, images, grain, some_images, &args);
     free(packed);
+    free(at);
     return failed;
 }
 
@@ -142,9 +148,10 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
     float *x = calloc(s->length + 2 * SPAN_OF_TILE, sizeof(float)), *g = calloc(OUTPUTS * pitch, sizeof(float));
     const int64_t blocks = (s->outputs + OUTPUTS - 1) / OUTPUTS;
     float *sums = calloc(blocks * s->terms * OUTPUTS * LANES, sizeof(float));
-    if (!x || !g || !sums)
-        *s->failed = 1;
-    for (int64_t image = first; image < last && !*s->failed; image++) {
+    const int good = x && g && sums;
+    if (!good)
+        fail(s->failed, NO_MEMORY);
+    for (int64_t image = first; image < last && good; image++) {
         padded_image(s, image, x);
         for (int64_t o = 0; o < s->outputs; o += OUTPUTS) {      /* what the last ones lack keeps the gradients before */
             const int64_t count = s->outputs - o < OUTPUTS ? s->outputs - o : OUTPUTS;
@@ -167,7 +174,7 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
         }
     }
     float *to = s->out + first / s->grain * s->outputs * s->terms;
-    for (int64_t o = 0; o < s->outputs && !*s->failed; o++)
+    for (int64_t o = 0; o < s->outputs && good; o++)
         for (int64_t r = 0; r < s->terms; r++) {
             const int64_t block = o / OUTPUTS * OUTPUTS;
             to[o * s->terms + r] = total_of(load(sums + (block * s->terms + r * OUTPUTS + o % OUTPUTS) * LANES));
@@ -181,13 +188,17 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
 `grain` images in `parts`, to be added up. */
 int64_t convolve_weights(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length,
                          int64_t outputs, int64_t terms, int64_t rows, int64_t out_width, int64_t places,
-                         int64_t grain, int64_t pieces, const float *x, const float *g, const int64_t *plan,
+                         int64_t grain, int64_t pieces, const float *x, const float *g, const place *plan,
                          float *parts)
 {
-    int64_t failed = 0;
+    int64_t failed;
+    int64_t *at = checked_plan(lines, width, length, terms, places, rows, out_width, places, plan, &failed);
+    if (!at)
+        return failed;
     struct conv args = {images, lines, width, length, outputs, terms, rows, out_width, places, grain, x, g, NULL,
-                        plan, plan + lines, plan + lines + terms, NULL, parts, &failed};
+                        at, at + lines, at + lines + terms, NULL, parts, &failed};
     (void)pieces;
     share(threads, images, grain, weights_of_images, &args);
+    free(at);
     return failed;
 }

@@ -1,25 +1,35 @@
 /* Elements taken from where an index says along the middle one of three axes, and added to there (kernels/scatter.py). */
 #include "common.h"
 
-struct along { int64_t n, m, inner, block, blocks; const float *x; const int64_t *index; float *out; int64_t *failed; };
+struct along { int64_t n, m, inner, block, blocks; const float *x; const place *index; float *out; int64_t *failed; };
 
-/* Whether one of `size` numbers is not in range(n). */
-INLINE int64_t is_outside(int64_t size, uint64_t n, const int64_t *index)
+/* out[i] = x[index[i]], or x[index[i] * step + i] if `apart`. Whether one does not exist: from there on nothing is read. */
+INLINE int64_t taken(int apart, int64_t size, int64_t step, int64_t n, const float *restrict x,
+                     const place *restrict index, float *restrict out)
 {
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < size; i++)
-        wrong |= (uint64_t)index[i] >= n;
-    return wrong;
+    int64_t at[PLACES];
+    for (int64_t i = 0; i < size; i += PLACES) {
+        const int64_t count = size - i < PLACES ? size - i : PLACES;
+        if (places_below(n, count, index + i, at))
+            return OUTSIDE;
+        for (int64_t k = 0; k < count; k++)
+            out[i + k] = apart ? x[at[k] * step + i + k] : x[at[k]];
+    }
+    return 0;
 }
 
-/* out[i] = x[index[i]], or x[index[i] * step + i] if `apart`. Whether one does not exist: then nothing is read. */
-INLINE int64_t taken(int apart, int64_t size, int64_t step, int64_t n, const float *restrict x,
-                     const int64_t *restrict index, float *restrict out)
+/* out[i] = x[i * n + index[i]]: one of each row of `n`. */
+INLINE int64_t taken_of_rows(int64_t size, int64_t n, const float *restrict x, const place *restrict index,
+                             float *restrict out)
 {
-    if (is_outside(size, n, index))
-        return 1;
-    for (int64_t i = 0; i < size; i++)
-        out[i] = apart ? x[index[i] * step + i] : x[index[i]];
+    int64_t at[PLACES];
+    for (int64_t i = 0; i < size; i += PLACES) {
+        const int64_t count = size - i < PLACES ? size - i : PLACES;
+        if (places_below(n, count, index + i, at))
+            return OUTSIDE;
+        for (int64_t k = 0; k < count; k++)
+            out[i + k] = x[(i + k) * n + at[k]];
+    }
     return 0;
 }
 
@@ -29,11 +39,8 @@ static void taken_elements(const void *args, int64_t first, int64_t last)
     const struct along *a = args;
     const int64_t size = a->inner == 1 ? a->m : a->inner;
     int64_t wrong = 0;
-    if (size == 1) {                           /* one of each row */
-        wrong = is_outside(last - first, a->n, a->index + first);
-        for (int64_t i = first; i < last && !wrong; i++)
-            a->out[i] = a->x[i * a->n + a->index[i]];
-    }
+    if (size == 1)
+        wrong = taken_of_rows(last - first, a->n, a->x + first * a->n, a->index + first, a->out + first);
     for (int64_t at = first, end, line = first / size; at < last && size > 1; at = end, line++) {
         end = (line + 1) * size < last ? (line + 1) * size : last;
         if (a->inner == 1)
@@ -43,12 +50,12 @@ static void taken_elements(const void *args, int64_t first, int64_t last)
                            a->index + at, a->out + at);
     }
     if (wrong)
-        *a->failed = 1;
+        fail(a->failed, wrong);
 }
 
 /* out (outer, m, inner) = x (outer, n, inner) at `index` (outer, m, inner) along n. Whether a place does not exist. */
 int64_t gather(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inner, const float *x,
-               const int64_t *index, float *out)
+               const place *index, float *out)
 {
     int64_t failed = 0;
     const struct along args = {n, m, inner, 0, 0, x, index, out, &failed};
@@ -56,14 +63,19 @@ int64_t gather(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inn
     return failed;
 }
 
-/* out[index[i]] += x[i], or out[index[i] * step + i] if `apart`. Whether one does not exist: then nothing is added. */
+/* out[index[i]] += x[i], or out[index[i] * step + i] if `apart`. Whether one does not exist: from there on nothing is
+added. */
 INLINE int64_t added(int apart, int64_t size, int64_t step, int64_t n, const float *restrict x,
-                     const int64_t *restrict index, float *restrict out)
+                     const place *restrict index, float *restrict out)
 {
-    if (is_outside(size, n, index))
-        return 1;
-    for (int64_t i = 0; i < size; i++)
-        out[apart ? index[i] * step + i : index[i]] += x[i];
+    int64_t at[PLACES];
+    for (int64_t i = 0; i < size; i += PLACES) {
+        const int64_t count = size - i < PLACES ? size - i : PLACES;
+        if (places_below(n, count, index + i, at))
+            return OUTSIDE;
+        for (int64_t k = 0; k < count; k++)
+            out[apart ? at[k] * step + i + k : at[k]] += x[i + k];
+    }
     return 0;
 }
 
@@ -84,13 +96,13 @@ static void added_columns(const void *args, int64_t first, int64_t last)
         }
     }
     if (wrong)
-        *a->failed = 1;
+        fail(a->failed, wrong);
 }
 
 /* out (outer, n, inner) += x (outer, m, inner) at `index` along n, repeated places included. Whether one does not
 exist. */
 int64_t add_along(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inner, const float *x,
-                  const int64_t *index, float *out)
+                  const place *index, float *out)
 {
     int64_t failed = 0;
     const int64_t block = inner < 32 ? inner : inner < 128 ? 32 : 64, blocks = (inner + block - 1) / block;
@@ -99,17 +111,20 @@ int64_t add_along(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t 
     return failed;
 }
 
-struct range { int64_t n; const int64_t *index; int64_t *failed; };
+struct range { int64_t n; const place *index; int64_t *failed; };
 
 static void some_in_range(const void *args, int64_t first, int64_t last)
 {
     const struct range *a = args;
-    if (is_outside(last - first, a->n, a->index + first))
-        *a->failed = 1;
+    int64_t at[PLACES], wrong = 0;
+    for (int64_t i = first; i < last; i += PLACES)
+        wrong |= places_below(a->n, last - i < PLACES ? last - i : PLACES, a->index + i, at);
+    if (wrong)
+        fail(a->failed, OUTSIDE);
 }
 
 /* Whether one of `size` numbers is not in range(n). */
-int64_t in_range(int64_t threads, int64_t size, int64_t n, const int64_t *index)
+int64_t in_range(int64_t threads, int64_t size, int64_t n, const place *index)
 {
     int64_t failed = 0;
     const struct range args = {n, index, &failed};

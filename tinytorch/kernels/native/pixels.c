@@ -57,9 +57,10 @@ static void images_of_pixels(const void *args, int64_t first, int64_t last)
     const int64_t whole = s->lines * s->width, size = s->rows * s->out_width;
     float *memory = s->length == whole ? NULL : calloc(s->length, sizeof(float));
     float *sums = malloc((s->places + WINDOWS) * LANES * sizeof(float));
-    if (!sums || (!memory && s->length != whole))
-        *s->failed = 1;
-    for (int64_t image = first; image < last && !*s->failed; image++) {
+    const int good = sums && (memory || s->length == whole);
+    if (!good)
+        fail(s->failed, NO_MEMORY);
+    for (int64_t image = first; image < last && good; image++) {
         const float *x = s->x + image * whole;
         for (int64_t i = 0; i < s->lines && memory; i++)
             memcpy(memory + s->lines_at[i], x + i * s->width, s->width * sizeof(float));
@@ -89,18 +90,23 @@ static void images_of_pixels(const void *args, int64_t first, int64_t last)
 
 /* x (images, lines, width), where a line is pixels of `channels`; w (outputs, channels, taps), which is packed first; out
 (images, outputs, rows, out_width) of `places` in all. `plan`: where the lines begin in the padded form of `length`, the
-offsets of the taps, at which pixel rows of output begin. Whether there was no memory for it. */
+offsets of the taps, at which pixel rows of output begin. */
 int64_t convolve_pixels(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
                         int64_t channels, int64_t taps, int64_t rows, int64_t out_width, int64_t places, int64_t grain,
-                        const float *x, const float *w, const float *bias, const int64_t *plan, float *out)
+                        const float *x, const float *w, const float *bias, const place *plan, float *out)
 {
-    int64_t failed = 0;
+    int64_t failed;
+    int64_t *at = checked_plan(lines, width, length, taps, places * channels, rows, out_width, places, plan, &failed);
+    if (!at)
+        return failed;
     const int64_t terms = taps * channels, blocks = (outputs + LANES - 1) / LANES;
     float *memory = malloc((blocks * terms * LANES + LINE) * sizeof(float)), *packed = on_line(memory);
-    if (!memory)
-        return 1;
+    if (!memory) {
+        free(at);
+        return NO_MEMORY;
+    }
     struct pixels args = {images, lines, width, length, outputs, channels, taps, rows, out_width, places, x, bias,
-                          plan, plan + lines, plan + lines + taps, packed, out, &failed};
+                          at, at + lines, at + lines + taps, packed, out, &failed};
     for (int64_t o = 0; o < blocks * LANES; o++)
         for (int64_t c = 0; c < channels; c++)
             for (int64_t t = 0; t < taps; t++)
@@ -108,5 +114,6 @@ int64_t convolve_pixels(int64_t threads, int64_t images, int64_t lines, int64_t 
                     o < outputs ? w[(o * channels + c) * taps + t] : 0.0f;
     share(threads, images, grain, images_of_pixels, &args);
     free(memory);
+    free(at);
     return failed;
 }

@@ -1,7 +1,6 @@
 /* The Mersenne twister (Matsumoto and Nishimura 1998) and what torch draws from its words. */
 #include "common.h"
 
-#define WORDS 624
 #define MIDDLE 397
 
 INLINE uint32_t twisted(uint32_t upper, uint32_t lower)
@@ -28,26 +27,27 @@ INLINE uint32_t tempered(uint32_t y)
     return y ^ (y >> 18);
 }
 
-/* The next `n` words, at most WORDS. `key` is the state, and behind it the place of the word to come. */
-static void draw(uint32_t *restrict key, uint32_t *restrict out, int64_t n)
+/* The next `n` words, at most WORDS. Of a place beyond the state another one begins. */
+static void draw(twister *restrict state, uint32_t *restrict out, int64_t n)
 {
-    uint32_t *at = key + WORDS;
+    uint32_t at = *(volatile uint32_t *)&state->next;
     while (n > 0) {
-        if (*at >= WORDS) {
-            next_state(key);
-            *at = 0;
+        if (at >= WORDS) {
+            next_state(state->key);
+            at = 0;
         }
-        int64_t take = WORDS - *at < n ? WORDS - *at : n;
-        const uint32_t *from = key + *at;
+        int64_t take = WORDS - at < n ? WORDS - at : n;
+        const uint32_t *from = state->key + at;
         for (int64_t i = 0; i < take; i++)
             out[i] = tempered(from[i]);
-        *at += (uint32_t)take;
+        at += (uint32_t)take;
         out += take;
         n -= take;
     }
+    state->next = at;
 }
 
-void words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
+void words(int64_t threads, int64_t n, twister *key, uint64_t *out)
 {
     uint32_t drawn[WORDS];
     (void)threads;
@@ -60,7 +60,7 @@ void words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
 }
 
 /* Of two words each: the first is the high half. */
-void double_words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
+void double_words(int64_t threads, int64_t n, twister *key, uint64_t *out)
 {
     uint32_t drawn[WORDS];
     (void)threads;
@@ -73,7 +73,7 @@ void double_words(int64_t threads, int64_t n, uint32_t *key, uint64_t *out)
 }
 
 /* Whether the low 53 bits of two words are below `limit`. */
-void below(int64_t threads, int64_t n, int64_t limit, uint32_t *key, uint8_t *out)
+void below(int64_t threads, int64_t n, int64_t limit, twister *key, uint8_t *out)
 {
     uint32_t drawn[WORDS], high = (uint32_t)(limit >> 32), low = (uint32_t)limit;
     (void)threads;
@@ -88,7 +88,7 @@ void below(int64_t threads, int64_t n, int64_t limit, uint32_t *key, uint8_t *ou
 }
 
 /* Numbers in [0, 1): the low 24 bits of a word each. */
-void uniform(int64_t threads, int64_t n, uint32_t *key, float *out)
+void uniform(int64_t threads, int64_t n, twister *key, float *out)
 {
     uint32_t drawn[WORDS];
     (void)threads;

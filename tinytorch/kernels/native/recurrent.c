@@ -164,6 +164,26 @@ struct loop {
     float *joined, *a, *cells, *squashed, *out, *h, *c, *d;
 };
 
+/* A copy of `order` that reaches outside of nothing: a step's rows are among `rows`, and at most `batch`. NULL for want of
+memory, and if it is not so; then `failed` says which. */
+static int64_t *checked_order(int64_t steps, int64_t batch, int64_t rows, const place *order, int64_t *failed)
+{
+    int64_t *copy = malloc((2 * steps + 1) * sizeof(int64_t));
+    *failed = !copy ? NO_MEMORY : batch < 1 ? OUTSIDE : 0;
+    for (int64_t k = 0; k < steps && !*failed; k++) {
+        const int64_t from = place_below(rows + 1, order + 2 * k), to = place_below(rows + 1, order + 2 * k + 1);
+        copy[2 * k] = from;
+        copy[2 * k + 1] = to;
+        if (from < 0 || to < from || to - from > batch)
+            *failed = OUTSIDE;
+    }
+    if (*failed && copy) {
+        free(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
 /* Rows of the step `k` that a piece has: how many, and the first. */
 INLINE int64_t rows_of(const struct loop *s, int64_t k, int64_t first, int64_t last, int64_t *row)
 {
@@ -273,19 +293,30 @@ static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_
 /* `joined` becomes the rows [x | 1 | state]; inputs that are `wide` are not among them. `x` has `turns` steps `onward`
 elements apart, of `lines` rows each `apart`, or one turn of all rows, as they are in `joined`. `h` and `c` (batch,
 hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `joined`, `a` and `squashed`
-have rows for all steps, else for one; `cells` gets those before each step. Whether there was no memory for it. */
+have rows for all steps, else for one; `cells` gets those before each step. */
 int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
                   int64_t narrow, int64_t wide, int64_t features, int64_t hidden, int64_t gates, int64_t used,
                   int64_t pitch, int64_t keep, int64_t started, int64_t lines, int64_t turns, int64_t apart,
-                  int64_t onward, const int64_t *order, const float *x, const float *w_ih, const float *w_hh,
+                  int64_t onward, const place *order, const float *x, const float *w_ih, const float *w_hh,
                   const float *b_ih, const float *b_hh, float *joined, float *a, float *cells,
                   float *squashed, float *out, float *h, float *c)
 {
     const int64_t columns = used * hidden, of_h = kind == GRU ? packed_size(1 + hidden, columns) : 0;
     const int64_t of_w = packed_size(kind == GRU ? narrow + 1 : pitch, columns), of_x = packed_size(wide, columns);
-    float *memory = malloc((of_w + of_h + of_x + 2 * columns + LINE) * sizeof(float));
-    if (!memory)
-        return 1;
+    int64_t failed;
+    int64_t *checked = checked_order(steps, batch, rows, order, &failed);
+    if (!checked)
+        return failed;
+    for (int64_t k = 0; k < steps; k++)        /* where join_rows looks for them */
+        if (turns == 1 ? checked[2 * k + 1] > lines : checked[2 * k] / batch >= turns || batch > lines)
+            failed = OUTSIDE;
+    if (kept < (keep ? rows : batch))
+        failed = OUTSIDE;
+    float *memory = failed ? NULL : malloc((of_w + of_h + of_x + 2 * columns + LINE) * sizeof(float));
+    if (!memory) {
+        free(checked);
+        return failed ? failed : NO_MEMORY;
+    }
     float *w = on_line(memory), *w_h = w + of_w, *w_x = w_h + of_h;
     float *bias = w_x + of_x, *of_state = bias + columns;      /* of a GRU the bias of the new gate's state is apart */
     for (int64_t i = 0; i < columns; i++) {
@@ -297,11 +328,12 @@ int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, i
         pack_weights(0, hidden, columns, 2 * hidden, NULL, of_state, w_hh, w_h);
     if (wide)
         pack_weights(wide, 0, columns, 0, w_ih, NULL, NULL, w_x);
-    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, turns, apart, onward, order, x, w,
+    struct loop args = {kind, steps, batch, narrow, wide, hidden, keep, started, 0, 0, turns, apart, onward, checked, x, w,
                         w_h, w_x, NULL, joined, a, cells, squashed, out, h, c, NULL};
-    (void)rows, (void)kept, (void)gates, (void)features, (void)lines;
+    (void)gates, (void)features;
     share(threads, batch, grain_of(batch, threads), forward_rows, &args);
     free(memory);
+    free(checked);
     return 0;
 }
 
@@ -358,16 +390,26 @@ the outputs, lies sequence by sequence if `turned`. With `g_ih` of weights and b
 */
 int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows,
                            int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
-                           int64_t wanted, int64_t turned, const int64_t *order, const float *g,
+                           int64_t wanted, int64_t turned, const place *order, const float *g,
                            const float *w_hh, const float *joined, const float *a, const float *cells,
                            const float *squashed, const float *last, float *dh, float *dc, float *d, float *g_ih,
                            float *g_hh, float *g_bias)
 {
+    int64_t failed;
+    int64_t *checked = checked_order(steps, batch, rows, order, &failed);
+    if (checked && turned && rows < steps * batch)
+        failed = OUTSIDE;
+    if (failed) {
+        free(checked);
+        return failed;
+    }
     const int64_t own = packed_size(used * hidden, hidden) + LINE, all = g_ih ? used * hidden * pitch : 0;
     float *memory = malloc((own + all) * sizeof(float)), *packed = on_line(memory), *gradients = memory + own;
-    if (!memory)
-        return 1;
-    struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, 1, 0, 0, order, NULL, NULL, packed,
+    if (!memory) {
+        free(checked);
+        return NO_MEMORY;
+    }
+    struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, 1, 0, 0, checked, NULL, NULL, packed,
                         NULL, g, (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)last, dh, dc, d};
     (void)gates;
     const int64_t first = kind == GRU ? 2 * hidden : 0, rest = used * hidden - first;      /* of a GRU the new gate */
@@ -388,5 +430,6 @@ int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t
         memcpy(g_hh + i * hidden, gradients + i * pitch + narrow + 1, hidden * sizeof(float));
     }
     free(memory);
+    free(checked);
     return 0;
 }

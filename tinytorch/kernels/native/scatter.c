@@ -1,22 +1,22 @@
 /* Rows taken from where an index says, and added to there (kernels/scatter.py). */
 #include "tile.h"
 
-struct rows { int64_t count, width, n; const float *g; const int64_t *index; float *out; int64_t *failed; };
+struct rows { int64_t count, width, n; const float *g; const place *index; float *out; int64_t *failed; };
 
 static void taken_rows(const void *args, int64_t first, int64_t last)
 {
     const struct rows *a = args;
     for (int64_t i = first; i < last; i++) {
-        const int64_t row = a->index[i];
-        if (row < 0 || row >= a->count)
-            *a->failed = 1;
+        const int64_t row = place_below(a->count, a->index + i);
+        if (row < 0)
+            fail(a->failed, OUTSIDE);
         else
             copy_row(a->out + i * a->width, a->g + row * a->width, a->width);
     }
 }
 
 /* out (n, width) = x (count, width)[index]. Whether a row does not exist. */
-int64_t take_rows(int64_t threads, int64_t count, int64_t width, int64_t n, const float *x, const int64_t *index,
+int64_t take_rows(int64_t threads, int64_t count, int64_t width, int64_t n, const float *x, const place *index,
                   float *out)
 {
     int64_t failed = 0;
@@ -30,9 +30,9 @@ static void some_rows(const void *args, int64_t first, int64_t last)
 {
     const struct rows *a = args;
     for (int64_t i = 0; i < a->n; i++) {
-        const int64_t row = a->index[i];
-        if (row < 0 || row >= a->count)
-            *a->failed = 1;
+        const int64_t row = place_below(a->count, a->index + i);
+        if (row < 0)
+            fail(a->failed, OUTSIDE);
         if (row < first || row >= last)
             continue;
         const float *restrict from = a->g + i * a->width;
@@ -44,7 +44,7 @@ static void some_rows(const void *args, int64_t first, int64_t last)
 
 /* out (count, width)[index] += g (n, width), repeated rows included. Whether one does not exist. */
 int64_t add_rows(int64_t threads, int64_t count, int64_t width, int64_t n, int64_t grain, const float *g,
-                 const int64_t *index, float *out)
+                 const place *index, float *out)
 {
     int64_t failed = 0;
     const struct rows args = {count, width, n, g, index, out, &failed};

@@ -119,7 +119,16 @@ void log_softmax_backward(int64_t threads, int64_t rows, int64_t width, const fl
     share(threads, rows, rows_in_piece(width), log_softmax_backward_rows, &args);
 }
 
-struct entropy { int64_t width; const float *x; const int64_t *target; float *out, *losses; float scale; };
+struct entropy { int64_t width; const float *x; const place *target; float *out, *losses; float scale; int64_t *failed; };
+
+/* Whether a class does not exist. */
+static int64_t lacks_class(int64_t rows, int64_t width, const place *target)
+{
+    int64_t wrong = 0;
+    for (int64_t row = 0; row < rows; row++)
+        wrong |= place_below(width, target + row) < 0;
+    return wrong ? OUTSIDE : 0;
+}
 
 /* Probabilities of a row and -log of the one of its class. */
 static void entropy_rows(const void *args, int64_t first, int64_t last)
@@ -130,7 +139,10 @@ static void entropy_rows(const void *args, int64_t first, int64_t last)
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
         const float top = largest(x, width), total = exponentials(x, width, top, out), share = 1.0f / total;
-        a->losses[row] = logf(total) - (x[a->target[row]] - top);
+        const int64_t class = place_below(width, a->target + row);
+        if (class < 0)
+            fail(a->failed, OUTSIDE);
+        a->losses[row] = logf(total) - (x[class < 0 ? 0 : class] - top);
         for (int64_t i = 0; i < width; i++)
             out[i] *= share;
     }
@@ -139,20 +151,18 @@ static void entropy_rows(const void *args, int64_t first, int64_t last)
 /* `losses` gets one for each row and, behind them, `scale` times their sum. Whether a class does not exist: nothing is
 done then. */
 int64_t cross_entropy(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
-                      const int64_t *target, float *out, float *losses)
+                      const place *target, float *out, float *losses)
 {
-    struct entropy args = {width, x, target, out, losses, scale};
-    int64_t wrong = 0;
-    for (int64_t row = 0; row < rows; row++)
-        wrong |= target[row] < 0 || target[row] >= width;
-    if (wrong)
-        return 1;
+    int64_t failed = lacks_class(rows, width, target);
+    struct entropy args = {width, x, target, out, losses, scale, &failed};
+    if (failed)
+        return failed;
     share(threads, rows, rows_in_piece(width), entropy_rows, &args);
     double total = 0;
     for (int64_t row = 0; row < rows; row++)
         total += losses[row];
     losses[rows] = (float)(total * scale);
-    return 0;
+    return failed;
 }
 
 /* scale * (probabilities - one hot). */
@@ -165,17 +175,21 @@ static void entropy_backward_rows(const void *args, int64_t first, int64_t last)
         SPAN
         for (int64_t i = 0; i < a->width; i++)
             out[i] = a->scale * x[i];
-        out[a->target[row]] -= a->scale;
+        const int64_t class = place_below(a->width, a->target + row);
+        if (class < 0)
+            fail(a->failed, OUTSIDE);
+        else
+            out[class] -= a->scale;
     }
 }
 
 int64_t cross_entropy_backward(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
-                               const int64_t *target, float *out)
+                               const place *target, float *out)
 {
-    struct entropy args = {width, x, target, out, NULL, scale};
-    for (int64_t row = 0; row < rows; row++)
-        if (target[row] < 0 || target[row] >= width)
-            return 1;
+    int64_t failed = lacks_class(rows, width, target);
+    struct entropy args = {width, x, target, out, NULL, scale, &failed};
+    if (failed)
+        return failed;
     share(threads, rows, rows_in_piece(width), entropy_backward_rows, &args);
-    return 0;
+    return failed;
 }

@@ -9,19 +9,21 @@ import zlib
 #: `n`: a whole number; `.eps`: a real one; `x[n]`: an array to read of as many elements; `>x[n]`: one to write to;
 #: `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns (of n rows and m columns if t) to read
 #: of, whose rows are runs and begin ld elements apart; `x{t,m,n,ld,p,q,i,j}`: p times q of them, i and j elements
-#: apart. Arrays are float32 unless another type follows.
+#: apart. Arrays are float32 unless another type follows. `x[n]:i8<m`: its numbers name places among m others, and C
+#: gets it as an array of `place`, which it can read by the functions of common.h alone: they read a number once, and say
+#: whether there is such a place. `x[625]:twister`: the 624 words of a Mersenne twister, and which comes next.
 KERNELS = {
-    "words": (0, "n >key[625]:u4 >out[n]:u8"),
-    "double_words": (0, "n >key[625]:u4 >out[n]:u8"),
-    "below": (0, "n limit >key[625]:u4 >out[n]:?"),
-    "uniform": (0, "n >key[625]:u4 >out[n]"),
+    "words": (0, "n >key[625]:twister >out[n]:u8"),
+    "double_words": (0, "n >key[625]:twister >out[n]:u8"),
+    "below": (0, "n limit >key[625]:twister >out[n]:?"),
+    "uniform": (0, "n >key[625]:twister >out[n]"),
     "box_muller": (16, "blocks .mean .std >u[16*blocks]"),
     "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
     "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
     "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
-    "cross_entropy": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width] >losses[rows+1]"),
-    "cross_entropy_backward": (8, "rows width .scale x[rows*width] target[rows]:i8 >out[rows*width]"),
+    "cross_entropy": (8, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width] >losses[rows+1]"),
+    "cross_entropy_backward": (8, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width]"),
     "attend": (128, "outer inner queries keys size wide causal joined grain .scale q_outer q_inner ldq k_outer "
                "k_inner ldk v_outer v_inner ldv q{0,queries,size,ldq,outer,inner,q_outer,q_inner} "
                "k{0,keys,size,ldk,outer,inner,k_outer,k_inner} v{0,keys,wide,ldv,outer,inner,v_outer,v_inner} "
@@ -57,34 +59,34 @@ KERNELS = {
     "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
                           ">d[4*batch*hidden]"),
     "recurrent": (256, "kind steps batch rows kept narrow wide features hidden gates used pitch keep started "
-                  "lines turns apart onward order[2*steps]:i8 x{0,lines,features,apart,1,turns,0,onward} "
+                  "lines turns apart onward order[2*steps]:i8<rows x{0,lines,features,apart,1,turns,0,onward} "
                   "w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
                   "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[kept*pitch] ?>a[kept*gates*hidden] "
                   "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] "
                   ">h[batch*hidden] ?>c[batch*hidden]"),
-    "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned order[2*steps]:i8 "
+    "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned order[2*steps]:i8<rows "
                            "?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
                            "?cells[rows*hidden] ?squashed[rows*hidden] ?last[batch*hidden] >dh[batch*hidden] "
                            "?>dc[batch*hidden] >d[rows*gates*hidden] ?>g_ih[used*hidden*narrow] "
                            "?>g_hh[used*hidden*hidden] ?>g_bias[used*hidden]"),
     "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
-                 "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8 >out[images*outputs*rows*out_width]"),
+                 "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8<length >out[images*outputs*rows*out_width]"),
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
-                         "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8 "
+                         "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8<length "
                          ">parts[pieces*outputs*terms]"),
     "convolve_pixels": (1024, "images lines width length outputs channels taps rows out_width places grain "
-                        "x[images*lines*width] w[outputs*channels*taps] ?bias[outputs] plan[lines+taps+rows]:i8 "
+                        "x[images*lines*width] w[outputs*channels*taps] ?bias[outputs] plan[lines+taps+rows]:i8<length "
                         ">out[images*outputs*rows*out_width]"),
     "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                  ">c[outer*inner*m*n]"),
     "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
-    "take_rows": (1024, "count width n x[count*width] index[n]:i8 >out[n*width]"),
-    "add_rows": (256, "count width n grain g[n*width] index[n]:i8 >out[count*width]"),
-    "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8 >out[outer*m*inner]"),
-    "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8 >out[outer*n*inner]"),
-    "in_range": (0, "size n index[size]:i8"),
+    "take_rows": (1024, "count width n x[count*width] index[n]:i8<count >out[n*width]"),
+    "add_rows": (256, "count width n grain g[n*width] index[n]:i8<count >out[count*width]"),
+    "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8<n >out[outer*m*inner]"),
+    "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8<n >out[outer*n*inner]"),
+    "in_range": (0, "size n index[size]:i8<n"),
     "running": (1, "outer n inner product backward x[outer*n*inner] >out[outer*n*inner]"),
     "extremes": (8192, "outer n inner smallest x[outer*n*inner] ?>out[outer*inner] ?>index[outer*inner]:i8"),
     "max_pool": (2048, "images height width high wide rows columns "
@@ -101,18 +103,20 @@ KERNELS = {
     "adagrad": (16, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
     "adadelta": (16, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
 }
-#: Those that return whether they failed: for want of memory; at a class or a row that there is not.
-FAILING = {**dict.fromkeys("attend convolve convolve_weights convolve_pixels recurrent recurrent_backward".split(),
-                           "memory"),
-           **dict.fromkeys(("cross_entropy", "cross_entropy_backward"), "class"),
-           **dict.fromkeys("add_along add_rows gather in_range take_rows".split(), "row")}
-_TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u4": "uint32_t", "u8": "uint64_t", "?": "uint8_t"}
+_TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u8": "uint64_t", "?": "uint8_t", "twister": "twister"}
 
 
 def parsed(declared):
-    """(marks, name, "" of a number, "[" of an array or "{" of a matrix, size or shape, type) of each argument."""
+    """(marks, name, "" of a number, "[" of an array or "{" of a matrix, size or shape, type, what its numbers are below
+    if they name places) of each argument."""
     for token in declared.split():
-        yield re.fullmatch(r"([.?>]*)(\w+)(?:([\[{])(.*)[\]}])?:?([\w?]*)", token).groups("")
+        yield re.fullmatch(r"([.?>]*)(\w+)(?:([\[{])(.*)[\]}])?:?([\w?]*)<?(\w*)", token).groups("")
+
+
+#: Kernel -> the name of its array of places ("" of one that has none), for all that return whether they failed: 1 for
+#: want of memory, 2 at a place that there is not.
+FAILING = {"attend": "", **{name: argument for name, (_, declared) in KERNELS.items()
+                            for _, argument, _, _, _, below in parsed(declared) if below}}
 
 
 def fingerprint():
@@ -127,10 +131,10 @@ def entries():
              "KERNEL int64_t fingerprint(void)", "{", f"    return {fingerprint()}LL;", "}"]
     for name, (_, declared) in KERNELS.items():
         types, given = ["int64_t"], ["a[0].whole"]
-        for marks, _, kind, _, dtype in parsed(declared):
+        for marks, _, kind, _, dtype, below in parsed(declared):
             at = f"a[{len(types)}]"
             if kind:
-                types.append(("" if ">" in marks else "const ") + _TYPES[dtype] + " *")
+                types.append(("" if ">" in marks else "const ") + ("place" if below else _TYPES[dtype]) + " *")
                 given.append(at + ".place")
             else:
                 types.append("float" if marks else "int64_t")

@@ -9,6 +9,7 @@ from ...autograd.overridable import overridable
 from ...errors import type_name
 from ...ops.creation.factories import empty, zeros
 from ...ops.nn import rnn as ops
+from ...ops.nn.packing import sizes_of_steps
 from ...ops.nn.rnn import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from ...overrides import has_torch_function_unary
 from ...tensor import Tensor
@@ -180,7 +181,7 @@ class RNNBase(Module):
         if hx is not None:
             hx = self.permute_hidden(hx, sorted_indices)
         self.check_forward_args(data, hx, batch_sizes)
-        output, *states = self._run(data, batch_sizes.tolist(), hx)
+        output, *states = self._run(data, sizes_of_steps(batch_sizes), hx)
         output = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
         return output, self.permute_hidden(self._hidden(states), unsorted_indices)
 

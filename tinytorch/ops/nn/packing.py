@@ -5,6 +5,7 @@ and so on; the sequences stand in the order of falling length.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,37 @@ from ...types import Number
 from ..layout.join import cat
 
 __all__ = ["_pack_padded_sequence", "_pad_packed_sequence"]
+
+
+def sizes_of_steps(batch_sizes: Tensor) -> list[int]:
+    """The rows of each step of a packed batch. IndexError or TypeError unless they are a list of numbers."""
+    n = batch_sizes.array
+    if not n.ndim:
+        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                         "convert a 0-dim tensor to a number")
+    if n.ndim > 1:
+        raise TypeError(f"batch_sizes should be a 1-D tensor, but got {n.ndim}-D")
+    if not n.size:
+        raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
+    return [int(k) for k in n.tolist()]
+
+
+def check_steps(sizes: Sequence[int], count: int, dim: int = 0) -> int:
+    """How many of `count` packed rows the steps have, which begin one after the other. RuntimeError for one that has
+    fewer than none, more than the step before it, or more than there are. `dim`: that of the batch, for the message."""
+    if sizes[0] < 0:
+        raise RuntimeError("zeros: Dimension size must be non-negative.")
+    start, before = 0, sizes[0]
+    for n in sizes:
+        if n < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
+        if start + n > count:
+            raise RuntimeError(f"start ({start}) + length ({n}) exceeds dimension size ({count}).")
+        if n > before:
+            raise RuntimeError(f"The size of tensor a ({before}) must match the size of tensor b ({n}) at non-singleton "
+                               f"dimension {dim}")
+        start, before = start + n, n
+    return start
 
 
 def places(batch_sizes, batch_first):
@@ -72,14 +104,20 @@ def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> 
 def _pad_packed_sequence(data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: Number,
                          total_length: int) -> tuple[Tensor, Tensor]:
     """(padded batch, lengths) of packed rows; `total_length` steps, as many as there are if it is not positive."""
-    sizes = batch_sizes.array
-    lengths = (sizes[:, None] > np.arange(sizes[0])).sum(axis=0)
+    if batch_sizes.array.ndim == 1 and not batch_sizes.array.size:
+        raise RuntimeError("batch_sizes can not be empty")
+    sizes = sizes_of_steps(batch_sizes)
+    used = check_steps(sizes, len(data.array), 1)
+    if used < len(data.array):
+        data = data[:used]
+    falling = -np.array(sizes)
+    lengths = np.searchsorted(falling, -np.arange(sizes[0]))       # how many steps have a row for each sequence
     if total_length <= 0:
         total_length = len(sizes)
     elif total_length < len(sizes):
         raise RuntimeError("Expected total_length to be at least the length of the longest sequence in input, but got "
                            f"total_length={total_length} and max sequence length being {len(sizes)}")
-    padded = _unpack(data, (total_length, int(sizes[0])) + data.array.shape[1:], places(sizes, False),
+    padded = _unpack(data, (total_length, sizes[0]) + data.array.shape[1:], places(sizes, False),
                      stored_as(padding_value, data.array.dtype))
     return padded.transpose(0, 1) if batch_first else padded, wrap(lengths)
 

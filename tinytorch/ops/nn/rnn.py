@@ -27,6 +27,7 @@ from ..elementwise.special import sigmoid
 from ..layout.join import cat
 from ..linalg.products import linear
 from .dropout import dropout as drop
+from .packing import check_steps, sizes_of_steps
 from .relu import relu
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
@@ -232,6 +233,10 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
         raise RuntimeError("Expected more weights in stacked_rnn")
     if any(s is not None and len(s.array) < total for s in states):
         raise RuntimeError("Expected more hidden states in stacked_rnn")
+    inputs = input, input
+    if sizes is not None:
+        inputs = _rows_of_steps(layer, input, sizes, per)
+        sizes = [n for n in sizes if n] or sizes[:1]           # a step without rows changes nothing
     finals = [[] for _ in states]
     for k in range(num_layers):
         outputs = []
@@ -241,14 +246,27 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
             if not has_biases:
                 weights = [*weights[:2], None, None, *weights[2:]]
             own = [s if s is None or total == 1 else s[at:at + 1] for s in states]
-            output, *final = layer(sizes, batch_first, d == 1, input, *own, *weights)
+            output, *final = layer(sizes, batch_first, d == 1, inputs[d], *own, *weights)
             outputs.append(output)
             for found, state in zip(finals, final):
                 found.append(state)
         input = _beside(outputs, batch_first and sizes is None)
         if dropout and train and k < num_layers - 1:
             input = drop(input, dropout, True)
+        inputs = input, input
     return (input, *[found[0] if total == 1 else cat(found) for found in finals])
+
+
+def _rows_of_steps(layer, input, sizes, per):
+    """The packed rows that belong to the steps, for either direction: torch counts them from the end for the reverse
+    one. RuntimeError in torch's words where there are too few."""
+    count = len(input.array)
+    if layer is LAYERS["LSTM"] and per < 5 and input.array.itemsize == 4 and sizes[0] > 0 and set(sizes) == {sizes[0]}:
+        if len(sizes) * sizes[0] != count:     # by oneDNN, which takes a batch of equal lengths as it is
+            shape = [len(sizes), sizes[0], *input.array.shape[1:]]
+            raise RuntimeError(f"shape '{shape}' is invalid for input of size {input.array.size}")
+    used = check_steps(sizes, count)
+    return (input, input) if used == count else (input[:used], input[count - used:])
 
 
 def _beside(outputs, batch_first):
@@ -331,7 +349,7 @@ def _run(name, args, kwargs):
             raise TypeError(f"{name}(): argument 'hx' (position {2 + packed}) must be {word}, not {type(hx).__name__}")
         if several and len(hx) != 2:
             raise RuntimeError("lstm expects two hidden states")
-        return run_layers(LAYERS[name.upper()], input, sizes.tolist() if packed else None, hx if several else (hx,),
+        return run_layers(LAYERS[name.upper()], input, sizes_of_steps(sizes) if packed else None, hx if several else (hx,),
                           *rest)
     except _WRONG:
         record = Public(signature, name)
