@@ -54,8 +54,8 @@ def int_of(given: object, name: str, argument: str, position: int | None) -> int
 
 
 def is_int(x: object) -> bool:
-    """Whether torch takes `x` for an int: no bool, no array, but NumPy's integers and integer tensors without dimensions
-    and gradient."""
+    """Whether torch takes `x` for an int: no bool, no array, but NumPy's integers, and integer tensors that have no
+    dimensions and no gradient."""
     if isinstance(x, Tensor):
         return not x.array.ndim and x.array.dtype.kind in dt.INTEGER and not x.requires_grad
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)

@@ -204,3 +204,16 @@ def test_pad_and_unpad():
     left.sum().backward()
     assert a.grad.tolist() == [1, 1]
     assert [t.tolist() for t in unpad_sequence(pad_sequence([a, b]), torch.tensor([2, 1]))] == [[1, 2], [3]]
+
+
+@pytest.mark.parametrize("sizes", ([5] * 4000, [5] * 40, [0, 10], [2, 8], [5, 50], [5, -3, 8], [10, -1], [5, 0, 5],
+                                   [10 ** 9], [-5, 15]), ids=lambda sizes: str(sizes[:3]))
+def test_batch_sizes_that_do_not_fit(sizes):
+    packed = PackedSequence(torch.randn(10, 64), torch.tensor(sizes))
+    for kind in KINDS:
+        for options in ({}, {"bidirectional": True}, {"dtype": torch.float64}):
+            layer = getattr(nn, kind)(64, 32, **options)
+            with pytest.raises(RuntimeError):
+                layer(PackedSequence(packed.data.to(options.get("dtype")), packed.batch_sizes))
+    with pytest.raises(RuntimeError):
+        pad_packed_sequence(packed)

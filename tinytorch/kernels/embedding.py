@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from . import native
-from .scatter import add_rows, take_rows
+from .scatter import add_rows, owned, take_rows
 
 
 def lookup(weight, index):
@@ -25,12 +25,13 @@ def lookup_backward(g, index, count, padding, by_frequency):
     index = index.reshape(-1).astype(np.int64, copy=False)
     g = g.reshape(-1, width) if g.size else g.reshape(index.size, width)
     if by_frequency:
+        index = owned(index)
         g = g / np.bincount(index, minlength=count)[index].astype(g.dtype)[:, None]
     result = np.zeros((count, width), g.dtype)
     if g.size:
         g = np.ascontiguousarray(g)
         in_c = native.takes("add_rows", g, result)
-        add_rows(result, *(index, g) if in_c else _write_first(result, index, g))
+        add_rows(result, *(index, g) if in_c else _write_first(result, owned(index), g))
     if padding >= 0:
         result[padding] = 0
     return result

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from . import native
-from .scatter import add_flat
+from .scatter import add_flat, owned
 from .threads import split
 
 _CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
@@ -236,7 +236,7 @@ def scatter(indices, g, size):
 
 def gather(indices, values):
     """The elements of images `values` (M, *size) at flat positions `indices` (M, ...)."""
-    return np.take_along_axis(_in_rows(values), _in_rows(indices), 1).reshape(indices.shape)
+    return np.take_along_axis(_in_rows(values), owned(_in_rows(indices)), 1).reshape(indices.shape)
 
 
 def _in_rows(a):
@@ -247,7 +247,7 @@ def put(indices, x, size):
     """Zero images of `size` with `x` (M, ...) written at flat positions `indices`."""
     result = np.zeros((len(x), prod(size)), x.dtype)
     if result.size:
-        np.put_along_axis(result, _in_rows(indices), _in_rows(x), 1)
+        np.put_along_axis(result, owned(_in_rows(indices)), _in_rows(x), 1)
     return result.reshape((len(x),) + tuple(size))
 
 

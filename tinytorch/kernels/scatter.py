@@ -13,6 +13,15 @@ _PARTS, _INT64 = 4, np.dtype(np.int64)
 _MANY, _LONG = 1 << 16, 4096
 
 
+def owned(index):
+    """An advanced index (a tuple, or one array) with a copy of each of its arrays. NumPy's own indexing checks all
+    numbers of an index, and then reads them again: nobody else may write to them meanwhile. (`take` uses what it
+    checks.)"""
+    if index.__class__ is tuple:
+        return tuple([owned(i) if isinstance(i, np.ndarray) else i for i in index])
+    return index.copy()
+
+
 def add_rows(result, index, g):
     """result[index] += g of matrices, repeated rows included; `result` and `g` are C-contiguous."""
     (count, width), n = result.shape, len(index)
@@ -82,11 +91,11 @@ def positions(shape, index):
     if len(index) == 1 and index[0].dtype != bool:
         rows, block = index[0], int(np.prod(shape[1:]))
         if block == 1:
-            flat = np.where(rows < 0, rows + shape[0], rows) if rows.size and rows.min() < 0 else rows
+            flat = np.where(rows < 0, rows + shape[0], rows)
             return flat.reshape(rows.shape + shape[1:])
         first = np.where(rows < 0, rows + shape[0], rows).astype(np.intp, copy=False) * block
         return (first[..., None] + np.arange(block)).reshape(rows.shape + shape[1:])
-    return np.arange(int(np.prod(shape))).reshape(shape)[index]
+    return np.arange(int(np.prod(shape))).reshape(shape)[owned(index)]
 
 
 def along(shape, dim, index):

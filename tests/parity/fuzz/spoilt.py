@@ -1,10 +1,10 @@
 """Calls of public functions with one argument spoilt, under both libraries.
 
-A call is a sample of torch's table of operators, or the constructor of a layer or an optimiser in torch's other tables.
-One of its arguments (or one item of a list) is replaced by a value that does not belong there: None, a string, NaN, a
-number of 70 bits, a NumPy array, a tensor of another dtype or shape, and so on. Both libraries must raise the same class
-of exception or return the same values, and no message may be NumPy's. The calls run in child processes: torch ends the
-process for some of them, or asks for all memory there is.
+A call is a sample of torch's table of operators, or the constructor of a layer or an optimiser in torch's other
+tables. One of its arguments (or one item of a list) is replaced by a value that does not belong there: None, a string,
+NaN, a number of 70 bits, a NumPy array, a tensor of another dtype or shape, and so on. Both libraries must raise the
+same class of exception or return the same values, and no message may be NumPy's. The calls run in child processes:
+torch ends the process for some of them, or asks for all memory there is.
 
     python -m tests.parity.fuzz.spoilt --calls 5000 --seed 7
 """

@@ -10,8 +10,8 @@ import zlib
 #: `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns (of n rows and m columns if t) to read
 #: of, whose rows are runs and begin ld elements apart; `x{t,m,n,ld,p,q,i,j}`: p times q of them, i and j elements
 #: apart. Arrays are float32 unless another type follows. `x[n]:i8<m`: its numbers name places among m others, and C
-#: gets it as an array of `place`, which it can read by the functions of common.h alone: they read a number once, and say
-#: whether there is such a place. `x[625]:twister`: the 624 words of a Mersenne twister, and which comes next.
+#: gets it as an array of `place`, which it can read by the functions of common.h alone: they read a number once, and
+#: say whether there is such a place. `x[625]:twister`: the 624 words of a Mersenne twister, and which comes next.
 KERNELS = {
     "words": (0, "n >key[625]:twister >out[n]:u8"),
     "double_words": (0, "n >key[625]:twister >out[n]:u8"),
@@ -64,13 +64,14 @@ KERNELS = {
                   "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[kept*pitch] ?>a[kept*gates*hidden] "
                   "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] "
                   ">h[batch*hidden] ?>c[batch*hidden]"),
-    "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned order[2*steps]:i8<rows "
-                           "?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
+    "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned "
+                           "order[2*steps]:i8<rows ?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
                            "?cells[rows*hidden] ?squashed[rows*hidden] ?last[batch*hidden] >dh[batch*hidden] "
                            "?>dc[batch*hidden] >d[rows*gates*hidden] ?>g_ih[used*hidden*narrow] "
                            "?>g_hh[used*hidden*hidden] ?>g_bias[used*hidden]"),
     "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
-                 "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8<length >out[images*outputs*rows*out_width]"),
+                 "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8<length "
+                 ">out[images*outputs*rows*out_width]"),
     "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
                          "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8<length "
                          ">parts[pieces*outputs*terms]"),

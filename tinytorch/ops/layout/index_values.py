@@ -2,7 +2,7 @@
 import numpy as np
 
 from ...kernels.layout import picked_like
-from ...kernels.scatter import add_at
+from ...kernels.scatter import add_at, owned
 from .index_errors import check_fits, check_in_range, index_error, none_there, shape_of_result
 
 
@@ -15,6 +15,7 @@ def pick(array, index):
         if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
                 and all([i.__class__ is slice for i in index[:-1]])):
             return array.take(last, axis=len(index) - 1)
+        index = owned(index)
         return picked_like(array[index], array, index)
     except IndexError as error:
         shape = shape_of_result(array.shape, index)
@@ -32,13 +33,14 @@ def put_values(array, values, index, accumulate=False):
             raise _of_other_shape(values, shape)
     try:
         if accumulate:
+            index = owned(index)
             check_in_range(array.shape, index)
             row_major = np.ascontiguousarray(array)
             add_at(row_major, index, values)
             if row_major is not array:
                 array[...] = row_major
         else:
-            array[index] = values
+            array[owned(index)] = values
     except IndexError as error:
         shape = shape_of_result(array.shape, index)
         if shape is not None and not none_there(array.shape, index):

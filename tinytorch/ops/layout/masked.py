@@ -15,7 +15,7 @@ from ...autograd.views import warn_expanded
 from ...errors import refuse_records, type_name
 from ...kernels import native
 from ...kernels.layout import dense_copy
-from ...kernels.scatter import add_at
+from ...kernels.scatter import add_at, owned
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Number
 from .broadcast import common_shape, expand
@@ -102,7 +102,7 @@ def _put(input, index, source, accumulate):
     if accumulate:
         add_at(flat, (places,), source.reshape(-1))
     else:
-        flat[places] = source if np.ndim(source) == 0 else source.reshape(-1)
+        flat[owned(places)] = source if np.ndim(source) == 0 else source.reshape(-1)
     if not result.flags.c_contiguous:
         result[...] = flat.reshape(result.shape)
     return result

@@ -8,6 +8,8 @@ from ...autograd.op import op
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, refuse_records
 from ...kernels.layout import ordered_like
+from ...kernels.memory import empty
+from ...kernels.scatter import owned
 from ...lazy import is_lazy
 from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
@@ -118,7 +120,7 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
         if dim is not None:
             raise _no_repeats()
         counts = _counts(input, "repeat_interleave only accept 1D vector as repeat")
-        return wrap(np.repeat(np.arange(counts.size), counts))
+        return wrap(_repeated(counts))
     if isinstance(repeats, Tensor) and is_lazy(input.array):   # it stays what it is: torch repeats the memory
         conjugated, negated = is_conj(input), is_neg(input)
         input = input.conj() if conjugated else input
@@ -142,7 +144,7 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
                            f"{counts.size} and input.size({dim}) = {n}")
     if output_size is not None and counts.sum() != output_size:
         raise RuntimeError("allocated size does not match required size")
-    return input.index_select(dim, wrap(np.repeat(np.arange(n), counts)))
+    return input.index_select(dim, wrap(_repeated(counts)))
 
 
 def _repeat_each(input, repeats, dim, output_size):
@@ -173,6 +175,12 @@ def _no_repeats():
 def _check_counts(counts):
     if counts.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+
+
+def _repeated(counts):
+    """0, 1, ... each as often as `counts` says."""
+    counts = owned(counts)
+    return empty((counts.sum(),), counts.dtype, lambda size, dtype: np.repeat(np.arange(counts.size), counts))
 
 
 def _counts(repeats, alone=None):

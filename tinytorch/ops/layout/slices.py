@@ -12,7 +12,7 @@ from ...autograd.views import warn_expanded
 from ...errors import not_implemented, refuse_records, type_name
 from ...kernels import native
 from ...kernels.layout import dense_copy
-from ...kernels.scatter import add_at, take_rows
+from ...kernels.scatter import add_at, owned, take_rows
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from .broadcast import expand
@@ -29,7 +29,7 @@ _ALL = slice(None)
 def _at(dim, index):
     """NumPy's index of the slices `index` of dimension `dim`."""
     index = index.array if isinstance(index, Tensor) else index
-    return (_ALL,) * dim + (index.reshape(-1),)
+    return (_ALL,) * dim + (owned(index.reshape(-1)),)
 
 
 @op(name="index_select", input=lambda g, shape, dim, index: _index_select_backward(g, shape, dim, index))

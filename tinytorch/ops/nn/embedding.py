@@ -11,6 +11,7 @@ from ...autograd.public import overridden, public
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
+from ...kernels.scatter import owned
 from ...tensor import Tensor, wrap
 
 
@@ -133,5 +134,5 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     elif index.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     result = empty(index.shape + (num_classes,), index.dtype, np.zeros)
-    np.put_along_axis(result, index[..., None], 1, -1)
+    np.put_along_axis(result, owned(index[..., None]), 1, -1)
     return wrap(result)

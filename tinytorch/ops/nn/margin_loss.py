@@ -12,6 +12,7 @@ from ...autograd.promotion import check_broadcast, converted, refuse_complex_gra
 from ...autograd.public import public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_implemented, type_name
+from ...kernels.scatter import owned
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ..elementwise.math import exp
@@ -191,7 +192,7 @@ def _beyond(rows, at, margin):
 
 
 def _multi_margin_slopes(rows, target, p, margin, weight):
-    at = target.reshape(-1, 1)
+    at = owned(target.reshape(-1, 1))
     beyond = _beyond(rows, at, margin)
     result = (beyond > 0 if p == 1 else 2 * beyond) / np.asarray(rows.shape[1], rows.dtype)
     if weight is not None:
@@ -206,7 +207,7 @@ _multi_margin_gradient = _row_slopes("multi_margin_loss", _multi_margin_slopes)
 @op(name="multi_margin_loss", input=lambda g, input, target, p, margin, weight: _multi_margin_gradient(
     g, input, target, p, margin, weight))
 def _multi_margin(input, target, p, margin, weight):
-    rows, at = _rows(input), target.reshape(-1, 1)
+    rows, at = _rows(input), owned(target.reshape(-1, 1))
     beyond = _beyond(rows, at, margin)
     beyond = beyond if p == 1 else beyond * beyond
     loss = (beyond if weight is None else beyond * weight[at]).sum(1) / rows.shape[1]

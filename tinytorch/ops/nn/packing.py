@@ -13,7 +13,7 @@ import numpy as np
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, converted, refuse_complex_gradient, stored_as
 from ...autograd.public import public
-from ...errors import type_name
+from ...errors import sizes_do_not_match, type_name
 from ...tensor import Tensor, wrap
 from ...types import Number
 from ..layout.join import cat
@@ -25,8 +25,8 @@ def sizes_of_steps(batch_sizes: Tensor) -> list[int]:
     """The rows of each step of a packed batch. IndexError or TypeError unless they are a list of numbers."""
     n = batch_sizes.array
     if not n.ndim:
-        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                         "convert a 0-dim tensor to a number")
+        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+                         "to convert a 0-dim tensor to a number")
     if n.ndim > 1:
         raise TypeError(f"batch_sizes should be a 1-D tensor, but got {n.ndim}-D")
     if not n.size:
@@ -46,8 +46,7 @@ def check_steps(sizes: Sequence[int], count: int, dim: int = 0) -> int:
         if start + n > count:
             raise RuntimeError(f"start ({start}) + length ({n}) exceeds dimension size ({count}).")
         if n > before:
-            raise RuntimeError(f"The size of tensor a ({before}) must match the size of tensor b ({n}) at non-singleton "
-                               f"dimension {dim}")
+            raise sizes_do_not_match(before, n, dim)
         start, before = start + n, n
     return start
 

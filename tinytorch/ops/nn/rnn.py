@@ -349,8 +349,8 @@ def _run(name, args, kwargs):
             raise TypeError(f"{name}(): argument 'hx' (position {2 + packed}) must be {word}, not {type(hx).__name__}")
         if several and len(hx) != 2:
             raise RuntimeError("lstm expects two hidden states")
-        return run_layers(LAYERS[name.upper()], input, sizes_of_steps(sizes) if packed else None, hx if several else (hx,),
-                          *rest)
+        return run_layers(LAYERS[name.upper()], input, sizes_of_steps(sizes) if packed else None,
+                          hx if several else (hx,), *rest)
     except _WRONG:
         record = Public(signature, name)
         record.read()

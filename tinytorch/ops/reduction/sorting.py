@@ -9,6 +9,7 @@ from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, unde
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import order as kernels
+from ...kernels.scatter import owned
 from ...lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
@@ -319,7 +320,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
                            "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
                            f"{type_name(out)} and out_int32 flag is {out_int32}")
     if sorter is not None:
-        sequence = np.take_along_axis(sequence, _checked_sorter(sorter.array, sequence), -1)
+        sequence = np.take_along_axis(sequence, owned(_checked_sorter(sorter.array, sequence)), -1)
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")

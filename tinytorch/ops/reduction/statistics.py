@@ -14,6 +14,7 @@ from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.layout import as_array
 from ...kernels.memory import empty
+from ...kernels.scatter import owned
 from ...tensor import Tensor, wrap
 from ...types import Ints, Number
 from ..elementwise.math import exp
@@ -366,7 +367,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 def _bincount(array, weights, least):
     size = (max(least, int(array.max()) + 1 if array.size else 0),)
-    return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(array, weights, least))
+    return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(owned(array), weights, least))
 
 
 #: Up to where a half precision can count by ones.
