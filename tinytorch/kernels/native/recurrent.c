@@ -144,14 +144,6 @@ void gru_step_backward(int64_t threads, int64_t batch, int64_t hidden, int64_t p
     share(threads, batch, rows_in_piece(hidden), gru_backward_rows, &args);
 }
 
-/* The gradient of what tanh made `out` of: for one more pass, where NumPy takes three. */
-void rnn_step_backward(int64_t threads, int64_t n, const float *out, const float *dh, float *restrict d)
-{
-    (void)threads;
-    for (int64_t k = 0; k < n; k++)
-        d[k] = dh[k] - out[k] * out[k] * dh[k];
-}
-
 /* ---------------------------------------------------------------- whole loops over time
 Rows of all steps lie under each other, earliest step first; `order` has (first row, one behind the last) of each step as
 it is processed. Sequences are numbered alike in every step, so each piece takes some of them through all steps. */

@@ -65,9 +65,10 @@ KERNELS = {
                   "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] "
                   ">h[batch*hidden] ?>c[batch*hidden]"),
     "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned "
-                           "order[2*steps]:i8<rows ?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] ?a[rows*gates*hidden] "
-                           "?cells[rows*hidden] ?squashed[rows*hidden] ?last[batch*hidden] >dh[batch*hidden] "
-                           "?>dc[batch*hidden] >d[rows*gates*hidden] ?>g_ih[used*hidden*narrow] "
+                           "order[2*steps]:i8<rows ?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] "
+                           "?a[rows*gates*hidden] ?cells[rows*hidden] ?squashed[rows*hidden] "
+                           "?last[batch*hidden] >dh[batch*hidden] ?>dc[batch*hidden] >d[rows*gates*hidden] "
+                           "?>g_ih[used*hidden*narrow] "
                            "?>g_hh[used*hidden*hidden] ?>g_bias[used*hidden]"),
     "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
                  "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8<length "
@@ -82,7 +83,6 @@ KERNELS = {
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                  ">c[outer*inner*m*n]"),
-    "rnn_step_backward": (512, "n out[n] dh[n] >d[n]"),
     "take_rows": (1024, "count width n x[count*width] index[n]:i8<count >out[n*width]"),
     "add_rows": (256, "count width n grain g[n*width] index[n]:i8<count >out[count*width]"),
     "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8<n >out[outer*m*inner]"),
