@@ -23,7 +23,7 @@ class device:
             type, index = given.type, given.index
         elif isinstance(given, str):
             type, index = self._parsed(given, index)
-        elif given is not None and index is None and not isinstance(given, bool) and hasattr(given, "__index__"):
+        elif index is None and _is_number(given):
             if given < 0:
                 raise RuntimeError("Device index must not be negative")
             raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -79,6 +79,11 @@ class device:
     def __exit__(self, *exc_info):
         _contexts().leave()
         return False
+
+
+def _is_number(x):
+    """Whether it is an int, or one of NumPy's: no bool, and no array or tensor of one element."""
+    return hasattr(x, "__index__") and not isinstance(x, bool) and not hasattr(x, "__setitem__")
 
 
 CPU, META = device("cpu"), device("meta")

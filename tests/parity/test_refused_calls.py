@@ -1,5 +1,6 @@
 """What is refused, and in which order things are looked at: each line gives the same under both modules, strides
 too, or the same error."""
+import numpy as np
 import pytest
 
 from .adapter import same_outcome
@@ -65,3 +66,61 @@ def test_gradients_with_channels_last(call, shape):
                 for again in (False, True)] + [t.autograd.grad(
                     sum((d * x).sum() for d in t.autograd.grad((y * y * y).sum(), x, create_graph=True)), x)]
     same_outcome(program)
+
+
+INTS = ("True", "np.bool_(True)", "np.int64(1)", "np.uint8(1)", "np.array(1)", "np.array([1])", "np.array(1.5)",
+        "np.float32(1)", "t.tensor(1)", "t.tensor(1.5)", "t.tensor([1, 0])", "2**63", "10**30", "-10**30", "1.0", "None", "'a'")
+CALLS_WITH_INTS = (
+    "t.flatten(t.ones(2, 2), {})", "t.ones(2, 2).flatten({})", "t.flatten(t.ones(2, 2), start_dim={})",
+    "t.ones(2, 2).transpose({}, 0)", "t.amax(t.ones(2, 2, 2), [{}, 0])", "t.amax(t.ones(2, 2, 2), dim=(0, {}))",
+    "t.ones(8).reshape([{}, 8])", "t.ones(8).view(8, {})",
+    "t.nn.functional.avg_pool2d(t.ones(1, 1, 4, 4), 2, divisor_override={})", "t.sum(t.ones(2, 2), 0, {})",
+    "t.sum(t.ones(2, 2), 0, keepdim={})", "t.cumsum(t.ones(2, 2), {})",
+    "t.diagonal(t.ones(3, 3), {})", "t.ones(3, 3).chunk({})", "t.nn.functional.gelu(t.ones(2), approximate={})")
+
+
+@pytest.mark.parametrize("call", CALLS_WITH_INTS)
+@pytest.mark.parametrize("value", INTS)
+def test_what_stands_for_an_int(call, value):
+    """In each place where an int, a bool, a list of ints or a string is wanted."""
+    same_outcome(lambda t: eval(call.format(value), {"t": t, "np": np}), cut=lambda text: "")
+
+
+@pytest.mark.parametrize("name", ["exp", "tan", "floor", "sigmoid", "isinf", "neg", "add", "mul", "atan2", "pow"])
+@pytest.mark.parametrize("array", ["np.ones(3)", "np.array(2.)", "np.ones(2, int)", "np.array('a')", "np.float64(2)"])
+def test_an_array_is_no_tensor(name, array):
+    both = name in ("add", "mul", "atan2", "pow")
+    same_outcome(lambda t: eval(f"t.{name}({', '.join([array] * (1 + both))})", {"t": t, "np": np}),
+                 cut=lambda text: "")
+
+
+@pytest.mark.parametrize("number", ["2**63", "2**64 - 1", "2**64", "10**30", "-2**63", "-2**63 - 1", "-10**30"])
+@pytest.mark.parametrize("line", ["x * {}", "{} - x", "x > {}", "x == {}", "x / {}", "x // {}", "x.add({})",
+                                  "x.pow({})", "x + ({})", "x.mul_({})", "x.clamp(max={})"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8"])
+def test_numbers_of_more_than_64_bits(line, number, dtype):
+    same_outcome(lambda t: eval(line.format(number), {"t": t, "x": t.ones(2, dtype=getattr(t, dtype))}),
+                 cut=lambda text: "")
+
+
+@pytest.mark.parametrize("line", lines("""
+    t.atan2(t.ones(3, 1, 5), t.arange(3))
+    t.isclose(t.ones(2), t.ones(2), rtol=nan)
+    t.linalg.lstsq(t.ones(3, 3), t.ones(()))
+    t.linalg.lstsq(t.ones(3, 3), t.ones(4, 2))
+    t.linalg.lstsq(t.ones(2, 3, 3), t.ones(5))
+    t.linalg.solve(t.ones(3, 3), t.ones(()))
+    t.linalg.ldl_factor(t.ones(3, 3, dtype=t.int64))
+    t.diff(t.ones(4), prepend=t.tensor(1.))
+    t.tensordot(t.ones(2, 2), t.ones(2, 2), dims=[1])
+    t.tensordot(t.ones(2, 2), t.ones(2, 2), dims=[range(1), [0]])
+    t.max(t.ones(2, 2), t.ones(2), True)
+    t.zeros(4).log_normal_(-inf, 1)
+    t.zeros(2, device=np.ones(3))
+    t.Tensor.__rmatmul__(2, t.ones(2))
+    t.Tensor.__rpow__([], t.ones(2))
+    t.repeat_interleave(t.ones(2), t.tensor([2**40, 1]))
+"""))
+def test_one_argument_spoilt(line):
+    names = {"np": np, "nan": float("nan"), "inf": float("inf")}
+    same_outcome(lambda t: eval(line, {"t": t, **names}), cut=lambda text: "")

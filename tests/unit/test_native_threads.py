@@ -1,4 +1,4 @@
-"""Every native kernel called by several threads of Python at once on the same arrays: the same bits as one call alone."""
+"""Every native kernel called by several threads of Python at once on the same arrays: the bits of one call alone."""
 import threading
 
 import numpy as np

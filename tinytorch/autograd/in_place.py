@@ -109,6 +109,10 @@ def _by_output(result):
         node.versions = (*node.versions[2:], result.version, result.version[0])
 
 
+#: The least int that int64 does not hold: a larger one is looked at more closely.
+_LONG = 1 << 63
+
+
 def updates(ufunc: np.ufunc, function: Callable) -> Callable:
     """The in-place form of a function of two operands: `ufunc` straight into the tensor where nothing is recorded."""
     recorded = in_place(function)
@@ -141,7 +145,8 @@ def _updating(ufunc, recorded):
                 other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
         else:
             operand = other
-            fits = array.dtype.char in FLOATS and (other.__class__ is float or other.__class__ is int)
+            fits = array.dtype.char in FLOATS and (
+                other.__class__ is float or other.__class__ is int and -_LONG <= other < _LONG)
         if not fits or tracked or 0 in array.strides:
             return recorded(self, other)
         try:

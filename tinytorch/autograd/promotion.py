@@ -27,10 +27,10 @@ from .views import check_inference, check_overlap, check_written, may_share, res
 FLOATS = "fd"
 
 
-def on_arrays(o: Op, *operands: Any) -> np.ndarray | np.generic:
+def on_arrays(o: Op, *operands: Any, level: int = 3) -> np.ndarray | np.generic:
     """An op called on plain arrays by a function of this package, outside of backward: nothing to record. From
-    elsewhere an array is no operand."""
-    if any(isinstance(x, (ndarray, np.generic)) for x in operands) and called_from_here(3, o.name):
+    elsewhere an array is no operand. `level`: how many frames above this function its caller's caller is."""
+    if any(isinstance(x, (ndarray, np.generic)) for x in operands) and called_from_here(level, o.name):
         return o.forward(*operands)
     return not_an_operand(o, 1, *operands)
 
@@ -40,7 +40,7 @@ def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None
     what reductions of arrays give."""
     if type(input) not in _PYTHONS or type(other) not in _PYTHONS:
         if not isinstance(input, NUMBERS) or not isinstance(other, NUMBERS):
-            return on_arrays(o, input, other)
+            return on_arrays(o, input, other, level=4)
         if called_from_here(3, o.name):
             return o.forward(input, other)
         input, other = dt.number_of(input), dt.number_of(other)

@@ -89,9 +89,9 @@ KINDS = {
     "float": ((float, int), _is_float, "float"),
     "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
     "bool": ((bool,), lambda x: False, "bool"),
-    "str": ((str,), lambda x: isinstance(x, str), "str"),
+    "str": ((str,), lambda x: isinstance(x, (str, bytes)), "str"),
     "dt.dtype": ((dt.dtype,), lambda x: isinstance(x, type) and x in dt.PYTHON_TYPES, "torch.dtype"),
-    "Device": ((device, str, int, type(None)), lambda x: isinstance(x, str), "torch.device"),
+    "Device": ((device, str, int, type(None)), lambda x: isinstance(x, (str, bytes, np.integer)), "torch.device"),
     "Layout": ((type(None),), _is_layout, "torch.layout"),
     "MemoryFormat": ((memory_format,), lambda x: False, "torch.memory_format"),
     "None": ((type(None),), lambda x: False, ""),
@@ -149,10 +149,11 @@ class Public:
     methods   the names under which it is a Tensor method, in-place forms among them
     checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
+    ints      the places of its arguments that are ints, known after the first call
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "checked", "older", "any_layout", "_kinds")
+                 "checked", "older", "any_layout", "ints", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
@@ -162,6 +163,7 @@ class Public:
         self.checks, self.older = "own", older
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
         self.any_layout = any_layout
+        self.ints = ()
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the positional parameters, and of those by keyword."""
@@ -180,6 +182,7 @@ class Public:
         self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         classes += [frozenset()] * bool(self.older)      # one argument more is none that fits
+        self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
         return classes
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
@@ -247,6 +250,8 @@ class Public:
             if any([n.__class__ is not int or not -_BEYOND <= n < _BEYOND for n in value]):
                 return ints_of(value, self.name, name, position)
             return value
+        if isinstance(value, bytes):
+            return value.decode(errors="replace")
         if complex in classes:
             return dt.number_of(value)
         if int in classes and float not in classes and (is_int(value) or _is_one_index(value)):
@@ -286,6 +291,8 @@ class Public:
             if name in kinds and name not in kwargs:
                 kwargs[name] = kwargs.pop(given)
         for name, value in kwargs.items():
+            if value.__class__ is int and name in kinds and not -_BEYOND <= value < _BEYOND:
+                self.check_sizes_of_ints((), {name: value})
             if name in kinds and value.__class__ not in kinds[name][0]:
                 if self.takes_sparse((value,)):
                     raise _SparseKeyword
@@ -448,6 +455,9 @@ def _checked(record, function, as_method=False):
                         return above.sparse(record.name, args, kwargs)
                     args = record.check(args, as_method)
                     break
+            for i in record.ints:
+                if i < len(args) and args[i].__class__ is int and not -_BEYOND <= args[i] < _BEYOND:
+                    in_64_bits(args[i])
             if kwargs:
                 args, kwargs = record.keywords(args, kwargs)
         except _SparseKeyword:

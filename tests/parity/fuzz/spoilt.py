@@ -187,6 +187,36 @@ def draw(name, rng):
     return Spoilt(name, function, ours, args, kwargs, place, rng.choice(words), values)
 
 
+#: What torch says of its own faults.
+TORCHS_FAULTS = "INTERNAL ASSERT|Could this error message be improved"
+#: What tinytorch says of functions that it has for dense tensors with numbers alone.
+MISSING = "tinytorch has no|is not implemented for tensors on the device meta|needs the numbers of a tensor on the device"
+
+
+#: (the call, what differs, why): the first two are regular expressions.
+KNOWN = [
+    (r"^op (masked\.|norm|stft|nn\.functional\.\w*max_pool).*argument \(0,\)", "for AttributeError",
+     "torch's Python asks its first argument for an attribute before anything looks at what it is"),
+    ("^op broadcast_shapes", "", "torch compares sizes as symbols, with the errors of what makes guards of them"),
+    (r"^op special\.\w*polynomial.*nan", r"nan\) for",
+     "torch's loops end at NaN before they have written what they return"),
+    (r"to\('meta'\)", "on the expected device", "torch's kernels of numbers look at the device of their own operand"),
+]
+
+
+def _is_known(call, what):
+    return any(re.search(where, call) and re.search(said, what) for where, said, _ in KNOWN)
+
+
+def _dense(result):
+    """A result with dense tensors for sparse ones, whose classes differ."""
+    if isinstance(result, (torch.Tensor, tinytorch.Tensor)) and str(result.layout) != "torch.strided":
+        return result.to_dense()
+    if type(result) in (tuple, list):
+        return type(result)(map(_dense, result))
+    return result
+
+
 class TooLong(BaseException):
     """A call that takes more than LIMIT seconds."""
 
@@ -239,7 +269,7 @@ def difference(call):
             return "torch"
         torch.manual_seed(0)
         error, theirs = _outcome(function, args, kwargs)
-        if isinstance(error, (TooLong, MemoryError)) or "INTERNAL ASSERT" in str(error):
+        if isinstance(error, (TooLong, MemoryError)) or error is not None and re.search(TORCHS_FAULTS, str(error)):
             return "torch"
         tinytorch.manual_seed(0)
         my_error, mine = _outcome(ours, my_args, my_kwargs)
@@ -247,13 +277,13 @@ def difference(call):
             return f"{LIMIT} seconds are not enough"
         if my_error is not None and _is_foreign(my_error) and not (error is not None and _is_foreign(error)):
             return f"words: {type(my_error).__name__}: {my_error} for {_told(error)}"
-        if isinstance(my_error, NotImplementedError) and "tinytorch has no" in str(my_error):
-            return "torch"                     # a sparse tensor, say, where there is only the dense function
+        if isinstance(my_error, NotImplementedError) and re.search(MISSING, str(my_error)):
+            return "torch"
         if type(error).__name__ != type(my_error).__name__:
             return f"class: {_told(my_error)} for {_told(error)}"
         if error is None:
             try:
-                same(mine, theirs, values=call.values and not any(x.is_meta for x in tensors(theirs)))
+                same(_dense(mine), _dense(theirs), values=call.values and not any(x.is_meta for x in tensors(theirs)))
             except Different as different:
                 return f"value: {different}"
     return None
@@ -294,7 +324,7 @@ def differences(seed, todo):
                 at, todo = None, todo[1:]
                 if told[2] != "torch":
                     compared += 1
-                    if told[2] is not None:
+                    if told[2] is not None and not _is_known(told[3], told[2]):
                         found.append((f"{told[3]}  [{seed} {told[1]}]", told[2]))
             todo = []
         except EOFError:                       # it died at that call

@@ -54,6 +54,8 @@ _SPLIT = float((1 << 27) + 1)
 
 def fma64(a, b, c):
     """The correctly rounded float64 a * b + c of a 1-D float64 array and scalars b, c."""
+    if not (math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
     if max(abs(b), abs(c)) > 2.0 ** 990:       # where splitting `b` would overflow
         return fma64(a, b * 2.0 ** -100, c * 2.0 ** -100) * 2.0 ** 100
     out = np.empty_like(a)

@@ -222,7 +222,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
     if input.array.dtype != other.array.dtype:
         raise RuntimeError(f"{type_name(input)} did not match {type_name(other)}")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if value < 0:
+        if not value >= 0:                     # of NaN too
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     a, b = input.array, other.array
     check_broadcast(a.shape, b.shape)

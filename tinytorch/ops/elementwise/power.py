@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import binary, op, operator
-from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, converted, result_dtype, stored_as
+from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, check_broadcast, converted, result_dtype, stored_as
 from ...autograd.public import method, overridden, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
@@ -424,6 +424,7 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
 
 
 def _atan2_beside_integer(input, other, dtype):
+    check_broadcast(input.array.shape, other.array.shape)
     own = input if input.array.dtype.kind in dt.INTEGER else other
     factor = -own if own is input else own
     return _atan2_of(*[converted(x, dtype) for x in (input, other, factor, own * own)])

@@ -1,6 +1,8 @@
 """Indices that may be out of range, beside a mask of those that count."""
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -10,6 +12,7 @@ from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor
 from ...types import Number, Tensors
+from .broadcast import common_shape
 
 __all__ = ["_unsafe_masked_index", "_unsafe_masked_index_put_accumulate"]
 
@@ -46,10 +49,23 @@ def _put(mask, indices, input, values):
     return _added(mask, indices, input, values)
 
 
-def _arrays(mask, indices):
+def _arrays(input, mask, indices):
+    """The arrays of a mask and indices, checked. RuntimeError or IndexError in torch's words."""
+    for index in indices:
+        if index.array.dtype not in (np.int64, np.int32):
+            raise RuntimeError(f"_unsafe_masked_index found unexpected index type {type_name(index)}")
+    if not indices:
+        raise IndexError("at least one index must be provided")
+    if len(indices) > input.array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {input.array.ndim} (got {len(indices)})")
     if mask.array.dtype.kind not in dt.BOOL:
         mask = mask.bool()
     return mask.array, tuple([index.array for index in indices])
+
+
+def _shape_of(input, indices):
+    """That of input[indices]."""
+    return reduce(common_shape, [index.shape for index in indices]) + input.array.shape[len(indices):]
 
 
 @public(widen=True)
@@ -60,7 +76,8 @@ def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Tensors, fill: Nu
     >>> torch._unsafe_masked_index(torch.tensor([5., 6.]), torch.tensor([True, False]), [torch.tensor([1, 9])], 0.)
     tensor([6., 0.])
     """
-    mask, indices = _arrays(mask, indices)
+    mask, indices = _arrays(input, mask, indices)
+    common_shape(mask.shape, _shape_of(input, indices))
     return _index(mask, indices, fill, input)
 
 
@@ -76,5 +93,9 @@ def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Te
     if input.array.dtype != values.array.dtype:
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {type_name(input)} for "
                            f"the destination and {type_name(values)} for the source.")
-    mask, indices = _arrays(mask, indices)
+    mask, indices = _arrays(input, mask, indices)
+    given, wanted = common_shape(mask.shape, values.array.shape), _shape_of(input, indices)
+    if len(given) > len(wanted) or any([n not in (1, m) for n, m in zip(given[::-1], wanted[::-1])]):
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing "
+                           f"result of shape {list(wanted)}")
     return _put(mask, indices, input, values)

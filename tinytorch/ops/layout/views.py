@@ -6,7 +6,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import int_of, ints_of
+from ...arguments import in_64_bits, int_of, ints_of
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import method, overridden, public
@@ -302,10 +302,12 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
 
 
 def _in_chunks(primitive, empty, input, chunks, dim):
+    if chunks.__class__ is not int or chunks >= 1 << 63:
+        chunks = int_of(chunks, "chunk", "chunks", 2)
     if not input.array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {in_64_bits(chunks)}")
     n, dim = _length(input, dim, "chunk")
     if n == 0:
         return empty(input, dim, (0,) * chunks)

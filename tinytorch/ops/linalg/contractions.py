@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import ints_of, is_int
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import public, refuse
@@ -100,7 +101,11 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
         dims = dims.tolist()
     if isinstance(dims, (tuple, list)):
         refuse(tensordot, a, b)                # torch's function in C++ takes over here
-        first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
+        if len(dims) != 2:
+            raise ValueError(f"{'not enough' if len(dims) < 2 else 'too many'} values to unpack (expected 2"
+                             f"{', got ' + str(len(dims)) if len(dims) < 2 else ''})")
+        first, second = [list(ints_of((d,) if is_int(d) else d, "tensordot", name, position))
+                         for d, name, position in zip(dims, ("dims_self", "dims_other"), (3, 4))]
     elif dims < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
     else:

@@ -296,6 +296,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
                            f"{type_name(A)} and B of type {type_name(B)} instead")
     a, b = A.array.shape, B.array.shape
     vectors = len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
+    if not b:
+        raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     rows, count = (b[-1], 1) if vectors else b[-2:]
     if (rows if left else count) != a[-1]:
         equation = "AX = B" if left else "XA = B"

@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, write_out
+from ...autograd.promotion import EXACT, check_broadcast, write_out
 from ...autograd.public import public
 from ...errors import C_NAMES, type_name
 from ...tensor import Tensor, wrap
@@ -401,6 +401,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
                            f"{type_name(input)} and other's dtype {type_name(b)}")
     vectors = b.array.ndim == input.array.ndim - 1
     rows, columns = input.array.shape[-2:]
+    _check_right_side(input.array.shape, b.array.shape, vectors)
     s = svd_of(input.array, False)[1]
     rank = np.asarray((s > _limit(input.array, s, None, rcond)).sum(-1, dtype=np.int64))
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
@@ -417,6 +418,23 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
             raise RuntimeError(f"torch.linalg.lstsq: Expected {name} to be safely castable from {type_name(made)} "
                                f"dtype, but got {name} with dtype {type_name(given)}")
     return return_types.linalg_lstsq(*[write_out(given, made, level=4) for made, given in zip(result, out)])
+
+
+def _check_right_side(shape, other, vectors):
+    """RuntimeError in torch's words unless right sides of lstsq go with its matrices."""
+    if not other:
+        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
+    if not 0 <= len(shape) - len(other) <= 1:
+        raise RuntimeError("torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - "
+                           "other.dim()) <= 1")
+    if vectors:
+        if other[-1] != shape[-2]:
+            raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-1)")
+        check_broadcast(shape[:-2], other[:-1])
+        return
+    if other[-2] != shape[-2]:
+        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
+    check_broadcast(shape[:-2], other[:-2])
 
 
 @public("linalg_cross", out=EXACT, apart=True)

@@ -12,6 +12,7 @@ from ...kernels.linalg import ldl as kernels
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
+from .decompositions import _check
 
 
 def _not_derived(g, wanted):
@@ -33,14 +34,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     >>> torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
     tensor(1, dtype=torch.int32)
     """
-    shape = A.array.shape
-    if len(shape) < 2:
-        raise RuntimeError("torch.linalg.ldl_factor_ex: The input tensor A must have at least 2 dimensions.")
-    if shape[-1] != shape[-2]:
-        raise RuntimeError("torch.linalg.ldl_factor_ex: A must be batches of square matrices, but they are "
-                           f"{shape[-2]} by {shape[-1]} matrices")
-    if A.array.dtype.char not in "fdFD":
-        raise not_implemented("ldl_factor_kernel_cpu", A)
+    _check("torch.linalg.ldl_factor_ex", A)
     LD, pivots, info = _factor(A, hermitian)
     if check_errors and info.array.any():
         k = int(info.array[info.array != 0].reshape(-1)[0])

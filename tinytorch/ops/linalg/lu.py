@@ -1,6 +1,8 @@
 """LU: lu_factor lu lu_unpack lu_solve, and their older names."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ... import dtypes as dt, return_types
@@ -192,7 +194,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
 
 
 @public("_lu_with_info", method=True)
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Tensors | None = None) -> tuple[Tensor, ...]:
+def lu(A: Tensor, pivot: bool = True, get_infos: Any = False, out: Tensors | None = None) -> tuple[Tensor, ...]:
     """`torch.linalg.lu_factor` by its older name: (LU, pivots), with `get_infos` (LU, pivots, info) without errors."""
     found = _factored("torch.linalg.lu_factor_ex", A, pivot, not get_infos)
     found = return_types._lu_with_info(*found) if get_infos else found[:2]

@@ -155,6 +155,8 @@ def _index_of(function, array, dim):
 
 def _extreme(name, reduce, function, take, result, input, dim, keepdim):
     if isinstance(dim, Tensor):
+        if keepdim:
+            raise TypeError(f"{name}() received an invalid combination of arguments - got (Tensor, Tensor, bool)")
         return getattr(input, name + "imum")(dim)
     array = input.array
     if dim is None:

@@ -7,6 +7,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, in_float32, write_out
@@ -31,7 +32,11 @@ def axes(dim, ndim):
     if not isinstance(dim, (tuple, list)):
         dim = check_dim(as_int(dim), ndim)
         return (dim,) if ndim else ()
-    found = tuple([check_dim(as_int(d), ndim) for d in dim])
+    try:
+        found = tuple([check_dim(as_int(d), ndim) for d in dim])
+    except TypeError:                          # NumPy's, of an array that is no int
+        ints_of(dim, "sum", "dim", None)
+        raise
     if len(set(found)) != len(found):
         twice = next(d for d in found if found.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")

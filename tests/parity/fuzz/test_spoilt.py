@@ -1,0 +1,32 @@
+"""Calls with one argument spoilt: some 5,000 of one seed, and a long run with a new one (`-m sweep`)."""
+import os
+import time
+
+import pytest
+
+from .spoilt import differences, names
+
+CALLS = 5000
+#: Of a hundred calls, how many may differ in the class of their exception or in a value.
+SHARE = 1.0
+
+
+def check(seed, calls):
+    """The calls must end as torch's, but for the share above; none in NumPy's words, after seconds or by a signal."""
+    known = names()
+    each = -(-calls // len(known))
+    compared, found = differences(seed, [(name, k) for name in known for k in range(each)])
+    text = "\n".join(f"{call}\n    {what}" for call, what in found)
+    assert compared > .8 * calls, compared
+    serious = [what for _, what in found if what.startswith(("words", "died")) or "seconds" in what]
+    assert not serious, text
+    assert len(found) <= SHARE / 100 * compared, f"{len(found)} of {compared} differ\n{text}"
+
+
+def test_some():
+    check(0, CALLS)
+
+
+@pytest.mark.sweep
+def test_many():
+    check(int(os.environ.get("FUZZ_SEED", time.time())), 60_000)
