@@ -37,7 +37,10 @@ def begin():
     nothing."""
     place = sys.path.index(FOLDER)
     own = OWN in sys.path
-    sys.path[:] = [entry for entry in sys.path if entry != FOLDER and not entry.startswith(FOLDER + os.sep)]
+    for entry in list(sys.path):
+        if entry == FOLDER or entry.startswith(FOLDER + os.sep):
+            sys.path.remove(entry)
+            sys.path_importer_cache.pop(entry, None)
     if own:
         sys.path.insert(place, Home.directory)
         sys.meta_path.insert(0, Home())
