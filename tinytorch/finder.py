@@ -1,7 +1,7 @@
 """tinytorch under the name `torch`, for programs and libraries that say `import torch`.
 
-    python -m tinytorch script.py              one program, and the processes that it starts
-    tinytorch.install()                        from here on in this process, and in those that it starts
+    python -m tinytorch script.py              one program, and the processes of the same Python that it starts
+    tinytorch.install()                        from here on in this process, and in those of the same Python
     python -m tinytorch.environment install    every process of this environment of Python (uninstall, status)
 
 All three end in one finder, at the head of `sys.meta_path`: it answers for `torch`, `torch.nn` ... with the modules
@@ -123,7 +123,7 @@ _FIRST, _LAST = _Finder(), _LastFinder()
 
 
 # ------------------------------------------------------------------ in this process
-#: What `install` found and made of PYTHONPATH, if it has changed it; whether it has put DIRECTORY on sys.path.
+#: What `install` has changed, for `uninstall`: what it found and made of PYTHONPATH; whether DIRECTORY is its on sys.path.
 _changed: dict[str, Any] = {}
 
 
