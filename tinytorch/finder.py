@@ -123,7 +123,7 @@ _FIRST, _LAST = _Finder(), _LastFinder()
 
 
 # ------------------------------------------------------------------ in this process
-#: What `install` has changed, for `uninstall`: what it found and made of PYTHONPATH; whether DIRECTORY is its on sys.path.
+#: What `install` has changed: what it found and made of PYTHONPATH; whether it has put DIRECTORY on sys.path.
 _changed: dict[str, Any] = {}
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import tinytorch
-from tinytorch import finder
 from tinytorch._children import sitecustomize
 
 from .test_environment import made, put_pytorch, written
@@ -112,7 +111,7 @@ def test_another_version_in_the_same_environment(version, flags):
     """As /usr has several: told by a file that each can run."""
     source = Path(sitecustomize.__file__).read_text()
     program = f"""
-import sys
+import os, sys
 sys.version_info, sys.abiflags = {version!r}, {flags!r}
 sys.path[:] = [{sitecustomize.FOLDER!r}, {sitecustomize.OWN!r}, "/rest"]
 scope = {{"__name__": "sitecustomize", "__file__": {sitecustomize.__file__!r}}}
@@ -136,36 +135,36 @@ def state():
 """
 
 
-@pytest.mark.parametrize("value", [None, "", "/a", "/a:/b", "/a::/a:", sitecustomize.OWN, sitecustomize.FOLDER,
-                                   f"{sitecustomize.FOLDER}:/a:{sitecustomize.OWN}", str(finder.DIRECTORY)])
-def test_pythonpath_of_the_user_is_his(value):
+def test_pythonpath_of_the_user_is_his():
     """What it was, entry for entry, also one that `install` would make, and what the program adds meanwhile."""
-    program = STATE + f"""
-value = {value!r}
-os.environ.pop("PYTHONPATH", None)
-if value is not None:
-    os.environ["PYTHONPATH"] = value
-before = state()
-tinytorch.uninstall()
-assert state() == before
-for times in 1, 2:
-    tinytorch.install()
-    tinytorch.install()
-    assert {{*finder._entries()}} <= {{*os.environ["PYTHONPATH"].split(os.pathsep)}}
-    assert len(sys.meta_path) == len(before[2]) + 2
+    program = STATE + """
+folder, own = finder._entries()
+for value in None, "", "/a", "/a:/b", "/a::/a:", own, folder, f"{folder}:/a:{own}", str(finder.DIRECTORY):
+    os.environ.pop("PYTHONPATH", None)
+    if value is not None:
+        os.environ["PYTHONPATH"] = value
+    before = state()
     tinytorch.uninstall()
+    assert state() == before, value
+    for times in 1, 2:
+        tinytorch.install()
+        tinytorch.install()
+        assert {folder, own} <= {*os.environ["PYTHONPATH"].split(os.pathsep)}
+        assert len(sys.meta_path) == len(before[2]) + 2
+        tinytorch.uninstall()
+        tinytorch.uninstall()
+        assert state() == before, value
+    tinytorch.install()
+    os.environ["PYTHONPATH"] = "/new" + os.pathsep + os.environ["PYTHONPATH"]
+    sys.path.append("/new")
     tinytorch.uninstall()
-    assert state() == before, (state(), before)
-tinytorch.install()
-os.environ["PYTHONPATH"] = "/new" + os.pathsep + os.environ["PYTHONPATH"]
-sys.path.append("/new")
-tinytorch.uninstall()
-assert os.environ["PYTHONPATH"] == os.pathsep.join(filter(None, ["/new", value])), os.environ["PYTHONPATH"]
-assert sys.path == [*before[1], "/new"]
-tinytorch.install()
-os.environ["PYTHONPATH"] = "/other"
-tinytorch.uninstall()
-assert os.environ["PYTHONPATH"] == "/other"
+    assert os.environ["PYTHONPATH"] == os.pathsep.join(filter(None, ["/new", value])), value
+    assert sys.path == [*before[1], "/new"]
+    sys.path.pop()
+    tinytorch.install()
+    os.environ["PYTHONPATH"] = "/other"
+    tinytorch.uninstall()
+    assert os.environ["PYTHONPATH"] == "/other"
 """
     run(sys.executable, "-c", program)
 
