@@ -1,30 +1,55 @@
-"""Files that are whole at every moment: a new one takes the place of the old one when all of it is written."""
+"""Files that are whole at every moment: a new one takes the place of the old one when all of it is written.
+
+A process that is killed meanwhile leaves the new file. Its writer holds a lock on it (flock), which the kernel releases
+when the process ends, however it ends: a file that can be locked has no writer any more, and the next save into the
+folder removes it. Process ids say less: they are used again, and each container counts its own. A file without a name
+(O_TMPFILE) would leave nothing, but few file systems have it, and it needs a name for a moment before it can replace
+another.
+
+Locks are only known to hold between processes of one kernel that reach the file through one mount: on network file
+systems they may be each machine's own. So the name says which kernel made it (its id of this boot, which containers
+share) and on which device, and no other file is looked at.
+"""
 import contextlib
+import functools
 import os
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:                            # Windows: what a killed process leaves stays
+    fcntl = None
+
+_BOOT = "/proc/sys/kernel/random/boot_id"
+#: A folder of so many entries is listed at every save; one of n times as many at every n-th, which takes no longer.
+_FEW = 32
+_unlisted = {}                                 # folder -> how many of the next saves do not list it
 
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
     """A binary file to write in a with statement. What `path` held stays until it ends, and stays if it ends early.
 
-    The new file lies beside the old one meanwhile, as `.saving-...`, and that is what a process leaves that is killed.
-    What is no ordinary file (a pipe, a device) is written to, and so is a file in a folder that takes no others.
+    The new file lies beside the old one meanwhile, as `.saving-...`. What is no ordinary file (a pipe, a device) is
+    written to, and so is a file in a folder that takes no others.
     """
     path = os.path.realpath(path)
-    file = _beside(path)
-    if file is None:
+    made = _beside(path)
+    if made is None:
         with open(path, "wb") as direct:
             yield direct
         return
+    file, lock = made
     try:
-        with file:
-            yield file
-            file.flush()
-            if os.path.exists(path):           # or a crash of the system could leave neither
-                os.fsync(file.fileno())
-        os.replace(file.name, path)
+        with lock:                             # until the file has its name; closing it can fail, and comes before
+            with file:
+                yield file
+                file.flush()
+                if os.path.exists(path):       # or a crash of the system could leave neither
+                    os.fsync(file.fileno())
+            os.replace(file.name, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(file.name)
@@ -32,23 +57,99 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 
 def _beside(path):
-    """A new file in the folder of `path`, with the owner and the rights of what is there; None if that cannot be."""
+    """(a new file in the folder of `path`, with the owner and the rights of what is there; its lock), or None if that
+    cannot be."""
     known = os.stat(path) if os.path.exists(path) else None
     if known is not None and (not os.path.isfile(path) or not os.access(path, os.W_OK)):
         return None
-    name = os.path.join(os.path.dirname(path), f".saving-{os.getpid()}-{os.urandom(6).hex()}")
+    folder = os.path.dirname(path)
     try:
-        file = open(name, "xb")
+        mark = _mark(folder)
+        if mark:
+            _clear(folder, mark)
+        file, lock = _locked(folder, mark) or _unlocked(folder)
     except OSError:
         return None
     try:
         if known is not None and os.name == "posix":
-            made = os.stat(name)
+            made = os.stat(file.name)
             if (made.st_uid, made.st_gid) != (known.st_uid, known.st_gid):
-                os.chown(name, known.st_uid, known.st_gid)
-            os.chmod(name, known.st_mode & 0o7777)
+                os.chown(file.name, known.st_uid, known.st_gid)
+            os.chmod(file.name, known.st_mode & 0o7777)
     except OSError:
-        file.close()
-        os.unlink(name)
+        with lock:
+            file.close()
+            os.unlink(file.name)
         return None
-    return file
+    return file, lock
+
+
+def _locked(folder, mark):
+    """(a new file, its lock), which the next saves remove if this process is killed. None where there are no locks."""
+    if not mark:
+        return None
+    file = open(_new_name(folder, f"{mark}-"), "xb")
+    lock = open(os.dup(file.fileno()), "wb", buffering=0)      # one lock by two descriptors: held until both are closed
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.stat(file.name)                     # fails if another save found it before it was locked
+        return file, lock
+    except OSError:
+        with lock, file, contextlib.suppress(OSError):
+            os.unlink(file.name)
+        return None
+
+
+def _unlocked(folder):
+    """(a new file, nothing in the place of a lock). Its name is none that other saves remove."""
+    return open(_new_name(folder, ""), "xb"), contextlib.nullcontext()
+
+
+def _new_name(folder, mark):
+    return os.path.join(folder, f".saving-{mark}{os.urandom(6).hex()}")
+
+
+# ------------------------------------------------------------------ what killed processes left
+@functools.cache
+def _boot():
+    """The id of this boot of the kernel, 32 hexadecimal digits; empty where there is none, or no locks."""
+    try:
+        with open(_BOOT) as file:
+            found = file.read().strip().replace("-", "")
+    except OSError:
+        return ""
+    return found if fcntl is not None and re.fullmatch("[0-9a-f]{32}", found) else ""
+
+
+def _mark(folder):
+    """What the names of locked files in the folder begin with, after `.saving-`; empty if there are no locks."""
+    return _boot() and f"{_boot()}-{os.stat(folder).st_dev:x}"
+
+
+def _clear(folder, mark):
+    """Removes what killed processes left in the folder, where it may."""
+    if _unlisted.get(folder):
+        _unlisted[folder] -= 1
+        return
+    try:
+        names = os.listdir(folder)
+    except OSError:                            # it may be written to, and not be read
+        return
+    if len(names) >= _FEW:
+        _unlisted[folder] = len(names) // _FEW
+    else:
+        _unlisted.pop(folder, None)
+    ours = re.compile(f"[.]saving-{mark}-[0-9a-f]{{12}}")
+    for name in names:
+        if name.startswith(".saving-") and ours.fullmatch(name):
+            with contextlib.suppress(OSError):             # another user's, or gone meanwhile
+                _remove_unless_locked(os.path.join(folder, name))
+
+
+def _remove_unless_locked(name):
+    descriptor = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(name)
+    finally:
+        os.close(descriptor)

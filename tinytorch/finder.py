@@ -1,13 +1,13 @@
 """tinytorch under the name `torch`, for programs and libraries that say `import torch`.
 
-    python -m tinytorch script.py              one program, and the processes that it starts
-    tinytorch.install()                        from here on in this process, and in those that it starts
+    python -m tinytorch script.py              one program, and the processes of the same Python that it starts
+    tinytorch.install()                        from here on in this process, and in those of the same Python
     python -m tinytorch.environment install    every process of this environment of Python (uninstall, status)
 
 All three end in one finder, at the head of `sys.meta_path`: it answers for `torch`, `torch.nn` ... with the modules
 of tinytorch themselves (`torch.nn is tinytorch.nn`). Other processes get it from a package `torch` of one file,
-`_installed/torch`, which they find on PYTHONPATH or among the environment's packages, with the metadata of a
-distribution of that name.
+`_installed/torch`, with the metadata of a distribution of that name. It is copied among the environment's packages, or
+`_children/sitecustomize.py`, which processes of the same interpreter find on PYTHONPATH, puts it on their path.
 """
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ METADATA = "torch-2.13.0+tinytorch.dist-info"
 
 #: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
 #: classes.
-_OWN = frozenset(f"torch.{name}" for name in """__main__ _installed _old_format _rebuild _safetensors _storage_reader
-    _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels lazy legacy
-    memory_format missing printing runtime sharing stored tensor vision viz""".split())
+_OWN = frozenset(f"torch.{name}" for name in """__main__ _children _installed _old_format _rebuild _safetensors
+    _storage_reader _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels
+    lazy legacy memory_format missing printing runtime sharing stored tensor vision viz""".split())
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops"}
@@ -123,8 +123,13 @@ _FIRST, _LAST = _Finder(), _LastFinder()
 
 
 # ------------------------------------------------------------------ in this process
+#: What `install` has changed: what it found and made of PYTHONPATH; whether it has put DIRECTORY on sys.path.
+_changed: dict[str, Any] = {}
+
+
 def install(children: bool = True) -> None:
-    """From now on `import torch` gives tinytorch, in this process and, with `children`, in those that it starts.
+    """From now on `import torch` gives tinytorch, in this process and, with `children`, in those that it starts with
+    this interpreter. Others, which may have PyTorch, are as they would be.
 
     RuntimeError if PyTorch itself was imported before: what holds its functions and classes would go on using them. A
     second call does nothing.
@@ -139,52 +144,70 @@ def install(children: bool = True) -> None:
         raise RuntimeError("PyTorch was imported before tinytorch.install(): call it before the first `import torch`")
     if _FIRST not in sys.meta_path:
         sys.meta_path.insert(0, _FIRST)
+    if _LAST not in sys.meta_path:
         sys.meta_path.append(_LAST)
     root.__name__ = "torch"                    # libraries check it
     if children:
-        _set_path([str(DIRECTORY), *_home(), *_path()])
-        sys.path[1:] = [str(DIRECTORY), *[entry for entry in sys.path[1:] if entry != str(DIRECTORY)]]
-        sys.path += [home for home in _home() if home not in sys.path]     # which spawned processes are given, too
+        _change_pythonpath()
+        if str(DIRECTORY) not in sys.path:     # which spawned processes are given, and where pkg_resources looks
+            _changed["sys.path"] = True
+            sys.path.insert(1, str(DIRECTORY))
 
 
 def uninstall() -> None:
-    """Takes back what `install` did. Modules that imported torch meanwhile keep it.
+    """Takes back what `install` did in this process, and nothing else: other entries of PYTHONPATH and sys.path stay.
+    Modules that imported torch meanwhile keep it.
 
     >>> import tinytorch
     >>> tinytorch.uninstall()
     """
-    for finder in (_FIRST, _LAST):
-        if finder in sys.meta_path:
+    for finder in list(sys.meta_path):
+        begun = type(finder).__module__ == "sitecustomize" and getattr(finder, "directory", None) == str(DIRECTORY)
+        if begun:                              # by a parent in which tinytorch stood for torch
+            _changed["sys.path"] = True
+        if begun or finder in (_FIRST, _LAST):
             sys.meta_path.remove(finder)
     root = sys.modules[_PACKAGE]
     root.__name__ = _PACKAGE
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in ("torch", "functorch", "torchvision") and (
                 getattr(module, "__name__", "") + ".").startswith(_PACKAGE + "."):
-            del sys.modules[name]
-    if str(DIRECTORY) in sys.path:
+            sys.modules.pop(name, None)
+    if _changed.get("sys.path") and str(DIRECTORY) in sys.path:
         sys.path.remove(str(DIRECTORY))
-    _set_path(_path())
+    _changed.pop("sys.path", None)
+    _restore_pythonpath()
 
 
-def _path():
-    """The entries of PYTHONPATH that are not ours."""
-    ours = {str(DIRECTORY), *_home()}
-    return [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry not in ours]
+def _entries():
+    """What stands on PYTHONPATH for children: the folder of their sitecustomize, and the interpreter that it is for."""
+    from ._children.sitecustomize import FOLDER, OWN
+    return [FOLDER, OWN]
 
 
-def _set_path(entries):
-    entries = list(dict.fromkeys(entries))
-    if entries:
-        os.environ["PYTHONPATH"] = os.pathsep.join(entries)
-    else:
-        os.environ.pop("PYTHONPATH", None)
+def _change_pythonpath():
+    before = os.environ.get("PYTHONPATH")
+    if not {*_entries()} <= {*(before or "").split(os.pathsep)}:
+        after = os.pathsep.join([*_entries(), *filter(None, [before])])
+        _changed["PYTHONPATH"] = before, after  # at first: who is interrupted here can take it back
+        os.environ["PYTHONPATH"] = after
 
 
-def _home():
-    """The directory in which tinytorch lies, where other processes would not look for it by themselves."""
-    home = str(DIRECTORY.parents[1])
-    return [] if Path(home).name in ("site-packages", "dist-packages") else [home]
+def _restore_pythonpath():
+    """PYTHONPATH as `_change_pythonpath` found it, but for what the program has made of it since."""
+    before, after = _changed.get("PYTHONPATH", (None, None))
+    now = os.environ.get("PYTHONPATH")
+    if after is not None and now not in (None, before):
+        left = now.split(os.pathsep)
+        for entry in _entries():
+            if entry in left:
+                left.remove(entry)
+        restored = before if now == after else os.pathsep.join(left) or None
+        if restored is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = restored
+    _changed.pop("PYTHONPATH", None)
 
 
 def become(name: str) -> None:

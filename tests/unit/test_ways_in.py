@@ -1,15 +1,12 @@
 """Programs that say `import torch`, run as they are: in a process of their own, which has no PyTorch to find."""
-import hashlib
 import os
 import subprocess
 import sys
-from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
 
 import tinytorch
-from tinytorch import environment, finder
 
 ROOT = Path(tinytorch.__file__).parent.parent
 
@@ -124,39 +121,6 @@ before = len(sys.meta_path)
 tinytorch.install()
 tinytorch.install()
 import torch
-print(torch is tinytorch, len(sys.meta_path) - before, os.environ["PYTHONPATH"].split(os.pathsep)[0] in sys.path)
+print(torch is tinytorch, len(sys.meta_path) - before, str(finder.DIRECTORY) in sys.path)
 """)
     assert out == ["False", "tinytorch", "False", "False", "PyTorch", "True", "2", "True"]
-
-
-def test_an_installed_distribution(tmp_path, monkeypatch, capsys):
-    """Every file stands in its list with its digest; what is left when it is taken out is nothing."""
-    monkeypatch.setattr(environment, "_site", lambda: tmp_path)
-    assert environment.main(["install"]) == environment.main(["status"]) == 0
-    metadata = tmp_path / finder.METADATA
-    recorded = [line.split(",") for line in (metadata / "RECORD").read_text().splitlines()]
-    assert {name for name, *_ in recorded} == {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.*")
-                                               if p.is_file()} | {f"{finder.METADATA}/{name}" for name in (
-                                                   "RECORD", "METADATA", "INSTALLER", "WHEEL")}
-    for name, digest, size in recorded[:-1]:
-        content = (tmp_path / name).read_bytes()
-        expected = urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-        assert digest == f"sha256={expected}" and int(size) == len(content)
-    assert f"Version: {tinytorch.__version__}\n" in (metadata / "METADATA").read_text()
-    done = run("-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import torch.nn as nn; import torch;"
-               "import tinytorch as t, functorch; print(torch is t, nn is t.nn, functorch is t.func)", cwd="/")
-    assert done.stdout.split() == ["True"] * 3, done.stderr
-    assert environment.main(["uninstall"]) == 0 and not list(tmp_path.iterdir())
-    assert environment.main(["uninstall"]) == 0 and "no torch is installed" in capsys.readouterr().out
-
-
-def test_pytorch_is_left_as_it_is(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(environment, "_site", lambda: tmp_path)
-    (tmp_path / "torch-2.13.0.dist-info").mkdir()
-    metadata = tmp_path / "torch-2.13.0.dist-info" / "METADATA"
-    metadata.write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0\n")
-    before = sorted(tmp_path.rglob("*"))
-    assert environment.main(["install"]) == environment.main(["uninstall"]) == 1
-    assert sorted(tmp_path.rglob("*")) == before and capsys.readouterr().err.count("it is left as it is") == 2
-    assert environment.main(["status"]) == 0 and "is PyTorch" in capsys.readouterr().out
-    assert environment.main([]) == 2

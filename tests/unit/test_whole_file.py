@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import tinytorch as torch
+from tinytorch import _whole_file
 
 KILLED = """
 import os, signal, sys, tinytorch as torch
@@ -68,6 +69,8 @@ def test_killed(path):
     left = [file for file in path.parent.iterdir() if file != path]
     assert done.returncode == -signal.SIGKILL and len(left) == 1 and left[0].name.startswith(".saving-")
     assert left[0].stat().st_size >= 4000 and whole(path, *left)
+    torch.save(torch.arange(3), path)
+    assert whole(path, *([] if _whole_file._boot() else left))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and rights of files")

@@ -1,7 +1,10 @@
 """`import functorch` where tinytorch stands in for it: becomes tinytorch when it is imported."""
 try:
     import tinytorch.finder as _finder
-except ModuleNotFoundError:                    # not installed: found by where this file lies
+except ModuleNotFoundError as _error:
+    if _error.name != "tinytorch":
+        raise
+    # not installed: found by where this file lies
     import sys as _sys
     from pathlib import Path as _Path
     _sys.path.append(str(_Path(__file__).parents[3]))
