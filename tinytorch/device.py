@@ -73,11 +73,15 @@ class device:
         return device, (self.type, self.index)
 
     def __enter__(self):
-        _contexts().enter(self)
-        return self
+        try:
+            _contexts().enter(self)
+            return self
+        except BaseException:                  # an interrupt: there will be no `__exit__`
+            _contexts().leave(self)
+            raise
 
     def __exit__(self, *exc_info):
-        _contexts().leave()
+        _contexts().leave(self)
         return False
 
 

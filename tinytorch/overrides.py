@@ -125,11 +125,17 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> TorchFunctionMode:
-        _push_mode(self)
-        return self
+        install()
+        vars(self).setdefault("_around", []).append(list(modes(always=True)))
+        try:
+            modes(always=True).append(self)
+            return self
+        except BaseException:                  # an interrupt: there will be no `__exit__`
+            self.__exit__(None, None, None)
+            raise
 
     def __exit__(self, exc_type: type | None, exc_val: BaseException | None, exc_tb: Any) -> None:
-        _pop_mode()
+        modes(always=True)[:] = vars(self)["_around"].pop()    # whatever an interrupt has left of them
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:

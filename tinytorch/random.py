@@ -45,20 +45,14 @@ def _memory_of(engine):
 
 
 class Stream:
-    """The numbers that a Generator draws: engine and samplers' building blocks. `with stream:` keeps other threads out;
-    whoever draws holds it, so that no two get the same numbers."""
+    """The numbers that a Generator draws: engine and samplers' building blocks. `with stream.lock:` keeps other threads
+    out; whoever draws holds it, so that no two get the same numbers. (An `__enter__` in Python could be interrupted
+    when it has taken the lock, which nobody would release then.)"""
 
     def __init__(self, seed):
         self.lock = threading.RLock()
         self._engine = None                    # made at the first draw: importing numpy.random takes a while
         self.restart(seed)
-
-    def __enter__(self):
-        self.lock.acquire()
-        return self
-
-    def __exit__(self, *exc_info):
-        self.lock.release()
 
     def restart(self, seed):
         """Begin anew. Only the low 32 bits of `seed` reach the engine."""
@@ -232,7 +226,8 @@ class Generator:
         seed = int(seed)
         if not -(1 << 63) <= seed <= _LOW64:
             raise ValueError("Overflow when unpacking long long")
-        with self.stream as stream:
+        stream = self.stream
+        with stream.lock:
             stream.restart(seed & _LOW64)
         return self
 
@@ -248,7 +243,8 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The whole state as a uint8 tensor of 5056 elements, in PyTorch's layout."""
-        with self.stream as stream:
+        stream = self.stream
+        with stream.lock:
             return wrap(stream.state())
 
     def set_state(self, new_state: Tensor) -> Generator:
@@ -260,7 +256,8 @@ class Generator:
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
         if new_state.array.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
-        with self.stream as stream:
+        stream = self.stream
+        with stream.lock:
             stream.resume(new_state.array)
         return self
 

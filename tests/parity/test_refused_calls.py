@@ -69,7 +69,8 @@ def test_gradients_with_channels_last(call, shape):
 
 
 INTS = ("True", "np.bool_(True)", "np.int64(1)", "np.uint8(1)", "np.array(1)", "np.array([1])", "np.array(1.5)",
-        "np.float32(1)", "t.tensor(1)", "t.tensor(1.5)", "t.tensor([1, 0])", "2**63", "10**30", "-10**30", "1.0", "None", "'a'")
+        "np.float32(1)", "t.tensor(1)", "t.tensor(1.5)", "t.tensor([1, 0])", "2**63", "10**30", "-10**30", "1.0",
+        "None", "'a'")
 CALLS_WITH_INTS = (
     "t.flatten(t.ones(2, 2), {})", "t.ones(2, 2).flatten({})", "t.flatten(t.ones(2, 2), start_dim={})",
     "t.ones(2, 2).transpose({}, 0)", "t.amax(t.ones(2, 2, 2), [{}, 0])", "t.amax(t.ones(2, 2, 2), dim=(0, {}))",

@@ -12,6 +12,7 @@ from .. import dtypes as dt
 from ..autograd.casts import (
     autocast_decrement_nesting,
     autocast_increment_nesting,
+    autocast_nesting,
     clear_autocast_cache,
     get_autocast_dtype,
     is_autocast_available,
@@ -64,17 +65,24 @@ class autocast:
         self._enabled = enabled
 
     def __enter__(self) -> autocast:
-        self._before = is_autocast_enabled(self.device), get_autocast_dtype(self.device), is_autocast_cache_enabled()
-        set_autocast_enabled(self.device, self._enabled)
-        set_autocast_dtype(self.device, self.fast_dtype)
-        set_autocast_cache_enabled(self._cache_enabled)
-        autocast_increment_nesting()
-        return self
+        self._before = (is_autocast_enabled(self.device), get_autocast_dtype(self.device), is_autocast_cache_enabled(),
+                        autocast_nesting())
+        try:
+            set_autocast_enabled(self.device, self._enabled)
+            set_autocast_dtype(self.device, self.fast_dtype)
+            set_autocast_cache_enabled(self._cache_enabled)
+            autocast_increment_nesting()
+            return self
+        except BaseException:                  # an interrupt: there will be no `__exit__`
+            self.__exit__(None, None, None)
+            raise
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> bool:
-        if autocast_decrement_nesting() == 0:
+        enabled, dtype, caching, depth = self._before
+        while autocast_nesting() > depth:
+            autocast_decrement_nesting()
+        if depth == 0:
             clear_autocast_cache()
-        enabled, dtype, caching = self._before
         set_autocast_enabled(self.device, enabled)
         set_autocast_dtype(self.device, dtype)
         set_autocast_cache_enabled(caching)

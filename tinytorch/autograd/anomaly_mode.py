@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor
-from .grad_mode import mode, unwatch, watch
+from .grad_mode import mode, unwatch, usual, watch
 from .places import note_places, open_modules, place, told, unnote_places
 
 
@@ -73,10 +73,11 @@ def _explain(node):
 
 
 def _switch(on, check_nan):
-    if on and not mode.anomaly:
+    """Each step may be repeated: where an interrupt came between two, the next switch makes up for it."""
+    if on:
         watch(_note_forward)
         note_places(_place_of)
-    elif mode.anomaly and not on:
+    elif mode.watchers or mode.places or usual.noting:
         unwatch(_note_forward)
         unnote_places(_place_of)
     mode.anomaly, mode.check_nan = on, check_nan

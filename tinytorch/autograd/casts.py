@@ -117,11 +117,11 @@ def install() -> None:
     """Lets autocast step in wherever public functions are called, from now on."""
     if _done:
         return
-    _done.append(True)
     for made in overridable.installed().values():
         for (_, name), stands in made.items():
             if name in _DOWN or name in _UP or name in _WIDEST:
                 stands.run = _casting(stands.__wrapped__, name)
+    _done.append(True)                         # last: after an interrupt it is done anew
 
 
 # ------------------------------------------------------------------ the switches, by torch's names
@@ -238,6 +238,11 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
 def clear_autocast_cache() -> None:
     """Forget the weights that were cast."""
     _state.cache.clear()
+
+
+def autocast_nesting() -> int:
+    """How many autocasts are around what runs now."""
+    return _state.depth
 
 
 def autocast_increment_nesting() -> int:

@@ -8,6 +8,7 @@ depth does not matter. On a plain backward the gradients are ndarrays and nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from heapq import heappop, heappush
 
 import numpy as np
@@ -139,38 +140,35 @@ def _fill_slot(source, k, g, pending, heap):
 
 def _finish(pending, targets, inputs, accumulate, create_graph):
     """Write the gradients of leaves, or hand back those asked for."""
-    with accumulation.lock:
+    lock = accumulation.lock
+    hooked = any([leaf._hooks or leaf._accumulating is not None for leaf in pending])
+    with nullcontext() if hooked else lock:    # hooks run without it: then it is taken for each leaf
         for leaf in list(pending):
             g = pending.pop(leaf)              # let go of it, so that .grad can take it over
             if (leaf.node is not None or leaf.view_info is not None) and leaf.grad_fn is not None:    # written to since
                 raise RuntimeError("leaf variable has been moved into the graph interior")
             if leaf._hooks:
-                g = _outside(through_tensor_hooks, leaf._hooks, g)
+                g = through_tensor_hooks(leaf._hooks, g)
             if targets is not None and leaf in targets:
                 targets[leaf] = g
                 if not accumulate:
                     continue
-            if leaf._accumulating is None:
-                accumulate_grad(leaf, g, create_graph)
-            else:
-                _outside(accumulate_with_hooks, leaf, g, create_graph)
+            if leaf._accumulating is not None:
+                accumulate_with_hooks(leaf, g, create_graph)
+                continue
+            if hooked:
+                with lock:
+                    accumulate_grad(leaf, g, create_graph)
+                continue
+            accumulate_grad(leaf, g, create_graph)
         if accumulate and inputs is not None:
             for t in inputs:                   # leaves have theirs; backward(inputs=[non-leaf]) too
                 if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
-                    accumulate_grad(t, targets[t.node], create_graph)
+                    with lock:
+                        accumulate_grad(t, targets[t.node], create_graph)
     if not accumulate:
         edges = map(edge_of, inputs)           # a view made without grad, of what requires it, is on no way to anything
         return [None if isinstance(e, Node) and e.op is NOWHERE else as_tensor(targets[e]) for e in edges]
-
-
-def _outside(function, *args):
-    """function(*args), which runs the user's hooks, without the lock that is held."""
-    lock = accumulation.lock
-    lock.release()
-    try:
-        return function(*args)
-    finally:
-        lock.acquire()
 
 
 def _step(node, g, edges, create_graph):

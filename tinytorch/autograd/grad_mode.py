@@ -19,24 +19,27 @@ from .node import Node
 
 class _Usual:
     """`recording` is True while every thread records and nothing watches: what holds nearly always, and is
-    read in a fifth of the time that a variable of the thread takes. `noting` counts the threads that note where
-    tensors are written to (places.py)."""
+    read in a fifth of the time that a variable of the thread takes. `noting`: whether a thread notes where tensors are
+    written to (places.py). Both follow from which threads are in another mode. To say so twice changes nothing, so that
+    an interrupt in between leaves nothing that the next change of mode does not put right."""
 
-    __slots__ = ("recording", "exceptions", "noting", "lock")
+    __slots__ = ("recording", "noting", "_exceptions", "_noting", "_lock")
 
     def __init__(self):
-        self.recording, self.exceptions, self.noting, self.lock = True, 0, 0, threading.Lock()
+        self.recording, self.noting, self._exceptions, self._noting = True, False, set(), set()
+        self._lock = threading.Lock()
 
-    def count(self, change):
-        """One thread more (1) or less (-1) is in another mode."""
-        with self.lock:
-            self.exceptions += change
-            self.recording = self.exceptions == 0
+    def except_me(self, excepted):
+        """This thread is in another mode, or is not any more."""
+        with self._lock:
+            (self._exceptions.add if excepted else self._exceptions.discard)(threading.get_ident())
+            self.recording = not self._exceptions
 
-    def note(self, change):
-        """One thread more (1) or less (-1) notes writes."""
-        with self.lock:
-            self.noting += change
+    def note(self, noting):
+        """This thread notes writes, or does not any more."""
+        with self._lock:
+            (self._noting.add if noting else self._noting.discard)(threading.get_ident())
+            self.noting = bool(self._noting)
 
 
 usual = _Usual()
@@ -70,8 +73,13 @@ class _Mode(threading.local):
     @grad.setter
     def grad(self, value):
         before = self.grad_now
-        if (value is True) is not (before is True):
-            usual.count(-1 if value is True else 1)
+        if value is True:
+            self.grad_now = True
+            if before is not True:
+                usual.except_me(False)
+            return
+        if before is True:
+            usual.except_me(True)
         self.grad_now = value
 
 
@@ -80,14 +88,12 @@ mode = _Mode()
 
 def watch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:
     """Call function(node, result, args) for every node that this thread records, with the array or the tuple that its
-    operation gave and what that was given, until `unwatch(function)`."""
-    _set_watchers((*mode.watchers, function))
+    operation gave and what that was given, until `unwatch(function)`. Once, however often it is asked for."""
+    _set_watchers((*[watcher for watcher in mode.watchers if watcher != function], function))
 
 
 def unwatch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:
-    watchers = list(mode.watchers)
-    watchers.remove(function)
-    _set_watchers(tuple(watchers))
+    _set_watchers(tuple([watcher for watcher in mode.watchers if watcher != function]))
 
 
 def _set_watchers(watchers):
@@ -131,14 +137,14 @@ def _new_cell():
     return InferenceCell([0]) if mode.inference else [0]
 
 
-_inference_lock, _inference_threads = threading.Lock(), 0
+#: The threads in inference mode.
+_inference_lock, _inference_threads = threading.Lock(), set()
 
 
-def _count_inference(before, after):
+def _note_inference(value):
     """Keep `fresh.cell` set while a thread is in inference mode, and only then."""
-    global _inference_threads
     with _inference_lock:
-        _inference_threads += after - before
+        (_inference_threads.add if value else _inference_threads.discard)(threading.get_ident())
         fresh.cell = _new_cell if _inference_threads else None
 
 
@@ -194,7 +200,11 @@ class _GradContext:
 
     def __enter__(self) -> None:
         self._before = mode.grad_now, mode.grad_in_inference
-        self._switch()
+        try:
+            self._switch()
+        except BaseException:                  # an interrupt: there will be no `__exit__`
+            mode.grad, mode.grad_in_inference = self._before
+            raise
 
     def __exit__(self, *exc_info: object) -> bool:
         mode.grad, mode.grad_in_inference = self._before
@@ -330,7 +340,11 @@ class inference_mode(_GradContext):
 
     def __enter__(self) -> None:
         self._outside = mode.inference
-        super().__enter__()
+        try:
+            super().__enter__()
+        except BaseException:
+            self._set_inference(self._outside)
+            raise
 
     def __exit__(self, *exc_info: object) -> bool:
         self._set_inference(self._outside)
@@ -342,7 +356,7 @@ class inference_mode(_GradContext):
 
     @staticmethod
     def _set_inference(value):
-        _count_inference(mode.inference, value)
+        _note_inference(value)
         mode.inference = value
 
     def clone(self) -> inference_mode:

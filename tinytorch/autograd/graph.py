@@ -180,10 +180,10 @@ def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
     if _SavedCopies.open is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     copies = _SavedCopies()
-    with saved_tensors_hooks(copies.pack, copies.unpack):
+    try:
         _SavedCopies.open = copies
-        try:
+        with saved_tensors_hooks(copies.pack, copies.unpack):
             yield copies
-        finally:
-            copies.clear()
-            _SavedCopies.open = None
+    finally:
+        copies.clear()
+        _SavedCopies.open = None

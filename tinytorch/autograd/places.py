@@ -51,15 +51,13 @@ class Noted(NamedTuple):
 # ------------------------------------------------------------------ writes
 def note_places(place_of: Callable[[Node], Place | None]) -> None:
     """Note from now on, in this thread, where tensors are written to; `place_of` tells where a node was made."""
-    mode.places = (*mode.places, place_of)
-    usual.note(1)
+    mode.places = (*[known for known in mode.places if known != place_of], place_of)
+    usual.note(True)
 
 
 def unnote_places(place_of: Callable[[Node], Place | None]) -> None:
-    places = list(mode.places)
-    places.remove(place_of)
-    mode.places = tuple(places)
-    usual.note(-1)
+    mode.places = tuple([known for known in mode.places if known != place_of])
+    usual.note(bool(mode.places))
 
 
 def note_write(cell: list, name: str) -> None:

@@ -328,9 +328,9 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if mode.saved_tensors_hooks_disabled is not None:
             raise RuntimeError(mode.saved_tensors_hooks_disabled)
-        self._before, mode.saved_tensors_hooks = mode.saved_tensors_hooks, (self.pack_hook, self.unpack_hook)
-        if self._before is None:
-            watch(_pack_saved)
+        self._before = mode.saved_tensors_hooks
+        watch(_pack_saved)
+        mode.saved_tensors_hooks = (self.pack_hook, self.unpack_hook)      # last: an interrupt before leaves none
 
     def __exit__(self, *exc_info: object) -> None:
         mode.saved_tensors_hooks = self._before

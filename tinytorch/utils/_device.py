@@ -40,7 +40,7 @@ class DeviceContext(TorchFunctionMode):
 
 
 class _Entered(threading.local):
-    """Of this thread: the contexts that `with device` entered (None for one that changes nothing), and the default."""
+    """Of this thread: for each `with device` the device and the modes around it, and the default."""
 
     def __init__(self):
         self.contexts, self.default = [], None
@@ -55,17 +55,20 @@ def _at_work():
 
 def enter(device):
     """Begin `with device:`."""
+    install()
     context = None if device == CPU and not _at_work() else DeviceContext(device)
+    _entered.contexts.append((device, list(state.modes)))
     if context is not None:
-        context.__enter__()
-    _entered.contexts.append(context)
+        state.modes.append(context)            # last: there is no `__exit__` after an interrupt
 
 
-def leave():
-    """End the `with device:` that was begun last."""
-    context = _entered.contexts.pop()
-    if context is not None:
-        context.__exit__(None, None, None)
+def leave(device):
+    """End the `with device:` of that device that was begun last, and what an interrupt has left of later ones."""
+    while _entered.contexts:
+        begun, around = _entered.contexts.pop()
+        if begun is device:
+            state.modes[:] = around
+            break
 
 
 def current():

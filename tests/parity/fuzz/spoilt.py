@@ -190,7 +190,7 @@ def draw(name, rng):
 #: What torch says of its own faults.
 TORCHS_FAULTS = "INTERNAL ASSERT|Could this error message be improved"
 #: What tinytorch says of functions that it has for dense tensors with numbers alone.
-MISSING = "tinytorch has no|is not implemented for tensors on the device meta|needs the numbers of a tensor on the device"
+MISSING = "tinytorch has no|not implemented for tensors on the device meta|needs the numbers of a tensor on the device"
 
 
 #: (the call, what differs, why): the first two are regular expressions.

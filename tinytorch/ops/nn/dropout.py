@@ -56,7 +56,8 @@ def _noise(array, p, feature):
     else:
         kept = samplers.empty_like(array, bool)
     kept = room(kept, array)
-    with stream_of(None) as stream:
+    stream = stream_of(None)
+    with stream.lock:
         samplers.bernoulli(kept, 1 - p, stream)
     if array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("result type Float can't be cast to the desired output type "

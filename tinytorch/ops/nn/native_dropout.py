@@ -95,7 +95,8 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
         kept[...] = True
         return input.clone(), wrap(kept)
     refuse_complex_gradient("native_dropout", input)
-    with stream_of(None) as stream:
+    stream = stream_of(None)
+    with stream.lock:
         mask = wrap(samplers.bernoulli(room(kept, input.array), 1 - p, stream))
     scale = 1.0 / (1 - p) if p < 1 else 0.0
     if input.array.itemsize == 2:

@@ -221,7 +221,8 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     if mode.vmap_levels:
         raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     if training:
-        with stream_of(generator) as stream:
+        stream = stream_of(generator)
+        with stream.lock:
             slopes = wrap(rrelu_slopes(input.array, lower, upper, stream))
     result = _rrelu(input, slopes)
     if training and not result.array.flags.c_contiguous:

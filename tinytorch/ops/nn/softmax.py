@@ -144,7 +144,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if not isinstance(logits, Tensor):
         refuse(gumbel_softmax, logits)
     array = logits.array
-    with stream_of(None) as stream:
+    stream = stream_of(None)
+    with stream.lock:
         noise = fill_exponential(room(np.empty(array.shape, array.dtype)), 1.0, stream)
     soft = softmax((logits - wrap(noise).log()) / tau, dim)
     if not hard:

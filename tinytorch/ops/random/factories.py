@@ -54,7 +54,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         if requires_grad:
             check_can_require_grad(result)
             result._requires_grad = True
-        with stream:
+        with stream.lock:
             fill(result.array, *arguments, stream)
         return result
     if not isinstance(out, Tensor):
@@ -66,7 +66,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
                            "arguments requires grad.")
     if out.array.shape != shape:
         out.array = resized(out.array, empty(shape, out.array.dtype))
-    with stream:
+    with stream.lock:
         fill(out.array, *arguments, stream)
     out.version[0] += 1
     return out
@@ -153,7 +153,8 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_m
     if requires_grad:
         check_can_require_grad(result)
         result._requires_grad = True
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         fill(array, *arguments, stream)
     return result
 
@@ -309,7 +310,8 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
                 raise TypeError("normal() received an invalid combination of arguments - got "
                                 f"({', '.join(type(v).__name__ for v in (mean, std, size))})")
     elif isinstance(mean, Tensor) or isinstance(std, Tensor):
-        with stream_of(generator) as stream:
+        stream = stream_of(generator)
+        with stream.lock:
             result = _normal_of(stream, varied(mean), varied(std))
         return write_out(out, result, mean, std, level=4)
     else:
@@ -340,11 +342,13 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
         refuse_records("bernoulli_tensor_cpu_self_", input)
         if out is not None and out.array.shape == input.array.shape:
             check_written(out.array)
-        with stream_of(generator) as stream:
+        stream = stream_of(generator)
+        with stream.lock:
             result = _bernoulli_of(stream, varied(input))
         return refill(out, result)
     probability = p.array if isinstance(p, Tensor) else p
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         result = fill_bernoulli(room(np.empty(input.array.shape, input.array.dtype)), probability,
                                 stream)
     return write_out(out, wrap(result), level=4)
@@ -378,7 +382,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     if not replacement and count > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         result = _categories(varied(input).array, count, replacement, stream)
     return refill(out, wrap(result.copy()))
 
@@ -418,7 +423,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     >>> torch.poisson(torch.tensor([2., 30.]))
     tensor([ 6., 27.])
     """
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         return _poisson(stream, varied(input))
 
 
@@ -446,5 +452,6 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     >>> torch.binomial(torch.tensor([5., 6.]), torch.tensor([0.5]))
     tensor([4., 3.])
     """
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         return _binomial(stream, varied(count), varied(prob))

@@ -40,7 +40,8 @@ def _gamma(stream, input):
 @public()
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Gamma numbers of rate 1 and the shapes in `input`."""
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         return _gamma(stream, varied(input))
 
 
@@ -67,5 +68,6 @@ def _dirichlet(stream, input):
 @public()
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Dirichlet-distributed rows of the concentrations in `input`. (With a derivative: distributions.Dirichlet.)"""
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         return _dirichlet(stream, varied(input))

@@ -206,7 +206,8 @@ def _fill(self, fill, *arguments, generator):
         check_in_place(self)
     check_written(array)
     recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad else None     # of what it was
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         if mode.vmap_levels:
             above.vmap.refill(array, fill, arguments, stream)
         else:

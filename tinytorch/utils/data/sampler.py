@@ -15,7 +15,8 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 def draw_seed(generator=None):
     """A seed for another generator: 63 random bits."""
-    with stream_of(generator) as stream:
+    stream = stream_of(generator)
+    with stream.lock:
         return int(stream.double_words(1)[0]) & ((1 << 63) - 1)
 
 
