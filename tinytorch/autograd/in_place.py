@@ -3,14 +3,16 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from .. import dtypes as dt
 from ..errors import not_a_tensor
+from ..kernels.memory import WHOLE, pieces
 from ..lazy import NoValues
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, usual
 from .node import ANS
 from .overridable import met, overridable
@@ -48,6 +50,39 @@ def _check_operand(self, other, common):
         check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
 
 
+def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
+    """Whether `method` was done to one piece of `self` after the other: not where something is recorded, nor with
+    operands that do not lie just as `self` does."""
+    array, kwargs = self.array, kwargs or {}
+    tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+    if (usual.recording or mode.grad_now) and (
+            any([x._requires_grad for x in (self, *tensors)])
+            or self.view_info is not None and self.view_info.base._requires_grad) or mode.vmap_levels:
+        return False
+    for x in (self, *tensors):
+        if type(x) is not Tensor or type(x.array) is not np.ndarray or x is not self and x.array.ndim and (
+                x.array.shape != array.shape or not x.array.flags.c_contiguous or may_share(array, x.array)):
+            return False
+    whole, start = pieces(array), 0
+    if len(whole) < 2:
+        return False
+
+    def part(x, piece):
+        if x is self:
+            return piece
+        if isinstance(x, Tensor) and x.array.ndim:
+            return wrap(x.array.reshape(-1)[start:start + piece.array.size])
+        return x
+    for memory in whole:
+        piece = wrap(memory)
+        method(piece, *[part(x, piece) for x in args], **{key: part(x, piece) for key, x in kwargs.items()})
+        start += memory.size
+    self.version[0] += 1
+    if usual.noting:
+        note_place(self.version)
+    return True
+
+
 def in_place(function: Callable, expanded: Callable | None = None, common: bool = True) -> Callable:
     """The method `f_` of a function `f`: computes, then writes the result into its first argument.
 
@@ -66,6 +101,8 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         for x in args:
             if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
                 check_overlap(self, x)
+        if elementwise and self.array.size > WHOLE and by_pieces(method, self, args, kwargs):
+            return self
         write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
         try:
             result = compute(self, *args, **kwargs)
@@ -92,7 +129,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
 
     def as_operator(self, other):
         return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) or met(None, (other,)) else NotImplemented
-    name = function.__name__
+    name, elementwise = function.__name__, getattr(function, "elementwise", False)
     method.as_operator = as_operator
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."

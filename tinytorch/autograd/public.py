@@ -149,20 +149,21 @@ class Public:
     methods   the names under which it is a Tensor method, in-place forms among them
     checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
+    elementwise  each element of the result follows from those at its place: the in-place form works in pieces
     ints      the places of its arguments that are ints, known after the first call
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "checked", "older", "any_layout", "ints", "_kinds")
+                 "checked", "older", "any_layout", "elementwise", "ints", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
                  apart: bool | str = False, older: tuple[str, ...] = (),
-                 any_layout: bool = False) -> None:
+                 any_layout: bool = False, elementwise: bool = False) -> None:
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
         self.checks, self.older = "own", older
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
-        self.any_layout = any_layout
+        self.any_layout, self.elementwise = any_layout, elementwise
         self.ints = ()
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -377,6 +378,8 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     names = method.split() if isinstance(method, str) else [call.__name__] * method
     _set(record, for_tensor, names + aliases.split() * bool(names))
     if inplace:
+        if record.elementwise:
+            for_tensor.elementwise = True
         changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
         _set(record, changing, [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"])
         if ioperator:
@@ -478,4 +481,5 @@ def _checked(record, function, as_method=False):
         except Exception:
             record.check_sizes_of_ints(args, kwargs)
             raise
+    call.elementwise = record.elementwise
     return _named_as(function, call)

@@ -23,6 +23,24 @@ def empty(size, dtype, make=np.empty):
         raise refusal(error, size, dtype) from None
 
 
+#: Elements of a tensor above which what changes it element by element does so in pieces, and of a piece: the memory
+#: that is needed besides is some pieces then, 12 MB at most, and not the whole once more.
+WHOLE, PIECE = 1 << 19, 1 << 17
+
+
+def pieces(array):
+    """The slices of an array, flat, one after the other, if it is large and lies in one run; else the array itself.
+    All but the last have a multiple of 16 elements, and it has 16 at least: so many normal numbers are drawn at a
+    time."""
+    if type(array) is not np.ndarray or array.size <= WHOLE or not array.flags.c_contiguous:
+        return [array]
+    flat = array.reshape(-1)
+    starts = list(range(0, flat.size, PIECE))
+    if flat.size - starts[-1] < 16:
+        starts.pop()
+    return [flat[start:end] for start, end in zip(starts, [*starts[1:], flat.size])]
+
+
 class Unset:
     """What elements that nothing sets hold: whatever was in memory, or known numbers if both are true."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.in_place import by_pieces
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, of_source, stored_as
 from ...autograd.public import method, overridden, public
@@ -13,6 +14,7 @@ from ...device import CPU, META, check_device, device as Device
 from ...errors import not_a_tensor
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
+from ...kernels.memory import WHOLE
 from ...lazy import NO_DATA
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
 from ...tensor import Tensor, wrap
@@ -356,6 +358,8 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
         return overridden(fill_, input, value)
     check_in_place(input, value)
+    if input.array.size > WHOLE and by_pieces(fill_, input, (value,)):
+        return input
     result = _filled_with(input, value, _fill, _fill_tensor)
     return assign(input, result, None if isinstance(value, Tensor) else np.copyto)
 
@@ -383,4 +387,6 @@ def zero_(input: Tensor) -> Tensor:
     if not isinstance(input, Tensor):
         return overridden(zero_, input)
     check_in_place(input)
+    if input.array.size > WHOLE and by_pieces(zero_, input):
+        return input
     return assign(input, _zero(input, stored_as(0, input.array.dtype)), np.copyto)

@@ -163,7 +163,8 @@ def _scaled(primitive, name, input, other, alpha):
     return ternary(lambda a, b: primitive(a, b, alpha), input, other)
 
 
-@public(method=True, inplace=functools.partial(updates, np.add), ioperator="__iadd__", older=("input alpha other",))
+@public(method=True, inplace=functools.partial(updates, np.add), ioperator="__iadd__", older=("input alpha other",),
+        elementwise=True)
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other, with broadcasting and type promotion.
 
@@ -177,7 +178,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, ou
 
 
 @public(method=True, inplace=functools.partial(updates, np.subtract), ioperator="__isub__", aliases="subtract",
-        older=("input alpha other",))
+        older=("input alpha other",), elementwise=True)
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha * other, with broadcasting and type promotion. RuntimeError for bools.
 
@@ -331,7 +332,8 @@ _trunc_divide.op.in_bfloat16 = _trunc_divide_bfloat16
 _floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
-@public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide")
+@public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide",
+        elementwise=True)
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None = None,
         out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. Integers give floats, unless the quotient is rounded.
@@ -353,7 +355,7 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | 
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, elementwise=True)
 def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input / other: `div` without rounding.
 

@@ -229,7 +229,7 @@ def _conj_in_place(function):
     return conj_physical_
 
 
-@public(out=FOUND, method=True, inplace=_conj_in_place)
+@public(out=FOUND, method=True, inplace=_conj_in_place, elementwise=True)
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate in memory of its own (a real tensor as it is).
 

@@ -86,7 +86,7 @@ def _clamp_in_place(function):
     return clamp_
 
 
-@public(method=True, inplace=_clamp_in_place, aliases="clip")
+@public(method=True, inplace=_clamp_in_place, aliases="clip", elementwise=True)
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """Each element moved into [min, max]: numbers or tensors that broadcast, one may be missing.
@@ -154,7 +154,7 @@ def _refuse_complex(both_sides, min, max, input, *given):
     raise NotImplementedError("clamp is not supported for complex types")
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, elementwise=True)
 def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each element and `min` (a number or a tensor).
 
@@ -165,7 +165,7 @@ def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None)
     return _limited(_CLAMPS_MIN, input, min, None, out)
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, elementwise=True)
 def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each element and `max` (a number or a tensor).
 
@@ -243,7 +243,8 @@ def _nan_to_num(input, nan, posinf, neginf):
     return np.nan_to_num(input, True, nan, posinf, neginf)
 
 
-@public(out="nan_to_num: dtype of out: {Have} should be same as input: {Want}", method=True, inplace=True)
+@public(out="nan_to_num: dtype of out: {Have} should be same as input: {Want}", method=True, inplace=True,
+        elementwise=True)
 def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
                out: Tensor | None = None) -> Tensor:
     """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the dtype's largest and smallest number).

@@ -169,7 +169,7 @@ _pow.op.of_first_number = _number_first
 _pow.op.number_counts = False
 
 
-@public(hot=True, method=True, inplace=True)
+@public(hot=True, method=True, inplace=True, elementwise=True)
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input to the power `exponent`; one of them may be a number.
 
@@ -207,7 +207,7 @@ def _float_power_in_place(function):
 
 
 @public(out="the output given to float_power has dtype {Have} but the operation's result requires dtype {Want}",
-        method=True, inplace=_float_power_in_place)
+        method=True, inplace=_float_power_in_place, elementwise=True)
 def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input to the power `exponent` in double precision, whatever the dtypes.
 
@@ -371,7 +371,7 @@ def _times_power(input, wide, power):
     return input * wide
 
 
-@public(out="", method=True, inplace=True)
+@public(out="", method=True, inplace=True, elementwise=True)
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input * 2^other. With integers, in the dtype of a real `input`; bools are refused there (NotImplementedError).
 

@@ -143,7 +143,7 @@ def _heaviside(input, other):
     return np.where(input == 0, other, (input > 0).astype(input.dtype))
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, elementwise=True)
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 below zero, 1 above, `values` at zero. RuntimeError if the dtypes differ.
 
@@ -249,7 +249,7 @@ def _round(input, decimals):
 _round_to = renamed(_round, "round.1")
 
 
-@public(method=True, inplace=True, kernel="round_vml_cpu", widen=True, out=FOUND)
+@public(method=True, inplace=True, kernel="round_vml_cpu", widen=True, out=FOUND, elementwise=True)
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, halves to the even one; or rounded to `decimals` places.
 

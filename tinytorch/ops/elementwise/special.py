@@ -111,7 +111,8 @@ def _logit_in_bfloat16(input, eps):
 _logit.op.in_bfloat16 = _logit_in_bfloat16
 
 
-@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="logit_cpu", widen=True, out="", method=True, inplace=True)
+@public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="logit_cpu", widen=True, out="", method=True, inplace=True,
+        elementwise=True)
 def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` first clamps to [eps, 1 - eps].
 
@@ -214,7 +215,7 @@ def _of_tensor(function):
     return in_place(polygamma)
 
 
-@public(out="", inplace=_of_tensor)
+@public(out="", inplace=_of_tensor, elementwise=True)
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The n-th derivative of digamma. RuntimeError for a negative `n`.
 

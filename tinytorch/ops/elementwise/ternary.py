@@ -72,7 +72,7 @@ def _lerp(input, end, weight):
 _lerp_tensor = renamed(_lerp, "lerp.1")
 
 
-@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",))
+@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True)
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 * tensor2, with broadcasting.
 
@@ -88,7 +88,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
 
-@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",))
+@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True)
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 / tensor2, with broadcasting. RuntimeError if both tensors are integers.
 
@@ -104,7 +104,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, elementwise=True)
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input + weight * (end - input), with broadcasting; `weight` is a number or a tensor.
 

@@ -367,4 +367,5 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 hardtanh_, hardsigmoid_, hardswish_, silu_, mish_ = map(in_place, (hardtanh, hardsigmoid, hardswish, silu, mish))
+threshold.elementwise = True
 threshold_ = in_place(threshold, lambda memory, values, *_, **__: np.copyto(memory, values))

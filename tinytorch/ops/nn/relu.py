@@ -230,4 +230,5 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     return result
 
 
+leaky_relu.elementwise = True
 rrelu_, leaky_relu_ = in_place(rrelu), in_place(leaky_relu)

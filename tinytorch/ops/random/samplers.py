@@ -17,6 +17,7 @@ from ...autograd.places import note_place
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
 from ...errors import C_NAMES, not_implemented, refuse_records
+from ...kernels.memory import pieces
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
 from ...tensor import Tensor
@@ -211,7 +212,8 @@ def _fill(self, fill, *arguments, generator):
         if mode.vmap_levels:
             above.vmap.refill(array, fill, arguments, stream)
         else:
-            fill(array, *arguments, stream)
+            for piece in pieces(array):
+                fill(piece, *arguments, stream)
     self.version[0] += 1
     if usual.noting:
         note_place(self.version)
