@@ -17,7 +17,7 @@ from .arguments import int_of, ints_of
 from .autograd.grad_mode import mode
 from .autograd.op import op
 from .autograd.public import method
-from .autograd.views import check_in_place
+from .autograd.views import check_in_place, check_written
 from .data import array_of
 from .device import META
 from .errors import C_NAMES, not_a_tensor
@@ -196,6 +196,7 @@ class UntypedStorage(_Storage):
         return int(self.memory[self._place(index)])
 
     def __setitem__(self, index, value):
+        check_written(self.memory)
         self.memory[index if isinstance(index, slice) else self._place(index)] = value & 255
 
     def clone(self):

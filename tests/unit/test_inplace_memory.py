@@ -19,8 +19,8 @@ LARGER = {"igamma_": 40 << 20, "igammac_": 40 << 20, "erfinv_": 20 << 20}
 ELEMENTWISE = sorted({name for record in TABLE.values() if record.elementwise for name in record.methods
                       if name.endswith("_") and not name.startswith("__")} | {"fill_", "zero_"})
 ARGUMENTS = {
-    "addcmul_": "yy", "addcdiv_": "yy", "lerp_": "yn", "masked_fill_": "mn", "clamp_": "nn", "clip_": "nn", "fill_": "n",
-    "clamp_min_": "n", "clamp_max_": "n", "heaviside_": "y", "zero_": "", "ldexp_": "y", "copysign_": "y",
+    "addcmul_": "yy", "addcdiv_": "yy", "lerp_": "yn", "masked_fill_": "mn", "clamp_": "nn", "clip_": "nn",
+    "fill_": "n", "clamp_min_": "n", "clamp_max_": "n", "heaviside_": "y", "zero_": "", "ldexp_": "y", "copysign_": "y",
     "polygamma_": "i", "float_power_": "n",
 }
 DRAWS = {"uniform_": (), "normal_": (), "exponential_": (), "cauchy_": (), "log_normal_": (), "geometric_": (.5,),

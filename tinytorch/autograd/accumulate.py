@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..kernels.layout import operand_order
+from ..kernels.memory import refusal
 from ..lazy import bits_of, seen
 from ..tensor import Tensor, wrap
 from . import above
@@ -98,10 +99,13 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         if grad.array.__class__ is above.sparse_array:         # what is dense takes its place
             leaf._grad = wrap(array) + grad
             return
-        if dtype.kind == dt.WIDENED:
-            grad.array[...] = plus(grad.array, array)
-        else:
-            np.add(grad.array, array, out=grad.array)
+        try:
+            if dtype.kind == dt.WIDENED:
+                grad.array[...] = plus(grad.array, array)
+            else:
+                np.add(grad.array, array, out=grad.array)
+        except ValueError as error:
+            raise refusal(error) from None
         grad.version[0] += 1
 
 

@@ -139,7 +139,8 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
 
 def _entered(call, forward, method, inplace, aliases, ioperator=None):
     if forward.__name__[0] != "_":
-        enter(Public(forward, elementwise=call.make[0] is _unary or not call.op.is_product), call, method, inplace, aliases, ioperator)
+        elementwise = call.make[0] is _unary or not call.op.is_product
+        enter(Public(forward, elementwise=elementwise), call, method, inplace, aliases, ioperator)
     return call
 
 

@@ -484,7 +484,10 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
     check_inference(out)
     if out.array.size != result.array.size if by_count else out.array.shape != result.array.shape:
         out.array = resized(out.array, result.array)
-    out.array[...] = dt.cast(result.array, out.array.dtype).reshape(out.array.shape)
+    try:
+        out.array[...] = dt.cast(result.array, out.array.dtype).reshape(out.array.shape)
+    except ValueError as error:
+        raise refusal(error) from None
     out.version[0] += 1
     if usual.noting:
         note_place(out.version)

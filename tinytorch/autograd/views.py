@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..device import META
 from ..kernels import layout
-from ..kernels.memory import empty, unset
+from ..kernels.memory import READ_ONLY, empty, refusal, unset
 from ..lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor
 from . import above
@@ -251,8 +251,11 @@ def check_inference(tensor: Tensor) -> None:
 
 
 def check_written(array: np.ndarray) -> None:
-    """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded)."""
+    """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded), or in
+    read-only memory."""
     _check_places(array.shape, array.strides)
+    if not array.flags.writeable:
+        raise RuntimeError(READ_ONLY)
 
 
 def is_expanded(array: np.ndarray) -> bool:
@@ -352,7 +355,10 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         _check_view(self)
     if node is not None and node.saved:
         _keep_original(node, self)
-    write(target, array)
+    try:
+        write(target, array)
+    except ValueError as error:
+        raise refusal(error) from None
     self.version[0] += 1
     if usual.noting:
         note_place(self.version)

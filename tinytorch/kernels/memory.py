@@ -14,6 +14,10 @@ DIMENSIONS = 64
 _REFUSALS = ("array is too big", "Maximum allowed", "iterator is too large", "broadcast dimensions too large",
              "negative dimensions are not allowed", "maximum supported dimension")
 
+#: Why nothing is written to memory that belongs to a constant or a file: torch would write, whatever comes of it.
+READ_ONLY = ("unsupported operation: the written-to tensor lies in read-only memory. Please clone() the tensor before "
+             "performing the operation.")
+
 
 def empty(size, dtype, make=np.empty):
     """make(size, dtype), by default uninitialised memory, or torch's refusal."""
@@ -64,13 +68,15 @@ def unset(array):
 
 def refusal(error, size=None, dtype=None):
     """What to raise for an exception of NumPy: torch's if the array (of a known size and dtype, or not) is too large
-    to be made, else that very exception."""
+    to be made, READ_ONLY if it may not be written to, else that very exception."""
     if isinstance(error, MemoryError):
         if size is None:                       # NumPy tells what it could not make
             size, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
         asked = "" if size is None else f": you tried to allocate {math.prod(size) * dtype.itemsize} bytes"
         return RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate "
                             f"memory{asked}. Error code 12 (Cannot allocate memory)")
+    if isinstance(error, ValueError) and str(error).endswith(" is read-only"):
+        return RuntimeError(READ_ONLY)
     if not isinstance(error, ValueError) or not str(error).startswith(_REFUSALS):
         return error
     return RuntimeError("Storage size calculation overflowed") if size is None else overflow(size)

@@ -143,7 +143,7 @@ def add_along(array, dim, index, values, wide=False):
 
 def _is_plain(index):
     """Whether C may read an index."""
-    return type(index) is np.ndarray and index.dtype == _INT64 and index.flags.c_contiguous and index.flags.aligned
+    return type(index) is np.ndarray and index.dtype == _INT64 and index.flags.c_contiguous
 
 
 def take_rows(array, index):

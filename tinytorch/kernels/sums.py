@@ -7,23 +7,26 @@ import numpy as np
 from . import native
 
 _PIECE = 16384            # elements that a thread adds up in one go
+_FEW = min(native.LEAST, np.getbufsize())      # elements of which it may matter where they lie
 
 
 def add_up(x, axes, keepdims=False):
     """Sum over `axes` (not negative), in the dtype of `x`."""
-    if x.size >= native.LEAST and axes and native.takes("row_sums", x):
-        shape, n = x.shape, x.ndim
-        if axes == tuple(range(n - len(axes), n)):
-            found = _of_rows(x, prod(shape[:-len(axes)]), prod(shape[-len(axes):]))
-        elif axes == tuple(range(len(axes))) and x.size >= _PIECE:
-            found = _of_columns(x, prod(shape[:len(axes)]), prod(shape[len(axes):]))
-        elif axes[-1] == n - 1:                # the last ones first, which leaves few numbers
-            inner = next((i for i in range(n - 1, 0, -1) if i - 1 not in axes), 0)
-            found = add_up(_of_rows(x, prod(shape[:inner]), prod(shape[inner:])).reshape(shape[:inner]),
-                           tuple([i for i in axes if i < inner]))
-        else:
-            return np.add.reduce(x, axis=axes, keepdims=keepdims)
-        return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
+    if x.size >= _FEW:
+        if axes and native.takes("row_sums", x):
+            shape, n, found = x.shape, x.ndim, None
+            if axes == tuple(range(n - len(axes), n)):
+                found = _of_rows(x, prod(shape[:-len(axes)]), prod(shape[-len(axes):]))
+            elif axes == tuple(range(len(axes))) and x.size >= _PIECE:
+                found = _of_columns(x, prod(shape[:len(axes)]), prod(shape[len(axes):]))
+            elif axes[-1] == n - 1:            # the last ones first, which leaves few numbers
+                inner = next((i for i in range(n - 1, 0, -1) if i - 1 not in axes), 0)
+                found = add_up(_of_rows(x, prod(shape[:inner]), prod(shape[inner:])).reshape(shape[:inner]),
+                               tuple([i for i in axes if i < inner]))
+            if found is not None:
+                return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
+        if not x.flags.aligned:
+            x = x.copy("K")                    # NumPy adds up copies of such, buffer by buffer, in another order
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
 
 

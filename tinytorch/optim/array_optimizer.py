@@ -7,6 +7,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import enable_grad, set_grad_enabled, usual
 from ..autograd.places import note_place
 from ..autograd.promotion import check_broadcast
+from ..autograd.views import check_written
 from ..lazy import UNRESOLVED, bits_of
 from ..ops.elementwise.complex import view_as_real
 from ..tensor import Tensor, wrap
@@ -169,6 +170,7 @@ class ArrayOptimizer(Optimizer):
             grad = p._grad
             if grad is not None:
                 if grad.is_sparse:
+                    check_written(p.array)
                     self._update_sparse(group, lr, p, grad)
                 else:
                     state = self._state_of(p, group)
@@ -188,7 +190,10 @@ class ArrayOptimizer(Optimizer):
 
     def _check_shapes(self, p, g, state):
         """RuntimeError, as the first sum of the update would raise it, unless the gradient and the state of array `p`
-        have its shape: a state dict may come from another model, and kernels go by the shape of `p` alone."""
+        have its shape: a state dict may come from another model, and kernels go by the shape of `p` alone. Also if `p`
+        may not be written to, before the state is."""
+        if 0 in p.strides or not p.flags.writeable:
+            check_written(p)
         shape = p.shape
         if g.shape != shape:
             refuse_sum(shape, g.shape)

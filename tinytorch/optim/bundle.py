@@ -79,7 +79,7 @@ def _kind(p, state, numbers):
 def bundled(params, state_of, numbers):
     """A Bundle of those among `params` that can be updated together, or None if there are not two."""
     small = [p for p in params if p._grad is not None and not p._grad.is_sparse and p.array.size <= SMALL
-             and p.array.dtype.kind == dt.NATIVE and p.array.itemsize > 2 and p.array.flags.c_contiguous
+             and p.array.dtype.kind == dt.NATIVE and p.array.itemsize > 2 and p.array.flags.carray
              and type(p.array) is np.ndarray and state_of.get(p)]
     kinds = [_kind(p, state_of[p], numbers) for p in small]
     alike = [p for p, kind in zip(small, kinds) if kind == kinds[0]]

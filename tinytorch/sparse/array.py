@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..errors import refuse_sparse
+from ..kernels.memory import READ_ONLY
 from ..memory_format import sparse_coo, sparse_csc, sparse_csr
 from . import kernels
 
@@ -164,6 +165,8 @@ class SparseArray:
         if copy:
             whole = dt.cast(array, dt.promote_types(dt.of(array), dt.of(self.values)).numpy)
             whole = whole.copy() if whole is array else whole
+        if not whole.flags.writeable:          # NumPy's add.at does not look
+            raise RuntimeError(READ_ONLY)
         target = np.ascontiguousarray(whole)
         kernels.add_places(target.reshape((-1,) + self.shape[self.sparse_dim:]), self.keys(), self.values)
         if target is not whole:

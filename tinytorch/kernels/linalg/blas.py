@@ -49,36 +49,43 @@ def _sums():
     return functions
 
 
-def _call(which, y, x):
-    """(axpy or axpby, place of y, place of x), or None for few elements and where BLAS cannot do it.
+def _call(which, y, x, least):
+    """(axpy or axpby, place to write to, place of x, the array that lies there: `y` or a copy), or None for fewer than
+    `least` elements and where BLAS cannot do it.
 
-    BLAS gets no address but from here. It can where `y`, to be written to, and `x` are each one run (carray:
-    contiguous, aligned, and may be written to) of as many numbers of a dtype that it knows, plain arrays (see lazy.py),
-    and lie apart or are the same.
+    BLAS gets no address but from here. It can where `y`, to be written to, and `x` are each one run of as many numbers
+    of a dtype that it knows, plain arrays (see lazy.py), and lie apart or are the same. Those that are no carray (not
+    aligned, or may not be written to) are copied.
     """
-    functions = _sums().get(y.dtype) if y.size >= SHORT else None
+    functions = _sums().get(y.dtype) if y.size >= least else None
     if functions is None or type(x) is not np.ndarray or type(y) is not np.ndarray or (
-            x.dtype != y.dtype or x.shape != y.shape or not (y.flags.carray and x.flags.carray)):
+            x.dtype != y.dtype or x.shape != y.shape):
         return None
+    if not (y.flags.carray and x.flags.carray):
+        if not (y.flags.c_contiguous and x.flags.c_contiguous):
+            return None
+        y, x = y.copy(), x.copy()
     to, source = _place_of(y), _place_of(x)
     distance = _address_of(to) - _address_of(source)
-    return (functions[which], to, source) if not distance or abs(distance) >= y.nbytes else None
+    return (functions[which], to, source, y) if not distance or abs(distance) >= y.nbytes else None
 
 
-def add_scaled(y, x, factor, work=None):
+def add_scaled(y, x, factor, work=None, least=SHORT):
     """y += factor * x, for arrays of one shape; `work` is scratch like y."""
-    call = _call(0, y, x) if factor != 0 else None             # BLAS: 0 * NaN = 0
+    call = _call(0, y, x, least) if factor != 0 else None      # BLAS: 0 * NaN = 0
     if call is not None:
-        axpy, to, source = call
+        axpy, to, source, target = call
         axpy(y.size, factor, _address_of(source), 1, _address_of(to), 1)
+        if target is not y:
+            y[...] = target
     else:
         Short.add_scaled(y, x, factor, work)
 
 
 def add_scaled_each(pairs, factor, most):
     """y += factor * x for each pair (y, x): as add_scaled, whose call alone takes as long as a short sum. Returns the
-    numbers of the pairs left to do: those that are no plain arrays of one shape in float32 or float64, and those of
-    more than `most` elements."""
+    numbers of the pairs left to do: those that are no plain arrays of one shape in float32 or float64, those of more
+    than `most` elements, of many those that BLAS takes copies of, and those that NumPy refuses."""
     left, functions, shares = [], _sums() if factor != 0 else {}, {}
     for i, (y, x) in enumerate(pairs):
         dtype = y.dtype
@@ -86,7 +93,10 @@ def add_scaled_each(pairs, factor, most):
                 x.dtype != dtype or x.shape != y.shape or y.size > most):
             left.append(i)
             continue
-        if y.size >= SHORT and dtype in functions and y.flags.carray and x.flags.carray:
+        if y.size >= SHORT and dtype in functions:
+            if not (y.flags.carray and x.flags.carray):
+                left.append(i)
+                continue
             held = _place_of(y), _place_of(x)
             to, source = _address_of(held[0]), _address_of(held[1])
             if to == source or abs(to - source) >= y.nbytes:
@@ -94,16 +104,21 @@ def add_scaled_each(pairs, factor, most):
                 continue
         if dtype not in shares:                # NumPy takes longer to multiply by a Python number
             shares[dtype] = np.array(factor, dtype)
-        y += x * shares[dtype]
+        try:
+            y += x * shares[dtype]
+        except ValueError:                     # it may not be written to
+            left.append(i)
     return left
 
 
-def blend(y, share, x, factor, work=None):
+def blend(y, share, x, factor, work=None, least=SHORT):
     """y = share * y + factor * x, for arrays of one shape; `work` is scratch like y."""
-    call = _call(1, y, x) if factor != 0 and share != 0 else None
+    call = _call(1, y, x, least) if factor != 0 and share != 0 else None
     if call is not None:
-        axpby, to, source = call
+        axpby, to, source, target = call
         axpby(y.size, factor, _address_of(source), 1, share, _address_of(to), 1)
+        if target is not y:
+            y[...] = target
     else:
         Short.blend(y, share, x, factor, work)
 
@@ -134,6 +149,7 @@ class Sums:
         first, every = arrays[0], [*arrays, *scratch]
         functions = _sums().get(first.dtype) if first.size >= SHORT else None
         self._starts, self._addresses, self._moving, self._itemsize = (), {}, len(arrays), first.itemsize
+        self._least = SHORT if functions is None else 0        # a part of many elements may be short
         if functions is None or not all([type(a) is np.ndarray and a.dtype == first.dtype and a.flags.carray
                                          for a in every]) or not all([a.size == first.size for a in arrays]):
             return
@@ -152,7 +168,7 @@ class Sums:
         """As the function, for whole parts."""
         to, source = self._addresses.get(id(y)), self._addresses.get(id(x))
         if to is None or source is None or factor == 0:
-            add_scaled(y, x, factor, work)
+            add_scaled(y, x, factor, work, self._least)
         else:
             self._axpy(self._size, factor, source, 1, to, 1)
 
@@ -160,6 +176,6 @@ class Sums:
         """As the function, for whole parts."""
         to, source = self._addresses.get(id(y)), self._addresses.get(id(x))
         if to is None or source is None or factor == 0 or share == 0:
-            blend(y, share, x, factor, work)
+            blend(y, share, x, factor, work, self._least)
         else:
             self._axpby(self._size, factor, source, 1, share, to, 1)

@@ -34,7 +34,7 @@ def _stored(a):
 
 def _native(a, b, bias=None):
     """The product in C, plus bias; None where C does not know the operands."""
-    if not (type(a) is type(b) is np.ndarray and a.dtype == b.dtype == _FLOAT and a.flags.aligned and b.flags.aligned):
+    if not (type(a) is type(b) is np.ndarray and a.dtype == b.dtype == _FLOAT):
         return None
     left, right = _stored(a), _stored(b)
     (m, k), n = a.shape, b.shape[1]
@@ -76,7 +76,7 @@ def dot(a, b, bias=None):
 def laid_apart(x):
     """How far apart the matrices of two axes and their rows lie, (outer, inner, rows) in floats, of an array of 4
     dimensions whose rows are runs of float32; None of any other."""
-    if type(x) is not np.ndarray or x.dtype != _FLOAT or not x.flags.aligned:
+    if type(x) is not np.ndarray or x.dtype != _FLOAT:
         return None
     outer, inner, rows, step = x.strides
     if step != 4 or rows < 4 * x.shape[3] or (outer | inner | rows) % 4:

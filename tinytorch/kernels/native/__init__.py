@@ -20,6 +20,11 @@ from .table import FAILING, KERNELS, fingerprint, parsed
 
 __all__ = ["LEAST", "each", "level", "run", "takes"]
 
+
+class _Unaligned(Exception):
+    """Raised for an array that a kernel takes at any address but its own."""
+
+
 #: In the order of what `level` of level.c says.
 LEVELS = "baseline", "avx2", "avx512"
 #: What is raised at a place that there is not, by the name of the array that names it.
@@ -33,29 +38,34 @@ _STALE = "was built from other sources than these: install tinytorch once more"
 
 def _address(array, size, dtype, written=False):
     """Where an array lies that is of that size and dtype, contiguous, aligned, and may be written to if it is to be.
-    TypeError or ValueError for any other. 0 if it is empty."""
+    _Unaligned if it is not aligned, TypeError or ValueError for any other. 0 if it is empty."""
     if type(array) is _NDARRAY and (array.dtype is dtype or array.dtype == dtype):         # stand-ins fake __class__
         if array.size == size:
             try:
                 at = _address_of(_place_of(array))         # of what is contiguous and may be written to
                 if not at % dtype.itemsize:
                     return at
+                raise _Unaligned
             except (TypeError, ValueError):
                 flags = array.flags
                 if not size:
                     return 0
-                if flags.c_contiguous and flags.aligned and not written:
-                    return array.__array_interface__["data"][0]
+                if flags.c_contiguous and not written:
+                    if flags.aligned:
+                        return array.__array_interface__["data"][0]
+                    raise _Unaligned from None
+                if written and not flags.writeable:
+                    raise ValueError("the output array of a kernel is read-only") from None
         else:
             raise ValueError(f"an array of {array.size} elements for {size}")
     raise TypeError(f"no array for a kernel: {type(array).__name__} of {array.dtype}, strides {array.strides}")
 
 
 def _matrix(array, turned, rows, columns, distance, *several):
-    """Where a matrix of floats lies for C to read, or where several do: see `KERNELS`. TypeError or ValueError if it is
-    another."""
+    """Where a matrix of floats lies for C to read, or where several do: see `KERNELS`. _Unaligned if it is not aligned,
+    TypeError or ValueError if it is another."""
     flags = array.flags
-    if type(array) is not _NDARRAY or array.dtype != _FLOAT or not flags.aligned:
+    if type(array) is not _NDARRAY or array.dtype != _FLOAT:
         raise TypeError(f"no matrix for a kernel: {type(array).__name__} of {array.dtype}")
     shape, strides = (columns, rows) if turned else (rows, columns), (distance * 4, 4)
     if several:
@@ -65,6 +75,8 @@ def _matrix(array, turned, rows, columns, distance, *several):
         raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {shape}, {strides}")
     if flags.carray and array.size:
         return _address_of(_place_of(array))   # quicker
+    if not flags.aligned:
+        raise _Unaligned
     return array.__array_interface__["data"][0]
 
 
@@ -159,15 +171,34 @@ def takes(name, first, *others):
             continue
         if type(array) is not _NDARRAY:
             return False
-        dtype, flags = array.dtype, array.flags
-        if dtype is not _FLOAT and dtype != _FLOAT or not (flags.c_contiguous and flags.aligned):
+        dtype = array.dtype
+        if dtype is not _FLOAT and dtype != _FLOAT or not array.flags.c_contiguous:
             return False
     return True
 
 
 def run(name, *args):
-    """Call a kernel, on as many threads as are allowed."""
-    _known[name](*args)
+    """Call a kernel, on as many threads as are allowed. Of arrays that are not aligned it gets copies that are."""
+    try:
+        _known[name](*args)
+    except _Unaligned:
+        copies = [_aligned(x) if isinstance(x, _NDARRAY) else x for x in args]
+        _known[name](*copies)
+        for (marks, *_), x, copy in zip(parsed(KERNELS[name][1]), args, copies):
+            if ">" in marks and copy is not x:
+                x[...] = copy
+
+
+def _aligned(array):
+    """An array itself if it is aligned, else a copy that is, with the same strides."""
+    if array.flags.aligned:
+        return array
+    reach = [(n - 1) * step for n, step in zip(array.shape, array.strides)]
+    below = -sum([n for n in reach if n < 0])
+    memory = np.empty(below + sum([n for n in reach if n > 0]) + array.itemsize, np.uint8)
+    copy = np.ndarray(array.shape, array.dtype, memory, below, array.strides)
+    copy[...] = array
+    return copy
 
 
 def each(name, *arrays):

@@ -30,7 +30,7 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     gated, count = kind in ("lstm", "gru"), x.size // features
     n = features if features < (hidden if gated else 4 * hidden) else 0
     first, next_row, step = x.strides[0], *x.strides[-2:]
-    if not n or step != 4 or next_row < 4 * features or (first | next_row) % 4 or not x.flags.aligned:
+    if not n or step != 4 or next_row < 4 * features or (first | next_row) % 4:
         x = np.ascontiguousarray(x)
     x = x[None] if n and x.ndim == 3 else x.reshape(count, features)[None, None]       # runs of rows, one a step
     gates, kept = 4 if gated else 1, count if keep else batch

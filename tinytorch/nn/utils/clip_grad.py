@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
+from ...kernels.memory import refusal
 from ...ops.creation.factories import tensor
 from ...ops.layout.join import stack
 from ...ops.linalg.norms import vector_norm
@@ -25,10 +26,13 @@ def _gradients(parameters):
 def _write(grad, ufunc, number):
     """grad = ufunc(grad, number) in place, past the tape: this runs in every training step."""
     array = grad.array
-    if array.dtype == dt.BFLOAT16:
-        array[...] = dt.to_bfloat16(ufunc(dt.from_bfloat16(array), number))
-    else:
-        ufunc(array, number, out=array)
+    try:
+        if array.dtype == dt.BFLOAT16:
+            array[...] = dt.to_bfloat16(ufunc(dt.from_bfloat16(array), number))
+        else:
+            ufunc(array, number, out=array)
+    except ValueError as error:
+        raise refusal(error) from None
     grad.version[0] += 1
 
 

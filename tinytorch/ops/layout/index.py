@@ -33,6 +33,7 @@ from ...autograd.views import (
 from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, refuse_records, type_name
 from ...kernels.layout import dense_copy, with_new_dims
+from ...kernels.memory import READ_ONLY, refusal
 from ...kernels.scatter import add_at, add_flat
 from ...lazy import StandIn, is_lazy
 from ...tensor import Tensor, wrap
@@ -382,9 +383,10 @@ def setitem(self, index, value):
     else:
         try:
             array[...] = value
-        except ValueError:
-            _spread(source, array.shape)       # says what does not fit
-            raise
+        except ValueError as error:
+            if isinstance(source, Tensor):
+                _spread(source, array.shape)   # says what does not fit
+            raise refusal(error) from None
     self.version[0] += 1
     if usual.noting:
         note_place(self.version)
@@ -484,6 +486,8 @@ def _put_expanded(memory, values, advanced, accumulate=False):
     if values.size == 1 and not accumulate and len(advanced) == 1 and advanced[0].dtype == bool:
         warn_expanded("masked_fill_", "tensor[mask] = scalar")     # torch does it with that
     if accumulate and memory.size:
+        if not memory.flags.writeable:
+            raise RuntimeError(READ_ONLY)
         steps = [step // memory.itemsize for step in memory.strides]
         count = 1 + sum((n - 1) * step for n, step in zip(memory.shape, steps))
         places = as_strided(np.arange(count), memory.shape, [8 * step for step in steps])

@@ -2,6 +2,7 @@
 import numpy as np
 
 from ...kernels.layout import picked_like
+from ...kernels.memory import READ_ONLY, refusal
 from ...kernels.scatter import add_at, owned
 from .index_errors import check_fits, check_in_range, index_error, none_there, shape_of_result
 
@@ -35,6 +36,8 @@ def put_values(array, values, index, accumulate=False):
         if accumulate:
             index = owned(index)
             check_in_range(array.shape, index)
+            if not array.flags.writeable:      # NumPy's add.at does not look
+                raise RuntimeError(READ_ONLY)
             row_major = np.ascontiguousarray(array)
             add_at(row_major, index, values)
             if row_major is not array:
@@ -49,6 +52,8 @@ def put_values(array, values, index, accumulate=False):
                 return
         raise index_error(array.shape, index, error) from None
     except (TypeError, ValueError) as error:
+        if not array.flags.writeable:
+            raise refusal(error) from None
         if none_there(array.shape, index):
             raise index_error(array.shape, index, error) from None
         raise _of_other_shape(values, shape_of_result(array.shape, index)) from None

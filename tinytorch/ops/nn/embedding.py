@@ -8,6 +8,7 @@ from ...arguments import int_of
 from ...autograd.op import op
 from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import overridden, public
+from ...autograd.views import check_written
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
@@ -76,6 +77,7 @@ def _renorm(weight, input, max_norm, norm_type):
     if weight.array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{type_name(weight)} instead.")
+    check_written(weight.array)
     kernels.limit_norms(weight.array, input.array, max_norm, norm_type)
     weight.version[0] += 1
 

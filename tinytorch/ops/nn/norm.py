@@ -10,6 +10,7 @@ from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.promotion import refuse_gradient
 from ...autograd.public import overridden, public, refuse
+from ...autograd.views import check_written
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels, norm_steps
 from ...kernels.layout import channels_last, in_channels_last, operand_order
@@ -160,6 +161,9 @@ def _backward(fast, by_steps):
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
+    for running in (running_mean, running_var):
+        if running is not None:
+            check_written(running)
     if input.itemsize == 2:
         to = _as(kept := _kept_in(input, weight, bias, running_mean, running_var))
 
@@ -316,6 +320,7 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
             mean = wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
+            check_written(running.array)
             running.array[...] = dt.cast(dt.cast(mean, moved.array.dtype), running.array.dtype)
             running.version[0] += 1
     return result.reshape(shape)

@@ -66,6 +66,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
                            "arguments requires grad.")
     if out.array.shape != shape:
         out.array = resized(out.array, empty(shape, out.array.dtype))
+    check_written(out.array)
     with stream.lock:
         fill(out.array, *arguments, stream)
     out.version[0] += 1

@@ -1,0 +1,156 @@
+"""Arrays at addresses that are no multiple of their elements, as arguments of every native kernel and of OpenBLAS."""
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.kernels import arithmetic, copies, native
+from tinytorch.kernels.linalg import blas
+from tinytorch.kernels.native.table import KERNELS, parsed
+
+from .test_native import FAMILIES, draws, kernels, needs_library
+from .test_native_rows import extremes, gathered, running
+
+
+def copied(x, byte=0):
+    """A copy of an array with its strides, that many bytes further on in memory than it need be."""
+    reach = [(n - 1) * step for n, step in zip(x.shape, x.strides) if x.size]
+    below = -sum(n for n in reach if n < 0)
+    memory = np.empty(below + sum(n for n in reach if n > 0) + x.itemsize + byte, np.uint8)
+    copy = np.ndarray(x.shape, x.dtype, memory, below + byte, x.strides)
+    copy[...] = x
+    return copy
+
+
+def others(width, seed, dtype):
+    """What no family runs: random numbers, copies from one layout to another, arithmetic of arrays and rows."""
+    torch.manual_seed(seed)
+    yield torch.rand(700).numpy()
+    yield torch.rand(700, dtype=torch.float64).numpy()
+    yield torch.randn(700).numpy()
+    yield torch.randint(5, (700,)).numpy()
+    yield torch.rand(700).bernoulli_().numpy()
+    yield torch.rand(700).bernoulli(0.3).numpy()
+    x, y = draws(seed, 30, width + 1, 5), draws(seed, width + 1, 5)
+    yield copies.in_rows(x.swapaxes(1, 2))
+    for name in ("add_each", "sub_each", "mul_each", "div_each"):
+        yield arithmetic.many(name, x, y)
+    torch.zeros(2).index_select(0, torch.zeros(1 << 17, dtype=torch.int64))
+    x = torch.tensor(draws(seed, 20_000), requires_grad=True)
+    yield from torch.autograd.grad(x.relu(), x, torch.tensor(draws(seed, 20_000)))
+    x = torch.tensor(draws(seed, 9, 60), requires_grad=True)
+    yield from torch.autograd.grad(torch.nn.LSTM(60, 60, proj_size=30)(x)[0].sum(), x)
+    yield from torch.autograd.grad(torch.nn.GRUCell(60, 60)(x).sum(), x)
+    native.run("rnn_step_backward", 700, draws(seed, 700), draws(seed, 700), draws(seed, 700))         # no caller yet
+
+
+@pytest.fixture
+def replayed(monkeypatch):
+    """How often each argument of a kernel was unaligned, counted by (kernel, argument), while each of its first calls
+    is made once more for each of its arrays, which is copied to an odd address, and for all of them."""
+    counted, run = Counter(), native.run
+
+    def replay(name, *args):
+        declared = list(parsed(KERNELS[name][1]))
+        arrays = [i for i, x in enumerate(args) if isinstance(x, np.ndarray) and x.size]
+        if all(counted[name, declared[i][1]] > 9 for i in arrays):
+            return run(name, *args)
+        before = {i: copied(args[i]) for i in arrays}
+        run(name, *args)
+        for wanted in [*[[i] for i in arrays], arrays]:
+            given = list(args)
+            for i in arrays:
+                given[i] = copied(before[i], i in wanted)
+            run(name, *given)
+            for i in arrays:
+                marks, parameter, *_ = declared[i]
+                if ">" in marks:
+                    np.testing.assert_array_equal(given[i], args[i], f"{parameter} of {name}, unaligned: {wanted}")
+                counted[name, parameter] += i in wanted
+    monkeypatch.setattr(native, "run", replay)
+    monkeypatch.setattr(copies, "_FEW", 0)
+    monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
+    for name in ("MANY", "_MORE"):
+        monkeypatch.setattr(arithmetic, name, 0)
+    return counted
+
+
+@needs_library
+def test_every_array_of_every_kernel(replayed):
+    """The same bits as of aligned arrays."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with kernels(True), np.errstate(all="ignore"):
+            for family in (*FAMILIES, extremes, gathered, running, others):
+                for seed, width in enumerate((7, 33, 100)):
+                    for _ in family(width, seed, np.float32):
+                        pass
+    finally:
+        torch.set_num_threads(threads)
+    missing = [(name, parameter) for name, (_, declared) in KERNELS.items()
+               for _, parameter, kind, *_ in parsed(declared) if kind and not replayed[name, parameter]]
+    assert not missing, str(missing)
+
+
+def test_openblas():
+    """Also of arrays that may not be written to, which it is not given either; a part may be short."""
+    for dtype in (np.float32, np.float64):
+        for n in (100, blas.SHORT, 100_003):
+            y, x = (draws(i, n, dtype=dtype) for i in (0, 1))
+            closed = x.copy()
+            closed.flags.writeable = False
+            for call in (lambda y, x: blas.add_scaled(y, x, 0.3), lambda y, x: blas.blend(y, 0.9, x, 0.1),
+                         lambda y, x: [blas.add_scaled(y, x, 0.3) for _ in blas.add_scaled_each([(y, x)], 0.3, n)]):
+                expected = y.copy()
+                call(expected, x)
+                for to, source in ((copied(y, 1), x), (y.copy(), copied(x, 1)), (copied(y, 1), copied(x, 1)),
+                                   (y.copy(), closed)):
+                    call(to, source)
+                    np.testing.assert_array_equal(to, expected)
+
+
+def odd(x):
+    """A tensor like `x` at an odd address."""
+    memory = torch.frombuffer(bytearray(x.nbytes + 1), dtype=x.dtype, offset=1).reshape(x.shape).copy_(x)
+    assert memory.data_ptr() % x.itemsize
+    return memory
+
+
+@pytest.mark.parametrize("name, options", [
+    ("SGD", {}), ("SGD", {"momentum": 0.9, "weight_decay": 0.1}), ("Adam", {}), ("AdamW", {"amsgrad": True}),
+    ("Adamax", {}), ("RMSprop", {"momentum": 0.9, "centered": True}), ("Adagrad", {}), ("Adadelta", {}), ("NAdam", {}),
+    ("RAdam", {}), ("ASGD", {}), ("Rprop", {})])
+def test_optimisers(name, options):
+    """Of parameters, gradients and state: of one piece and of several, the last of which is short."""
+    for dtype in (torch.float32, torch.float64):
+        for n in (7, 9000, 262_150):
+            values, grad = torch.tensor(draws(0, n)).to(dtype), torch.tensor(draws(1, n)).to(dtype)
+            found = []
+            for place_p, place_g, place_state in ((torch.clone,) * 3, (odd, torch.clone, torch.clone),
+                                                  (torch.clone, odd, torch.clone), (odd, odd, odd)):
+                p = torch.nn.Parameter(place_p(values))
+                p.grad = place_g(grad)
+                optimiser = getattr(torch.optim, name)([p], **options)
+                for _ in range(2):
+                    optimiser.step()
+                    for key, value in optimiser.state[p].items():
+                        if isinstance(value, torch.Tensor) and value.shape == p.shape:
+                            optimiser.state[p][key] = place_state(value)
+                found.append([p.detach(), *[x for x in optimiser.state[p].values() if isinstance(x, torch.Tensor)]])
+            for others in found[1:]:
+                assert len(others) == len(found[0])
+                assert all(torch.equal(a, b) for a, b in zip(found[0], others))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64,
+                                   torch.complex128])
+def test_sums(dtype):
+    """NumPy's buffers do not show."""
+    for shape in ((100_000,), (100, 1000), (4, 25_000), (25_000, 4), (20, 100, 50)):
+        x = torch.tensor(draws(0, *shape)).to(dtype)
+        y = odd(x)
+        for f in (torch.sum, torch.mean, torch.std, lambda x: x.sum(0), lambda x: x.sum(-1), lambda x: x.norm()):
+            assert torch.equal(f(x), f(y))
