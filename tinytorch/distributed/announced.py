@@ -17,7 +17,7 @@ from .messages import PAIR_TAG, Requests
 
 __all__ = ["AnnouncedReceive", "announced_send"]
 
-_BYTES = 4096                                  # of an announcement: 64 dimensions take less than a fourth
+_BYTES = 2048                                  # of an announcement: 64 dimensions take less than half of them
 _TAGS = 30000                                  # MPI promises tags up to 32767
 
 
@@ -32,10 +32,11 @@ def announced_send(group: Any, said: tuple, buffer: list, nbytes: int, to: int, 
 
 
 class AnnouncedReceive:
-    """A request of MPI's that waits for an announcement and then for what it announced."""
+    """A request of MPI's that waits for an announcement and then for what it announced; `array` is to hold that, and
+    is made if it is None."""
 
-    def __init__(self, group: Any, said: tuple, buffer: list, source: int, tag: int) -> None:
-        self._group, self._said, self._buffer = group, said, buffer
+    def __init__(self, group: Any, said: tuple, array: np.ndarray | None, source: int, tag: int) -> None:
+        self._group, self._said, self.array = group, said, array
         self._announcement = np.zeros(_BYTES, np.uint8)
         self._request, self._other = group.comm.Irecv(self._announcement, source, tag), None
 
@@ -43,10 +44,10 @@ class AnnouncedReceive:
         """The announcement is here: starts to receive."""
         self._other, nbytes, under = pickle.loads(self._announcement.tobytes())
         fits = self._other[1:] == self._said[1:] and _kind(self._other) == _kind(self._said)
-        raw = self._group.mpi.raw
         self._error = None if fits else self._mismatch(source)
-        self._request = self._group.control.Irecv(self._buffer if fits else raw(np.empty(nbytes, np.uint8)), source,
-                                                  under)
+        if self.array is None or not fits:
+            self.array = np.empty(nbytes, np.uint8)
+        self._request = self._group.control.Irecv(self._group.mpi.raw(self.array), source, under)
 
     def _mismatch(self, source):
         own, other = [(self._group.sequence, *said, "", None, False) for said in (self._said, self._other)]

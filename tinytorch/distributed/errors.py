@@ -29,7 +29,7 @@ def described(group: Any, name: str, tensors: Sequence[Tensor] = (), op: Any = N
     if op is not None:
         words.append(str(getattr(op, "op", op)))
     if root is not None:
-        words.append(_ROOT.get(name, "root {}").format(root if root >= 0 else "any"))
+        words.append(_ROOT.get(name, "root {}").format(root) if root >= 0 else "from any rank")
     return ", ".join(words)
 
 

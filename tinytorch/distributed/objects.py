@@ -43,10 +43,6 @@ def _sizes(group, about, packed):
     return sizes
 
 
-def _concatenated(packed):
-    return np.concatenate([*packed, np.empty(0, np.uint8)])
-
-
 def all_gather_object(object_list: list, obj: Any, group: ProcessGroup | None = None) -> None:
     """Writes to `object_list`, as long as the group, the objects of all ranks."""
     if not_in(group, "all_gather_object"):
@@ -102,7 +98,7 @@ def broadcast_object_list(object_list: list, src: int | None = None, group: Proc
     if not sizes.all():                        # a pickle has some bytes
         raise RuntimeError(f"{described(group, *about)}: the list of this rank has {len(sizes)} objects, and that of "
                            f"rank {root} {np.count_nonzero(sizes)}")
-    flat = _concatenated(packed) if here else np.empty(sizes.sum(), np.uint8)
+    flat = np.concatenate([*packed, np.empty(0, np.uint8)]) if here else np.empty(sizes.sum(), np.uint8)
     _run(group, about, *messages.broadcast(group, flat, root))
     if not here:
         object_list[:] = _unpacked(flat, sizes)
@@ -151,8 +147,10 @@ def send_object_list(object_list: list, dst: int | None = None, group: ProcessGr
                          "process.")
     packed = [_packed(x) for x in object_list]
     about = "send_object_list", (), None, to
-    for x in (np.array([x.size for x in packed], np.int64), _concatenated(packed)):
-        Work(start_send(group, about, x, to, 0, ("SEND_OBJECTS", [[x.size]], [])), None, (), group, about).wait()
+    header = np.array([len(packed), *[x.size for x in packed]], np.int64)
+    message = np.concatenate([header.view(np.uint8), *packed])
+    said = "SEND_OBJECTS", [[len(packed)]], []
+    Work(start_send(group, about, message, to, 0, said), None, (), group, about).wait()
 
 
 def recv_object_list(object_list: list, src: int | None = None, group: ProcessGroup | None = None, device: Any = None,
@@ -162,9 +160,11 @@ def recv_object_list(object_list: list, src: int | None = None, group: ProcessGr
         return -1
     group = of_group(group)
     source = group.mpi.MPI.ANY_SOURCE if src is None and group_src is None else rank_in(group, src, group_src)
-    sizes, about = np.empty(len(object_list), np.int64), ("recv_object_list", (), None, source)
-    sender = receive(group, about, sizes, source, 0, ("RECV_OBJECTS", [[sizes.size]], []))
-    flat = np.empty(sizes.sum(), np.uint8)
-    receive(group, about, flat, sender, 0, ("RECV_OBJECTS", [[flat.size]], []))
-    object_list[:] = _unpacked(flat, sizes)
+    count, about = len(object_list), ("recv_object_list", (), None, source)
+    sender, message = receive(group, about, None, source, 0, ("RECV_OBJECTS", [[count]], []))
+    header = message[:message.size - message.size % 8].view(np.int64)[:count + 1]
+    if header.size <= count or header[0] != count or header.nbytes + header[1:].sum() != message.size:
+        raise RuntimeError(f"{described(group, *about)}: the list of this rank has {count} objects, and rank {sender} "
+                           "sent something else, or another number of them")
+    object_list[:] = _unpacked(message[header.nbytes:], header[1:])
     return get_global_rank(group, sender)

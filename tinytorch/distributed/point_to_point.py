@@ -100,35 +100,37 @@ class _Receive:
             raise other_length(self.group, self.about, status.Get_source(), sent, self.nbytes) from error
 
 
-def receive(group: Any, about: tuple, array: np.ndarray, source: int, tag: int, said: tuple) -> int:
-    """Receives into an array, and gives the rank in the group that sent it. RuntimeError for a message of another
-    length, which changes nothing.
+def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, said: tuple
+            ) -> tuple[int, np.ndarray]:
+    """Receives into an array, or into a new one of bytes: (the rank in the group that sent it, the array).
 
-    MPI is asked for the length first: Open MPI writes beyond the end of an array that is too short for a message of
-    more than some thousand bytes.
+    RuntimeError for a message of another length, which changes nothing. MPI is asked for the length first: Open MPI
+    writes beyond the end of an array that is too short for a message of more than some thousand bytes.
     """
     MPI = group.mpi.MPI
     status = MPI.Status()
     if detail.on:
-        work = Work(start_receive(group, about, array, source, tag, said), None, (), group, about)
+        request = start_receive(group, about, array, source, tag, said)
+        work = Work(request, None, (), group, about)
         work._status = status
         work.wait()
-        return status.Get_source()
+        return status.Get_source(), request.array
     with calling(group.mpi, group, *about):
         message = group.comm.Mprobe(source, tag, status)
         sent = status.Get_elements(MPI.BYTE)
-        if sent == array.nbytes:
-            message.Recv(group.mpi.raw(array))
-            return status.Get_source()
-        message.Recv(group.mpi.raw(np.empty(sent, np.uint8)))          # its sender may wait for that
-    raise other_length(group, about, status.Get_source(), sent, array.nbytes)
+        fits = array is not None and sent == array.nbytes
+        got = array if fits else np.empty(sent, np.uint8)      # its sender may wait for what does not fit, too
+        message.Recv(group.mpi.raw(got))
+    if array is not None and not fits:
+        raise other_length(group, about, status.Get_source(), sent, array.nbytes)
+    return status.Get_source(), got
 
 
-def start_receive(group: Any, about: tuple, array: np.ndarray, source: int, tag: int, said: tuple) -> Any:
+def start_receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, said: tuple) -> Any:
     """MPI's request for receiving into an array."""
     with calling(group.mpi, group, *about):
         if detail.on:
-            return AnnouncedReceive(group, said, group.mpi.raw(array), source, tag)
+            return AnnouncedReceive(group, said, array, source, tag)
         return _Receive(group, about, array, source, tag)
 
 
@@ -188,7 +190,7 @@ def recv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = No
     group = of_group(group)
     source = _source(group, src, group_src)
     about = "recv", [tensor], None, source
-    sender = receive(group, about, _memory(tensor), source, _check_tag(tag), _said("RECV", tensor))
+    sender, _ = receive(group, about, _memory(tensor), source, _check_tag(tag), _said("RECV", tensor))
     return get_global_rank(group, sender) if src is None else src
 
 

@@ -35,12 +35,13 @@ class Watched:
 
 def main(torch, rank, size):
     messages = importlib.import_module(f"{torch.__name__}.distributed.messages")
+    collectives.LONG = 100
     group, unsplit = torch.distributed.group.WORLD, messages.LIMIT
     comm, control, results, seen = group.comm, group.control, {}, []
 
     def told():
         found = collectives.main(torch, rank, size)
-        return {name: (*x[:2], re.sub("group (0x)?[0-9a-z<>.: ]*", "", x[2]))
+        return {name: (*x[:2], re.sub("ProcessGroup [0-9]*", "", x[2]))
                 if isinstance(x, tuple) and x[:1] == ("error",) else x for name, x in found.items()}
     results[0] = told()
     group.comm, group.control = Watched(comm, messages, seen), Watched(control, messages, seen)
