@@ -29,6 +29,7 @@ _OF = {
                      "set_debug_level_from_env"), "detail"),
     **dict.fromkeys(("DistError", "DistStoreError", "FileStore", "HashStore", "PrefixStore", "Store", "TCPStore"),
                     "store"),
+    "DistBackendError": "errors",
     "DeviceMesh": "tensor", "init_device_mesh": "tensor",
 }
 

@@ -6,16 +6,17 @@ Like torch's, they change tensors behind autograd's back (`distributed.nn.functi
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..tensor import Tensor
-from . import detail
+from . import detail, messages
+from .errors import failure
+from .messages import run
 from .reductions import RedOpType, ReduceOp
 from .work import Work
-from .world import ProcessGroup, not_in, of_group, rank_in
+from .world import ProcessGroup, default_group, not_in, of_group, rank_in
 
 __all__ = ["all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_reduce_coalesced",
            "all_to_all", "all_to_all_single", "barrier", "broadcast", "gather", "reduce", "reduce_scatter",
@@ -76,19 +77,7 @@ def _root(group, global_rank, group_rank, name):
     return root
 
 
-# ------------------------------------------------------------------ running
-def _run(group: ProcessGroup, name: str, async_op: bool, finish: Callable | None, result: Sequence[Tensor],
-         *buffers: Any, **how: Any) -> Work | None:
-    """Calls MPI's `name`, or starts it; `finish` is called when it is done."""
-    if async_op:
-        request = getattr(group.comm, "I" + name.lower())(*buffers, **how)
-        return Work(request, finish, result, group.pending)
-    getattr(group.comm, name)(*buffers, **how)
-    if finish is not None:
-        finish()
-    return None
-
-
+# ------------------------------------------------------------------ results
 def _written(tensor, array, own, after=None):
     """What remains to be done when `array` holds the tensor's new numbers; None if that is nothing."""
     if own:
@@ -131,19 +120,24 @@ def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGro
     """
     if tensor.__class__ is not Tensor or tensor.array.__class__ is not np.ndarray:
         check_tensor(tensor, "tensor")
-    if not_in(group, "all_reduce"):
+    if group is None:
+        group = default_group()
+    elif not_in(group, "all_reduce"):
         return None
-    group = of_group(group)
     array, own = group.mpi.contiguous(tensor)
     plan = group.plan(op, array, "all_reduce")
     if detail.on:
-        detail.check(group, "ALLREDUCE", [tensor], op, async_op=async_op)
+        detail.check(group, async_op, "all_reduce", [tensor], op)
     if plan.before is not None:
         plan.before(array)
     finish = None if own and plan.after is None else _written(tensor, array, own, plan.after)
-    if async_op:
-        return _run(group, "Allreduce", True, finish, [tensor], group.mpi.IN_PLACE, plan.shown(array), op=plan.op)
-    group.comm.Allreduce(group.mpi.IN_PLACE, plan.shown(array), plan.op)
+    if async_op or array.nbytes > messages.LIMIT:
+        return run(group, ("all_reduce", [tensor], op), async_op, finish, [tensor],
+                   *messages.all_reduce(plan, group.mpi.IN_PLACE, array))
+    try:
+        group.comm.Allreduce(group.mpi.IN_PLACE, plan.shown(array), plan.op)
+    except group.mpi.MPI.Exception as error:
+        raise failure(group.mpi, error, group, "all_reduce", [tensor], op) from error
     if finish is not None:
         finish()
     return None
@@ -160,8 +154,9 @@ def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, 
     group = of_group(group)
     flat = _flat(tensors, tensors[0].array.dtype)
     plan = group.plan(op, flat, "all_reduce")
+    about = "all_reduce_coalesced", tensors, op
     if detail.on:
-        detail.check(group, "ALLREDUCE_COALESCED", tensors, op, async_op=async_op)
+        detail.check(group, async_op, *about)
     if plan.before is not None:
         plan.before(flat)
 
@@ -169,7 +164,7 @@ def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, 
         if plan.after is not None:
             plan.after(flat)
         _spread(flat, tensors)()
-    work = _run(group, "Allreduce", async_op, finish, tensors, group.mpi.IN_PLACE, plan.shown(flat), op=plan.op)
+    work = run(group, about, async_op, finish, tensors, *messages.all_reduce(plan, group.mpi.IN_PLACE, flat))
     return work.get_future() if async_op else None
 
 
@@ -185,27 +180,26 @@ def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType | ReduceOp = SU
     root = _root(group, None, root, "reduce")
     array, own = group.mpi.contiguous(tensor)
     plan = group.plan(op, array, "reduce")
+    about = "reduce", [tensor], op, root
     if detail.on:
-        detail.check(group, "REDUCE", [tensor], op, root, async_op=async_op)
+        detail.check(group, async_op, *about)
     here = group.own_rank == root
     if plan.before is not None:
         if own and not here:
             array = array.copy()
         plan.before(array)
-    shown = plan.shown(array)
-    buffers = (group.mpi.IN_PLACE, shown) if here else (shown, None)
     finish = _written(tensor, array, own, plan.after) if here else None
-    return _run(group, "Reduce", async_op, finish, [tensor], *buffers, op=plan.op, root=root)
+    return run(group, about, async_op, finish, [tensor],
+               *messages.reduce(plan, group.mpi.IN_PLACE, array, root, here))
 
 
-def _reduce_scatter(group, output, flat, op, async_op):
+def _reduce_scatter(group, about, output, flat, op, async_op):
     plan = group.plan(op, flat, "reduce_scatter")
     if plan.before is not None:
         plan.before(flat)
     array, own = group.mpi.contiguous(output)
     finish = _written(output, array, own, plan.after)
-    return _run(group, "Reduce_scatter_block", async_op, finish, [output], plan.shown(flat), plan.shown(array),
-                op=plan.op)
+    return run(group, about, async_op, finish, [output], *messages.reduce_scatter(group, plan, flat, array))
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | ReduceOp = SUM,
@@ -223,9 +217,10 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | Red
         if x.array.shape != output.array.shape:
             raise RuntimeError(f"reduce_scatter: output is of shape {tuple(output.array.shape)} and one of the inputs "
                                f"of {tuple(x.array.shape)}")
+    about = "reduce_scatter", input_list, op
     if detail.on:
-        detail.check(group, "REDUCE_SCATTER", input_list, op, async_op=async_op)
-    return _reduce_scatter(group, output, _flat(input_list, output.array.dtype), op, async_op)
+        detail.check(group, async_op, *about)
+    return _reduce_scatter(group, about, output, _flat(input_list, output.array.dtype), op, async_op)
 
 
 def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
@@ -244,11 +239,12 @@ def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceO
     if output.array.size * group.count != input.array.size:
         raise RuntimeError(f"reduce_scatter: input has {input.array.size} elements, and output {output.array.size} on "
                            f"each of {group.count} ranks")
+    about = "reduce_scatter_single", [input], op
     if detail.on:
-        detail.check(group, "_REDUCE_SCATTER_BASE", [input], op, async_op=async_op)
+        detail.check(group, async_op, *about)
     flat, own = group.mpi.contiguous(input)
     plan_changes = isinstance(op, ReduceOp) and op.factor is not None
-    return _reduce_scatter(group, output, flat.copy() if own and plan_changes else flat, op, async_op)
+    return _reduce_scatter(group, about, output, flat.copy() if own and plan_changes else flat, op, async_op)
 
 
 def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
@@ -267,11 +263,12 @@ def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None
     root = rank_in(group, src, group_src)
     check_tensor(tensor, "tensor")
     root = _root(group, None, root, "broadcast")
+    about = "broadcast", [tensor], None, root
     if detail.on:
-        detail.check(group, "BROADCAST", [tensor], None, root, async_op=async_op)
+        detail.check(group, async_op, *about)
     array, own = group.mpi.contiguous(tensor)
     finish = None if group.own_rank == root else _written(tensor, array, own)
-    return _run(group, "Bcast", async_op, finish, [tensor], group.mpi.raw(array), root=root)
+    return run(group, about, async_op, finish, [tensor], *messages.broadcast(group, array, root))
 
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None,
@@ -293,12 +290,13 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
             raise RuntimeError(f"ProcessGroupGloo::gather: Incorrect output list size {len(gather_list)}. Output list "
                                f"size should be {group.count}, same as size of the process group.")
         _check_shapes("gather", gather_list, tensor)
+    about = "gather", [tensor], None, root
     if detail.on:
-        detail.check(group, "GATHER", [tensor], None, root, async_op=async_op)
+        detail.check(group, async_op, *about)
     flat = np.empty(group.count * tensor.array.size, tensor.array.dtype) if here else None
     sent = group.mpi.contiguous(tensor)[0]
-    return _run(group, "Gather", async_op, _spread(flat, gather_list) if here else None, gather_list,
-                group.mpi.raw(sent), group.mpi.raw(flat) if here else None, root=root)
+    return run(group, about, async_op, _spread(flat, gather_list) if here else None, gather_list,
+               *messages.gather(group, sent, flat, root))
 
 
 def check_gather_list(rank: int, dst: int, gather_list: list | None) -> None:
@@ -332,12 +330,13 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
             raise RuntimeError(f"ProcessGroupGloo::scatter: Incorrect input list size {len(scatter_list)}. Input list "
                                f"size should be {group.count}, same as size of the process group.")
         _check_shapes("scatter", scatter_list, tensor)
+    about = "scatter", [tensor], None, root
     if detail.on:
-        detail.check(group, "SCATTER", [tensor], None, root, async_op=async_op)
+        detail.check(group, async_op, *about)
     array, own = group.mpi.contiguous(tensor)
-    sent = group.mpi.raw(_flat(scatter_list, tensor.array.dtype)) if here else None
-    return _run(group, "Scatter", async_op, _written(tensor, array, own), [tensor], sent, group.mpi.raw(array),
-                root=root)
+    sent = _flat(scatter_list, tensor.array.dtype) if here else None
+    return run(group, about, async_op, _written(tensor, array, own), [tensor],
+               *messages.scatter(group, sent, array, root))
 
 
 # ------------------------------------------------------------------ from all to all
@@ -354,12 +353,12 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
         raise RuntimeError("ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length "
                            f"{group.count}, got {len(tensor_list)})")
     _check_shapes("allgather", tensor_list, tensor)
+    about = "all_gather", [tensor]
     if detail.on:
-        detail.check(group, "ALLGATHER", [tensor], async_op=async_op)
+        detail.check(group, async_op, *about)
     flat = np.empty(group.count * tensor.array.size, tensor.array.dtype)
     sent = group.mpi.contiguous(tensor)[0]
-    return _run(group, "Allgather", async_op, _spread(flat, tensor_list), tensor_list, group.mpi.raw(sent),
-                group.mpi.raw(flat))
+    return run(group, about, async_op, _spread(flat, tensor_list), tensor_list, *messages.all_gather(group, sent, flat))
 
 
 def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
@@ -378,12 +377,13 @@ def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: Proces
         got = "()" if first is None else str(list(first.shape))[1:-1]
         raise RuntimeError("ProcessGroupGloo::allgather: invalid tensor size at index 0 (expected "
                            f"{_shape(input_tensor)}, got ({got}))")
+    about = "all_gather_single", [input_tensor]
     if detail.on:
-        detail.check(group, "_ALLGATHER_BASE", [input_tensor], async_op=async_op)
+        detail.check(group, async_op, *about)
     array, own = group.mpi.contiguous(output_tensor)
     sent = group.mpi.contiguous(input_tensor)[0]
-    return _run(group, "Allgather", async_op, _written(output_tensor, array, own), [output_tensor],
-                group.mpi.raw(sent), group.mpi.raw(array))
+    return run(group, about, async_op, _written(output_tensor, array, own), [output_tensor],
+               *messages.all_gather(group, sent, array))
 
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
@@ -398,7 +398,7 @@ def _split(sizes, length, row, count):
         if length % count:
             raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
         return [length // count * row] * count
-    if len(sizes) != count or sum(sizes) != length:
+    if len(sizes) != count or sum(sizes) != length or min(sizes) < 0:
         raise RuntimeError("Split sizes doesn't match total dim 0 size")
     return [size * row for size in sizes]
 
@@ -422,17 +422,29 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
     for x, sizes in ((output, output_split_sizes), (input, input_split_sizes)):
         length = x.array.shape[0] if x.array.ndim else 1
         parts.append(_split(sizes, length, x.array.size // max(length, 1), group.count))
-    if detail.on:
-        detail.check(group, "ALLTOALL_BASE", [input] if not input_split_sizes else [], async_op=async_op)
     array, own = group.mpi.contiguous(output)
     sent = group.mpi.contiguous(input)[0]
-    return _exchange(group, async_op, _written(output, array, own), [output], array, parts[0], sent, parts[1])
+    return _exchange(group, async_op, ("all_to_all_single", [input]), _written(output, array, own), [output], array,
+                     parts[0], sent, parts[1])
 
 
-def _exchange(group, async_op, finish, result, array, to_get, sent, to_send):
-    (got, kind), (given, _) = group.mpi.raw(array), group.mpi.raw(sent)
-    return _run(group, "Alltoallv", async_op, finish, result, [given, (to_send, None), kind],
-                [got, (to_get, None), kind])
+def _exchange(group, async_op, about, finish, result, array, to_get, sent, to_send):
+    own = group.own_rank
+    if to_send[own] != to_get[own]:
+        raise RuntimeError(f"{about[0]}: rank {own} sends {to_send[own]} elements to itself, and receives "
+                           f"{to_get[own]}")
+    if detail.on:
+        detail.check(group, async_op, *about, splits=(to_send, to_get))
+    calls, unpacked = messages.all_to_all(group, array, to_get, sent, to_send)
+    return run(group, about, async_op, finish if unpacked is None else _both(unpacked, finish), result, *calls)
+
+
+def _both(first, then):
+    def finish():
+        first()
+        if then is not None:
+            then()
+    return finish
 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: ProcessGroup | None = None,
@@ -451,13 +463,11 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
         if len(tensors) != group.count:
             raise RuntimeError(f"ProcessGroupGloo::alltoall: {word} tensor list size {len(tensors)} does not match "
                                f"world size {group.count}")
-    if detail.on:
-        detail.check(group, "ALLTOALL", [], async_op=async_op)
     numpy_dtype = input_tensor_list[0].array.dtype
     sizes = [[x.array.size for x in tensors] for tensors in (output_tensor_list, input_tensor_list)]
     flat = np.empty(sum(sizes[0]), numpy_dtype)
-    return _exchange(group, async_op, _spread(flat, output_tensor_list), output_tensor_list, flat, sizes[0],
-                     _flat(input_tensor_list, numpy_dtype), sizes[1])
+    return _exchange(group, async_op, ("all_to_all", input_tensor_list), _spread(flat, output_tensor_list),
+                     output_tensor_list, flat, sizes[0], _flat(input_tensor_list, numpy_dtype), sizes[1])
 
 
 def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None
@@ -467,5 +477,5 @@ def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_id
         return None
     group = of_group(group)
     if detail.on:
-        detail.check(group, "BARRIER", [], async_op=async_op)
-    return _run(group, "Barrier", async_op, None, ())
+        detail.check(group, async_op, "barrier")
+    return run(group, ("barrier",), async_op, None, (), ("Barrier",))

@@ -5,11 +5,14 @@ import enum
 import os
 import pickle
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
+from ..tensor import Tensor
+from .errors import calling
 from .world import ProcessGroup, default_pg_timeout, not_in, of_group
 
 __all__ = ["DebugLevel", "get_debug_level", "monitored_barrier", "set_debug_level", "set_debug_level_from_env"]
@@ -44,7 +47,13 @@ def set_debug_level_from_env() -> None:
     set_debug_level(DebugLevel[word.upper()])
 
 
-def _fingerprint(number, name, shapes, dtypes, op, root, async_op):
+#: What torch calls the functions; the others are called by their names.
+_OP_TYPES = {"all_reduce": "ALLREDUCE", "all_reduce_coalesced": "ALLREDUCE_COALESCED", "all_gather": "ALLGATHER",
+             "all_gather_single": "_ALLGATHER_BASE", "reduce_scatter_single": "_REDUCE_SCATTER_BASE",
+             "all_to_all": "ALLTOALL", "all_to_all_single": "ALLTOALL_BASE"}
+
+
+def _fingerprint(number, name, shapes, dtypes, *rest):
     text = f"CollectiveFingerPrint(SequenceNumber={number}, OpType={name}"
     if shapes:
         text += f", TensorShape={', '.join(map(str, shapes))}, TensorDtypes={' '.join(dtypes)}"
@@ -63,21 +72,45 @@ def _aspects(own, other):
                     if a != b and (i < 4 or own[1] == other[1])])
 
 
-def check(group: ProcessGroup, name: str, tensors: list, op: Any = None, root: int | None = None,
-          async_op: bool = False) -> None:
-    """RuntimeError, on every rank, if they are not all about to call the same collective with tensors of the same
-    shapes and dtypes, the same operation and root, and all with async_op or all without."""
+def mismatch(group: ProcessGroup, rank: int, own: tuple, other: tuple, aspects: str) -> RuntimeError:
+    """That this rank and another do not call the same."""
+    return RuntimeError(f"Detected mismatch between collectives on ranks. Rank {group.own_rank} is running "
+                        f"collective: {_fingerprint(*own)}, but Rank {rank} is running collective: "
+                        f"{_fingerprint(*other)}.Collectives differ in the following aspects: {aspects}")
+
+
+def check(group: ProcessGroup, async_op: bool, name: str, tensors: Sequence[Tensor] = (), op: Any = None,
+          root: int | None = None, *, count: int | None = None, splits: tuple[list, list] | None = None) -> None:
+    """RuntimeError, on every rank, if they are not all about to call the same function with tensors of the same shapes
+    and dtypes, the same operation and root, and all with async_op or all without.
+
+    count   of functions of objects: how many
+    splits  of functions that send to each rank another number of elements: what is sent to each, and got from each
+    """
     op = "" if op is None else str(getattr(op, "op", op)).rpartition(".")[2]
-    own = (group.sequence, name, [list(x.array.shape) for x in tensors], [x.dtype.type_name for x in tensors], op, root,
+    shapes = [list(x.array.shape) for x in tensors] if splits is None else []
+    if count is not None:
+        shapes = [[count]]
+    own = (group.sequence, _OP_TYPES.get(name, name.upper()), shapes,
+           sorted({x.dtype.type_name for x in tensors}) if splits else [x.dtype.type_name for x in tensors], op, root,
            bool(async_op))
-    for rank, said in enumerate(group.control.allgather(pickle.dumps(own))):
-        other = pickle.loads(said)
+    with calling(group.mpi, group, name, tensors, op or None, root):
+        said = [pickle.loads(text) for text in group.control.allgather(pickle.dumps((own, splits)))]
+    for rank, (other, _) in enumerate(said):
         if other != own:
-            raise RuntimeError(f"Detected mismatch between collectives on ranks. Rank {group.own_rank} is running "
-                               f"collective: {_fingerprint(*own)}, but Rank {rank} is running collective: "
-                               f"{_fingerprint(*other)}.Collectives differ in the following aspects: "
-                               f"{_aspects(own, other)}")
+            raise mismatch(group, rank, own, other, _aspects(own, other))
+    if splits is not None:
+        _check_splits(group, own, [theirs for _, theirs in said])
     group.sequence += 1
+
+
+def _check_splits(group, own, splits):
+    """RuntimeError, on every rank, if one sends another number of elements than the other awaits."""
+    for i, (to_send, _) in enumerate(splits):
+        for j, (_, to_get) in enumerate(splits):
+            if to_send[j] != to_get[i]:
+                raise mismatch(group, j if group.own_rank == i else i, own, own, f"  Splits: rank {i} sends "
+                               f"{to_send[j]} elements to rank {j}, which receives {to_get[i]}")
 
 
 def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | float | None = None,
@@ -91,37 +124,42 @@ def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | fl
     if isinstance(timeout, (float, int)):
         timeout = timedelta(seconds=timeout)
     timeout = default_pg_timeout if timeout is None else timeout
-    end, comm, own = time.monotonic() + timeout.total_seconds(), group.control, group.own_rank
-    limit, tag = int(timeout.total_seconds() * 1000), group.barriers % 1000        # a late rank is not in the next one
+    with calling(group.mpi, group, "monitored_barrier"):
+        _meet(group, timeout.total_seconds(), wait_all_ranks)
+
+
+def _late(requests, until):
+    """Indices of those that are not done by then."""
+    left = dict(enumerate(requests))
+    while True:
+        left = {i: request for i, request in left.items() if not request.Test()}
+        if not left or time.monotonic() > until:
+            return list(left)
+        time.sleep(1e-4)
+
+
+def _meet(group, seconds, wait_all_ranks):
+    end, comm, own = time.monotonic() + seconds, group.control, group.own_rank
+    tag = group.barriers % 1000                # a late rank is not in the next one
     group.barriers += 1
     nothing = np.empty(0, np.uint8)
-
-    def late(requests, until):
-        """Indices of those that are not done by then."""
-        left = dict(enumerate(requests))
-        while True:
-            left = {i: request for i, request in left.items() if not request.Test()}
-            if not left or time.monotonic() > until:
-                return list(left)
-            time.sleep(1e-4)
-
     if own:
         sent = comm.Isend(nothing, 0, tag)
         answer = comm.Irecv(np.empty(1, np.uint8), 0, tag)
-        if late([sent, answer], end + 0.5 * timeout.total_seconds()):
+        if _late([sent, answer], end + 0.5 * seconds):
             answer.Cancel()
             raise RuntimeError(f"Rank {own} successfully reached monitoredBarrier, but received errors while waiting "
                                "for send/recv from rank 0. Please check rank 0 logs for faulty rank.")
         return
     requests = [comm.Irecv(nothing, rank, tag) for rank in range(1, group.count)]
-    missing = [i + 1 for i in late(requests, end)]
+    missing = [i + 1 for i in _late(requests, end)]
     if missing:
         for rank in missing:
             requests[rank - 1].Cancel()
         who = f"Ranks {', '.join(map(str, missing))}" if wait_all_ranks else f"Rank {missing[0]}"
-        raise RuntimeError(f"[Rank 0]: {who} failed to pass monitoredBarrier in {limit} ms")
+        raise RuntimeError(f"[Rank 0]: {who} failed to pass monitoredBarrier in {int(seconds * 1000)} ms")
     answers = [comm.Isend(np.zeros(1, np.uint8), rank, tag) for rank in range(1, group.count)]
-    late(answers, end + timeout.total_seconds())
+    _late(answers, end + seconds)
 
 
 set_debug_level_from_env()

@@ -1,9 +1,9 @@
 """torch.distributed.distributed_c10d: the names of torch.distributed, where torch defines them."""
-from . import collectives, detail, objects, point_to_point, reductions, work, world
+from . import collectives, detail, errors, objects, point_to_point, reductions, work, world
 from .world import default_group
 
 __all__ = []                                   # the names of all of them
-for _part in (collectives, detail, objects, point_to_point, reductions, work, world):
+for _part in (collectives, detail, errors, objects, point_to_point, reductions, work, world):
     globals().update({name: getattr(_part, name) for name in _part.__all__})
     __all__ += _part.__all__
 

@@ -7,6 +7,7 @@ from mpi4py import MPI
 from .. import dtypes as dt
 from ..errors import not_implemented
 from ..tensor import Tensor, wrap
+from . import messages
 from .reductions import RedOpType, ReduceOp
 
 IN_PLACE = MPI.IN_PLACE
@@ -26,6 +27,7 @@ _OF_BOOLS = {"SUM": MPI.LOR, "PRODUCT": MPI.LAND, "MIN": MPI.LAND, "MAX": MPI.LO
              "BXOR": MPI.LXOR}
 _UFUNCS = {"SUM": np.add, "AVG": np.add, "PREMUL_SUM": np.add, "PRODUCT": np.multiply, "MIN": np.minimum,
            "MAX": np.maximum}
+_long = {}                                     # (length, size of an element) -> MPI.Datatype
 _made = {}                                     # (ufunc, dtype) -> MPI.Op, of which there may be few
 
 
@@ -121,7 +123,20 @@ def _average(size, dtype, whole):
 def raw(array: np.ndarray) -> list:
     """What MPI gets for a contiguous array whose bits are moved as they are."""
     size = array.dtype.itemsize
+    if array.nbytes > messages.LIMIT and array.size > 1:
+        return [array.reshape(-1).view(np.uint8), 1, _of_length(array.size, size)]
     return [array.reshape(-1).view(f"u{size}") if array.dtype.kind == "V" else array, _BY_SIZE[size]]
+
+
+def _of_length(length, size):
+    """MPI's datatype of so many elements, of which one is sent from rank to rank where they are more than a call
+    counts; collectives of such datatypes are wrong or end the process in Open MPI. It is kept: such lengths are few."""
+    if (length, size) not in _long:
+        step = max(1, messages.LIMIT // size)
+        starts = range(0, length, step)
+        made = _BY_SIZE[size].Create_hindexed([min(step, length - i) for i in starts], [i * size for i in starts])
+        _long[length, size] = made.Commit()
+    return _long[length, size]
 
 
 def contiguous(tensor: Tensor) -> tuple[np.ndarray, bool]:

@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..tensor import Tensor
+from . import detail
+from .announced import AnnouncedReceive, announced_send
 from .collectives import check_tensor
+from .errors import calling, other_length
 from .work import Work
 from .world import ProcessGroup, get_global_rank, get_rank, not_in, of_group, rank_in
 
@@ -32,6 +36,104 @@ def _check_not_self(group, rank, kind):
         raise ValueError(f"Invalid {kind} rank: {kind} rank should not be the same as the rank of the current process.")
 
 
+def _check_tag(tag):
+    """RuntimeError in torch's words for a tag that MPI would take for any."""
+    if tag < 0:
+        raise RuntimeError("Tag must be nonnegative")
+    return tag
+
+
+def _source(group, src, group_src):
+    """The rank in the group that is to be received from; MPI's word for any if none is said."""
+    if src is None and group_src is None:
+        return group.mpi.MPI.ANY_SOURCE
+    return _check_rank(group, rank_in(group, src, group_src))
+
+
+def _said(kind, tensor):
+    """What DETAIL compares of a message."""
+    return kind, [list(tensor.array.shape)], [tensor.dtype.type_name]
+
+
+def start_send(group: Any, about: tuple, array: np.ndarray, to: int, tag: int, said: tuple) -> Any:
+    """MPI's request for sending an array; `about`: what is called; `said`: what DETAIL compares."""
+    buffer = group.mpi.raw(array)
+    with calling(group.mpi, group, *about):
+        if detail.on:
+            return announced_send(group, said, buffer, array.nbytes, to, tag)
+        return group.comm.Isend(buffer, to, tag)
+
+
+class _Receive:
+    """MPI's request for an array, which tells messages of another length."""
+
+    __slots__ = ("group", "about", "nbytes", "request")
+
+    def __init__(self, group, about, array, source, tag):
+        self.group, self.about, self.nbytes = group, about, array.nbytes
+        self.request = group.comm.Irecv(group.mpi.raw(array), source, tag)
+
+    def Wait(self, status):
+        try:
+            self.request.Wait(status)
+        except self.group.mpi.MPI.Exception as error:
+            self.check(status, error)
+            raise
+        self.check(status)
+
+    def Test(self, status):
+        try:
+            done = self.request.Test(status)
+        except self.group.mpi.MPI.Exception as error:
+            self.check(status, error)
+            raise
+        if done:
+            self.check(status)
+        return done
+
+    def check(self, status, error=None):
+        MPI = self.group.mpi.MPI
+        if error is not None and error.Get_error_class() != MPI.ERR_TRUNCATE:
+            return
+        sent = status.Get_elements(MPI.BYTE)
+        if sent != self.nbytes:
+            raise other_length(self.group, self.about, status.Get_source(), sent, self.nbytes) from error
+
+
+def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, said: tuple
+            ) -> tuple[int, np.ndarray]:
+    """Receives into an array, or into a new one of bytes: (the rank in the group that sent it, the array).
+
+    RuntimeError for a message of another length, which changes nothing. MPI is asked for the length first: Open MPI
+    writes beyond the end of an array that is too short for a message of more than some thousand bytes.
+    """
+    MPI = group.mpi.MPI
+    status = MPI.Status()
+    if detail.on:
+        request = start_receive(group, about, array, source, tag, said)
+        work = Work(request, None, (), group, about)
+        work._status = status
+        work.wait()
+        return status.Get_source(), request.array
+    with calling(group.mpi, group, *about):
+        message = group.comm.Mprobe(source, tag, status)
+        sent = status.Get_elements(MPI.BYTE)
+        fits = array is not None and sent == array.nbytes
+        got = array if fits else np.empty(sent, np.uint8)      # its sender may wait for what does not fit, too
+        message.Recv(group.mpi.raw(got))
+    if array is not None and not fits:
+        raise other_length(group, about, status.Get_source(), sent, array.nbytes)
+    return status.Get_source(), got
+
+
+def start_receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, said: tuple) -> Any:
+    """MPI's request for receiving into an array."""
+    with calling(group.mpi, group, *about):
+        if detail.on:
+            return AnnouncedReceive(group, said, array, source, tag)
+        return _Receive(group, about, array, source, tag)
+
+
 def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
           group_dst: int | None = None) -> Work | None:
     """Starts to send `tensor` to rank `dst` of the world (`group_dst` of the group), whose recv says the same tag.
@@ -43,22 +145,26 @@ def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = N
     group = of_group(group)
     to = _check_rank(group, rank_in(group, dst, group_dst))
     check_tensor(tensor, "tensor")
-    return Work(group.comm.Isend(group.mpi.raw(_memory(tensor)), to, tag), None, [tensor], group.pending)
+    about = "isend", [tensor], None, to
+    request = start_send(group, about, _memory(tensor), to, _check_tag(tag), _said("SEND", tensor))
+    return Work(request, None, [tensor], group, about)
 
 
 def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
           group_src: int | None = None) -> Work | None:
-    """Starts to receive into `tensor` from rank `src` of the world (`group_src` of the group), or from any."""
+    """Starts to receive into `tensor` from rank `src` of the world (`group_src` of the group), or from any.
+
+    `wait` raises RuntimeError if the message is shorter or longer than the tensor.
+    """
     check_tensor(tensor, "tensor")
     if not_in(group, "irecv"):
         return None
     group = of_group(group)
-    MPI = group.mpi.MPI
-    source = MPI.ANY_SOURCE
-    if src is not None or group_src is not None:
-        source = _check_rank(group, rank_in(group, src, group_src))
-    work = Work(group.comm.Irecv(group.mpi.raw(_memory(tensor)), source, tag), None, [tensor], group.pending)
-    work._status = MPI.Status()
+    source = _source(group, src, group_src)
+    about = "irecv", [tensor], None, source
+    request = start_receive(group, about, _memory(tensor), source, _check_tag(tag), _said("RECV", tensor))
+    work = Work(request, None, [tensor], group, about)
+    work._status = group.mpi.MPI.Status()
     return work
 
 
@@ -75,12 +181,17 @@ def send(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = No
 
 def recv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
          group_src: int | None = None) -> int:
-    """`irecv`, waited for: the rank, in the world, that sent it; -1 if this process is not in the group."""
-    work = irecv(tensor, src, group, tag, group_src)
-    if work is None:
+    """Receives into `tensor` as `irecv` does, and waits for it: the rank, in the world, that sent it; -1 if this
+    process is not in the group. RuntimeError for a message that is shorter or longer, which leaves the tensor as it
+    is."""
+    check_tensor(tensor, "tensor")
+    if not_in(group, "recv"):
         return -1
-    work.wait()
-    return get_global_rank(of_group(group), work.source_rank()) if src is None else src
+    group = of_group(group)
+    source = _source(group, src, group_src)
+    about = "recv", [tensor], None, source
+    sender, _ = receive(group, about, _memory(tensor), source, _check_tag(tag), _said("RECV", tensor))
+    return get_global_rank(group, sender) if src is None else src
 
 
 class P2POp:

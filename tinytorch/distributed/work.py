@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from ..futures import Future
+from .errors import failure
 
 __all__ = ["Work"]
 
@@ -20,24 +21,38 @@ class Work:
 
     _error: Exception | None = None
 
-    def __init__(self, request: Any = None, finish: Callable | None = None, result: Any = (),
-                 pending: set | None = None) -> None:
+    def __init__(self, request: Any = None, finish: Callable | None = None, result: Any = (), group: Any = None,
+                 about: tuple = ()) -> None:
         # request: MPI's, with Wait and Test, None if there is nothing left to do. finish: what remains then.
-        self._request, self._finish, self._result, self._pending = request, finish, result, pending
+        self._request, self._finish, self._result, self._group, self._about = request, finish, result, group, about
         self._status = None
-        if pending is not None:
-            pending.add(self)                  # keeps what MPI writes to
+        if group is not None:
+            group.pending.add(self)            # keeps what MPI writes to
 
-    def _complete(self):
-        self._request = None
-        if self._pending is not None:
-            self._pending.discard(self)
-        if self._finish is not None:
-            finish, self._finish = self._finish, None
-            finish()
+    def _complete(self, error=None):
+        """Called once, when the request is done, or has failed with an error, which `wait` raises."""
+        self._request, finish, self._finish = None, self._finish, None
+        if self._group is not None:
+            self._group.pending.discard(self)
+        try:
+            if error is not None:
+                raise self._failure(error)
+            if finish is not None:
+                finish()
+        except Exception as failed:
+            self._error = failed
+
+    def _failure(self, error):
+        """The error of a request as it is raised: MPI's in PyTorch's words."""
+        mpi = self._group.mpi
+        if not isinstance(error, mpi.MPI.Exception):
+            return error
+        made = failure(mpi, error, self._group, *self._about)
+        made.__cause__ = error
+        return made
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """True when it is done. RuntimeError if that takes longer than `timeout`."""
+        """True when it is done. RuntimeError if that takes longer than `timeout`, or if it failed."""
         if self._request is not None:
             if timeout:
                 end = time.monotonic() + timeout.total_seconds()
@@ -47,24 +62,36 @@ class Work:
                                            "collective to complete")
                     time.sleep(1e-4)
             else:
-                self._request.Wait(self._status)
-                self._complete()
+                try:
+                    self._request.Wait(self._status)
+                except Exception as error:
+                    self._complete(error)
+                else:
+                    self._complete()
+        if self._error is not None:
+            raise self._error
         return True
 
     synchronize = wait
 
     def is_completed(self) -> bool:
         """Whether it is done; does not wait."""
-        if self._request is not None and self._request.Test(self._status):
-            self._complete()
+        if self._request is not None:
+            try:
+                done = self._request.Test(self._status)
+            except Exception as error:
+                self._complete(error)
+            else:
+                if done:
+                    self._complete()
         return self._request is None
 
     def is_success(self) -> bool:
-        """Whether it is done; one that failed raised in `wait`."""
-        return self.is_completed()
+        """Whether it is done and did not fail."""
+        return self.is_completed() and self._error is None
 
     def exception(self) -> Exception | None:
-        """None: errors are raised where they come up."""
+        """The error that it failed with and that `wait` raises; None if there is none."""
         return self._error
 
     def result(self) -> list:
@@ -96,11 +123,11 @@ class WorkFuture(Future):
     def _settle(self):
         if self._future.done():
             return
-        if self._work is not None:
-            self._work.wait()
-            self._future.set_result(self._work.result())
-            return
         try:
+            if self._work is not None:
+                self._work.wait()
+                self._future.set_result(self._work.result())
+                return
             self._before._settle()
             self._future.set_result(self._callback(self._before))
         except Exception as error:

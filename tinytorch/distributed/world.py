@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from ..runtime import get_num_threads, set_num_threads
+from .errors import calling
 from .faults import abort_on_exception, wait_at_exit
 
 __all__ = ["Backend", "GroupMember", "ProcessGroup", "default_pg_timeout", "destroy_process_group", "get_backend",
@@ -63,7 +64,7 @@ class ProcessGroup:
         self.own_rank, self.count = comm.Get_rank(), comm.Get_size()
         self.pending: set = set()
         self.plans: dict = {}
-        self.control, self.sequence, self.barriers = comm.Dup(), 0, 0
+        self.control, self.sequence, self.barriers, self.announced = comm.Dup(), 0, 0, 0
 
     def rank(self) -> int:
         """The rank of this process in the group."""
@@ -91,8 +92,9 @@ class ProcessGroup:
         """Finishes what is under way and gives the communicators back."""
         for work in list(self.pending):
             work.wait()
-        self.comm.Free()
-        self.control.Free()
+        with calling(self.mpi, self, "destroy_process_group"):
+            self.comm.Free()
+            self.control.Free()
         self.comm = self.control = None
 
 
@@ -248,11 +250,13 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     if named == "gloo" and everyone.Get_rank() == 0:
         logger.warning("tinytorch: the backend gloo is carried by MPI")
     size = everyone.Get_size()
-    world.default = ProcessGroup(everyone.Dup(), list(range(size)), group_name or "0", named, mpi)
+    with calling(mpi, None, "init_process_group"):
+        world.default = ProcessGroup(everyone.Dup(), list(range(size)), group_name or "0", named, mpi)
     world.groups = [world.default]
     if size > 1:
         abort_on_exception(mpi.MPI)
-        _share_cores(everyone, mpi.MPI)
+        with calling(mpi, world.default, "init_process_group"):
+            _share_cores(everyone, mpi.MPI)
     wait_at_exit(_under_way)
 
 
@@ -426,10 +430,11 @@ def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = No
                                  f"(world_size={everyone.count})")
     if everyone.own_rank not in ranks:
         return GroupMember.NON_GROUP_MEMBER
-    members = everyone.comm.Get_group().Incl(ranks)
-    comm = everyone.comm.Create_group(members)         # of the members alone
-    members.Free()
-    made = ProcessGroup(comm, ranks, str(len(world.groups)), Backend(backend or everyone.backend), everyone.mpi)
+    with calling(everyone.mpi, everyone, "new_group"):
+        members = everyone.comm.Get_group().Incl(ranks)
+        comm = everyone.comm.Create_group(members)     # of the members alone
+        members.Free()
+        made = ProcessGroup(comm, ranks, str(len(world.groups)), Backend(backend or everyone.backend), everyone.mpi)
     made.group_desc = group_desc or "undefined"
     world.groups.append(made)
     return made

@@ -4,6 +4,7 @@ from tests.parity.ranks import outcome
 DTYPES = ("bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128 uint16 uint32 "
           "uint64 float8_e4m3fn complex32").split()
 OPS = "SUM PRODUCT MIN MAX BAND BOR BXOR AVG".split()
+LONG = 100000                                  # elements of the longest tensor
 
 
 def data(torch, dtype, n, rank):
@@ -198,7 +199,7 @@ def main(torch, rank, size):
     case("async barrier", lambda: dist.barrier(async_op=True).wait())
 
     def several():
-        xs = [data(torch, "float32", n, rank) for n in (1, 1000, 100000)]
+        xs = [data(torch, "float32", n, rank) for n in (1, 1000, LONG)]
         works = [dist.all_reduce(x, async_op=True) for x in xs]
         for work in reversed(works):
             work.wait()

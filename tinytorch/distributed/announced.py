@@ -1,0 +1,84 @@
+"""Messages from rank to rank under TORCH_DISTRIBUTED_DEBUG=DETAIL: each is announced, and is received if it fits.
+
+The announcement goes where the message would go without DETAIL, so it is met by the same recv. It says what comes and
+under which tag of the group's second communicator. What does not fit is received all the same, into memory that is
+thrown away, so that its sender goes on.
+"""
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .detail import mismatch
+from .messages import PAIR_TAG, Requests
+
+__all__ = ["AnnouncedReceive", "announced_send"]
+
+_BYTES = 2048                                  # of an announcement: 64 dimensions take less than half of them
+_TAGS = 30000                                  # MPI promises tags up to 32767
+
+
+def announced_send(group: Any, said: tuple, buffer: list, nbytes: int, to: int, tag: int) -> Requests:
+    """Sends what is said of a message, (OpType, shapes, dtypes), and the message."""
+    group.announced = group.announced % _TAGS + 1
+    under = PAIR_TAG + group.announced
+    announcement = np.zeros(_BYTES, np.uint8)
+    text = pickle.dumps((said, nbytes, under))
+    announcement[:len(text)] = np.frombuffer(text, np.uint8)
+    return Requests([group.comm.Isend(announcement, to, tag), group.control.Isend(buffer, to, under)])
+
+
+class AnnouncedReceive:
+    """A request of MPI's that waits for an announcement and then for what it announced; `array` is to hold that, and
+    is made if it is None."""
+
+    def __init__(self, group: Any, said: tuple, array: np.ndarray | None, source: int, tag: int) -> None:
+        self._group, self._said, self.array = group, said, array
+        self._announcement = np.zeros(_BYTES, np.uint8)
+        self._request, self._other = group.comm.Irecv(self._announcement, source, tag), None
+
+    def _start(self, source):
+        """The announcement is here: starts to receive."""
+        self._other, nbytes, under = pickle.loads(self._announcement.tobytes())
+        fits = self._other[1:] == self._said[1:] and _kind(self._other) == _kind(self._said)
+        self._error = None if fits else self._mismatch(source)
+        if self.array is None or not fits:
+            self.array = np.empty(nbytes, np.uint8)
+        self._request = self._group.control.Irecv(self._group.mpi.raw(self.array), source, under)
+
+    def _mismatch(self, source):
+        own, other = [(self._group.sequence, *said, "", None, False) for said in (self._said, self._other)]
+        differing = [f"  Tensor Tensor {word}: {a}vs {b}"
+                     for word, a, b in zip(("shapes", "dtypes"), own[2:], other[2:]) if a != b]
+        return mismatch(self._group, source, own, other, "".join(differing) or f"  Op type: {own[1]}vs {other[1]}")
+
+    def Wait(self, status: Any) -> None:
+        """Returns when the message is here. RuntimeError if it is another one than was awaited."""
+        if self._other is None:
+            self._request.Wait(status)
+            self._start(status.Get_source())
+        self._request.Wait()
+        self._end()
+
+    def Test(self, status: Any) -> bool:
+        """Whether it is here; likewise."""
+        if self._other is None:
+            if not self._request.Test(status):
+                return False
+            self._start(status.Get_source())
+        if not self._request.Test():
+            return False
+        self._end()
+        return True
+
+    def _end(self):
+        if self._error is not None:
+            raise self._error
+
+
+def _kind(said: Sequence) -> str:
+    """Of what a message is: a tensor, numbers of bytes, or objects."""
+    return said[0].partition("_")[2]
