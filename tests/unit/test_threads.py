@@ -370,7 +370,7 @@ def test_a_fork_while_another_thread_draws_and_accumulates():
     held, go_on = threading.Event(), threading.Event()
 
     def hold():
-        with torch.default_generator.stream, accumulate.lock:
+        with torch.default_generator.stream.lock, accumulate.lock:
             held.set()
             go_on.wait(30)
     other = threading.Thread(target=hold)

@@ -64,6 +64,10 @@ def _is_one_index(x):
     return isinstance(x, Tensor) and x.array.size == 1 and x.array.dtype.kind in dt.INTEGRAL
 
 
+def _starts_with_int(x):
+    return isinstance(x, (tuple, list)) and (not x or hasattr(x[0], "__index__"))
+
+
 def _is_float(x):
     return isinstance(x, (float, int)) or _is_number(x, dt.INTEGER + dt.NATIVE, dt.INTEGRAL + dt.FLOATING)
 
@@ -117,7 +121,9 @@ def _read(annotation):
     words = [kind[2] for kind in kinds]
     word = words[0]
     fits = [kind[1] for kind in kinds]
-    if "tuple of ints" in words and "tuple of Tensors" not in words:
+    if "tuple of Tensors" in words:            # of the two lists one is told from the other by its first item
+        fits = [_starts_with_int if kind == "tuple of ints" else fit for kind, fit in zip(words, fits)]
+    elif "tuple of ints" in words:
         word = "tuple of ints"                 # which is what torch calls int | Ints
         if word != words[0]:
             fits.append(_is_one_index)

@@ -254,7 +254,7 @@ def check_written(array: np.ndarray) -> None:
     """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded), or in
     read-only memory."""
     _check_places(array.shape, array.strides)
-    if not array.flags.writeable:
+    if type(array) is np.ndarray and not array.flags.writeable:    # a stand-in sees to its memory itself
         raise RuntimeError(READ_ONLY)
 
 
