@@ -7,8 +7,8 @@ import pytest
 from .spoilt import differences, names
 
 CALLS = 5000
-#: Of a hundred calls, how many may differ: in the class of their exception, in a value, by NumPy's words or in time. The
-#: aim is one; layers and optimisers, whose own checks are missing in places, keep it from that.
+#: Of a hundred calls, how many may differ: in the class of their exception, in a value, by NumPy's words or in time.
+#: The aim is one; layers and optimisers, whose own checks are missing in places, keep it from that.
 SHARE = 3.5
 
 
