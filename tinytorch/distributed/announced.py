@@ -21,22 +21,30 @@ _BYTES = 2048                                  # of an announcement: 64 dimensio
 _TAGS = 30000                                  # MPI promises tags up to 32767
 
 
-def announced_send(group: Any, said: tuple, buffer: list, nbytes: int, to: int, tag: int) -> Requests:
-    """Sends what is said of a message, (OpType, shapes, dtypes), and the message."""
+def _said(kind, about, count):
+    """What is compared: (OpType, shapes, dtypes). `count`: how many objects; None of a tensor."""
+    if count is not None:
+        return f"{kind}_OBJECTS", [[count]], []
+    return kind, [list(x.array.shape) for x in about[1]], [x.dtype.type_name for x in about[1]]
+
+
+def announced_send(group: Any, about: tuple, count: int | None, array: np.ndarray, to: int, tag: int) -> Requests:
+    """Announces an array, and sends it."""
     group.announced = group.announced % _TAGS + 1
     under = PAIR_TAG + group.announced
     announcement = np.zeros(_BYTES, np.uint8)
-    text = pickle.dumps((said, nbytes, under))
+    text = pickle.dumps((_said("SEND", about, count), array.nbytes, under))
     announcement[:len(text)] = np.frombuffer(text, np.uint8)
-    return Requests([group.comm.Isend(announcement, to, tag), group.control.Isend(buffer, to, under)])
+    return Requests([group.comm.Isend(announcement, to, tag), group.control.Isend(group.mpi.raw(array), to, under)])
 
 
 class AnnouncedReceive:
     """A request of MPI's that waits for an announcement and then for what it announced; `array` is to hold that, and
     is made if it is None."""
 
-    def __init__(self, group: Any, said: tuple, array: np.ndarray | None, source: int, tag: int) -> None:
-        self._group, self._said, self.array = group, said, array
+    def __init__(self, group: Any, about: tuple, count: int | None, array: np.ndarray | None, source: int, tag: int
+                 ) -> None:
+        self._group, self._said, self.array = group, _said("RECV", about, count), array
         self._announcement = np.zeros(_BYTES, np.uint8)
         self._request, self._other = group.comm.Irecv(self._announcement, source, tag), None
 

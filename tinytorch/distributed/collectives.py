@@ -13,10 +13,10 @@ import numpy as np
 from ..tensor import Tensor
 from . import detail, messages
 from .errors import failure
-from .messages import run
+from .messages import Call
 from .reductions import RedOpType, ReduceOp
 from .work import Work
-from .world import ProcessGroup, default_group, not_in, of_group, rank_in
+from .world import ProcessGroup, joined, not_in, of_group, rank_in
 
 __all__ = ["all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_reduce_coalesced",
            "all_to_all", "all_to_all_single", "barrier", "broadcast", "gather", "reduce", "reduce_scatter",
@@ -120,9 +120,8 @@ def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGro
     """
     if tensor.__class__ is not Tensor or tensor.array.__class__ is not np.ndarray:
         check_tensor(tensor, "tensor")
+    group = joined(group, "all_reduce")
     if group is None:
-        group = default_group()
-    elif not_in(group, "all_reduce"):
         return None
     array, own = group.mpi.contiguous(tensor)
     plan = group.plan(op, array, "all_reduce")
@@ -132,8 +131,7 @@ def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGro
         plan.before(array)
     finish = None if own and plan.after is None else _written(tensor, array, own, plan.after)
     if async_op or array.nbytes > messages.LIMIT:
-        return run(group, ("all_reduce", [tensor], op), async_op, finish, [tensor],
-                   *messages.all_reduce(plan, group.mpi.IN_PLACE, array))
+        return Call(group, ("all_reduce", [tensor], op), async_op, finish, [tensor]).all_reduce(plan, array)
     try:
         group.comm.Allreduce(group.mpi.IN_PLACE, plan.shown(array), plan.op)
     except group.mpi.MPI.Exception as error:
@@ -149,9 +147,9 @@ def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, 
     tensors = [tensors] if isinstance(tensors, Tensor) else tensors
     _check_list(tensors, "tensor")
     _check_dtypes(*tensors)
-    if not_in(group, "all_reduce_coalesced"):
+    group = joined(group, "all_reduce_coalesced")
+    if group is None:
         return None
-    group = of_group(group)
     flat = _flat(tensors, tensors[0].array.dtype)
     plan = group.plan(op, flat, "all_reduce")
     about = "all_reduce_coalesced", tensors, op
@@ -164,7 +162,7 @@ def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, 
         if plan.after is not None:
             plan.after(flat)
         _spread(flat, tensors)()
-    work = run(group, about, async_op, finish, tensors, *messages.all_reduce(plan, group.mpi.IN_PLACE, flat))
+    work = Call(group, about, async_op, finish, tensors).all_reduce(plan, flat)
     return work.get_future() if async_op else None
 
 
@@ -172,9 +170,9 @@ def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType | ReduceOp = SU
            async_op: bool = False, group_dst: int | None = None) -> Work | None:
     """all_reduce of which rank `dst` (of the world; `group_dst` of the group) alone gets the result; on the others the
     tensor stays as it is."""
-    if not_in(group, "reduce"):
+    group = joined(group, "reduce")
+    if group is None:
         return None
-    group = of_group(group)
     root = rank_in(group, dst, group_dst)
     check_tensor(tensor, "tensor")
     root = _root(group, None, root, "reduce")
@@ -189,8 +187,7 @@ def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType | ReduceOp = SU
             array = array.copy()
         plan.before(array)
     finish = _written(tensor, array, own, plan.after) if here else None
-    return run(group, about, async_op, finish, [tensor],
-               *messages.reduce(plan, group.mpi.IN_PLACE, array, root, here))
+    return Call(group, about, async_op, finish, [tensor]).reduce(plan, array, root)
 
 
 def _reduce_scatter(group, about, output, flat, op, async_op):
@@ -199,7 +196,7 @@ def _reduce_scatter(group, about, output, flat, op, async_op):
         plan.before(flat)
     array, own = group.mpi.contiguous(output)
     finish = _written(output, array, own, plan.after)
-    return run(group, about, async_op, finish, [output], *messages.reduce_scatter(group, plan, flat, array))
+    return Call(group, about, async_op, finish, [output]).reduce_scatter(plan, flat, array)
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | ReduceOp = SUM,
@@ -208,9 +205,9 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | Red
     check_tensor(output, "output")
     _check_list(input_list, "input_list")
     _check_dtypes(output, *input_list)
-    if not_in(group, "reduce_scatter"):
+    group = joined(group, "reduce_scatter")
+    if group is None:
         return None
-    group = of_group(group)
     if len(input_list) != group.count:
         raise RuntimeError("invalid input tensor list size, must be world size")
     for x in input_list:
@@ -231,9 +228,9 @@ def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceO
     """
     check_tensor(output, "output")
     check_tensor(input, "input")
-    if not_in(group, "reduce_scatter_single"):
+    group = joined(group, "reduce_scatter_single")
+    if group is None:
         return None
-    group = of_group(group)
     if output.dtype is not input.dtype:
         raise RuntimeError(f"reduce_scatter: output is of dtype {output.dtype} and input of {input.dtype}")
     if output.array.size * group.count != input.array.size:
@@ -257,9 +254,9 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType | ReduceO
 def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, async_op: bool = False,
               group_src: int | None = None) -> Work | None:
     """Writes to `tensor` of every rank that of rank `src` of the world (`group_src` of the group)."""
-    if not_in(group, "broadcast"):
+    group = joined(group, "broadcast")
+    if group is None:
         return None
-    group = of_group(group)
     root = rank_in(group, src, group_src)
     check_tensor(tensor, "tensor")
     root = _root(group, None, root, "broadcast")
@@ -268,7 +265,7 @@ def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None
         detail.check(group, async_op, *about)
     array, own = group.mpi.contiguous(tensor)
     finish = None if group.own_rank == root else _written(tensor, array, own)
-    return run(group, about, async_op, finish, [tensor], *messages.broadcast(group, array, root))
+    return Call(group, about, async_op, finish, [tensor]).broadcast(array, root)
 
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None,
@@ -278,9 +275,9 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
     gather_list = gather_list or []
     _check_list(gather_list, "gather_list")
     _check_dtypes(tensor, *gather_list)
-    if not_in(group, "gather"):
+    group = joined(group, "gather")
+    if group is None:
         return None
-    group = of_group(group)
     root = rank_in(group, 0 if dst is None and group_dst is None else dst, group_dst)
     check_gather_list(group.own_rank, root, gather_list)
     root = _root(group, None, root, "gather")
@@ -295,8 +292,8 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
         detail.check(group, async_op, *about)
     flat = np.empty(group.count * tensor.array.size, tensor.array.dtype) if here else None
     sent = group.mpi.contiguous(tensor)[0]
-    return run(group, about, async_op, _spread(flat, gather_list) if here else None, gather_list,
-               *messages.gather(group, sent, flat, root))
+    finish = _spread(flat, gather_list) if here else None
+    return Call(group, about, async_op, finish, gather_list).gather(sent, flat, root)
 
 
 def check_gather_list(rank: int, dst: int, gather_list: list | None) -> None:
@@ -315,9 +312,9 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
     scatter_list = scatter_list or []
     _check_list(scatter_list, "scatter_list")
     _check_dtypes(tensor, *scatter_list)
-    if not_in(group, "scatter"):
+    group = joined(group, "scatter")
+    if group is None:
         return None
-    group = of_group(group)
     root = rank_in(group, 0 if src is None and group_src is None else src, group_src)
     here = group.own_rank == root
     if here and not scatter_list:
@@ -335,8 +332,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
         detail.check(group, async_op, *about)
     array, own = group.mpi.contiguous(tensor)
     sent = _flat(scatter_list, tensor.array.dtype) if here else None
-    return run(group, about, async_op, _written(tensor, array, own), [tensor],
-               *messages.scatter(group, sent, array, root))
+    return Call(group, about, async_op, _written(tensor, array, own), [tensor]).scatter(sent, array, root)
 
 
 # ------------------------------------------------------------------ from all to all
@@ -346,9 +342,9 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
     _check_list(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
     _check_dtypes(*tensor_list, tensor)
-    if not_in(group, "all_gather"):
+    group = joined(group, "all_gather")
+    if group is None:
         return None
-    group = of_group(group)
     if len(tensor_list) != group.count:
         raise RuntimeError("ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length "
                            f"{group.count}, got {len(tensor_list)})")
@@ -358,7 +354,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
         detail.check(group, async_op, *about)
     flat = np.empty(group.count * tensor.array.size, tensor.array.dtype)
     sent = group.mpi.contiguous(tensor)[0]
-    return run(group, about, async_op, _spread(flat, tensor_list), tensor_list, *messages.all_gather(group, sent, flat))
+    return Call(group, about, async_op, _spread(flat, tensor_list), tensor_list).all_gather(sent, flat)
 
 
 def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
@@ -366,9 +362,9 @@ def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: Proces
     """Writes to `output_tensor` of every rank the tensors of all, one after the other or stacked."""
     check_tensor(input_tensor, "input_tensor")
     check_tensor(output_tensor, "output_tensor")
-    if not_in(group, "all_gather_single"):
+    group = joined(group, "all_gather_single")
+    if group is None:
         return None
-    group = of_group(group)
     if output_tensor.dtype is not input_tensor.dtype:
         raise RuntimeError(f"ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected {input_tensor.dtype}"
                            f", got {output_tensor.dtype})")
@@ -382,8 +378,8 @@ def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: Proces
         detail.check(group, async_op, *about)
     array, own = group.mpi.contiguous(output_tensor)
     sent = group.mpi.contiguous(input_tensor)[0]
-    return run(group, about, async_op, _written(output_tensor, array, own), [output_tensor],
-               *messages.all_gather(group, sent, array))
+    finish = _written(output_tensor, array, own)
+    return Call(group, about, async_op, finish, [output_tensor]).all_gather(sent, array)
 
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
@@ -435,16 +431,7 @@ def _exchange(group, async_op, about, finish, result, array, to_get, sent, to_se
                            f"{to_get[own]}")
     if detail.on:
         detail.check(group, async_op, *about, splits=(to_send, to_get))
-    calls, unpacked = messages.all_to_all(group, array, to_get, sent, to_send)
-    return run(group, about, async_op, finish if unpacked is None else _both(unpacked, finish), result, *calls)
-
-
-def _both(first, then):
-    def finish():
-        first()
-        if then is not None:
-            then()
-    return finish
+    return Call(group, about, async_op, finish, result).all_to_all(array, to_get, sent, to_send)
 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: ProcessGroup | None = None,
@@ -473,9 +460,9 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
 def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None
             ) -> Work | None:
     """Returns when all ranks have come here."""
-    if not_in(group, "barrier"):
+    group = joined(group, "barrier")
+    if group is None:
         return None
-    group = of_group(group)
     if detail.on:
         detail.check(group, async_op, "barrier")
-    return run(group, ("barrier",), async_op, None, (), ("Barrier",))
+    return Call(group, ("barrier",), async_op).run("Barrier")

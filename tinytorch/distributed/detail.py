@@ -13,7 +13,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from .errors import calling
-from .world import ProcessGroup, default_pg_timeout, not_in, of_group
+from .world import ProcessGroup, default_pg_timeout, joined
 
 __all__ = ["DebugLevel", "get_debug_level", "monitored_barrier", "set_debug_level", "set_debug_level_from_env"]
 
@@ -118,9 +118,9 @@ def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | fl
     """A barrier that tells who did not come: RuntimeError after `timeout` (30 minutes by default) on rank 0, naming the
     first rank that is missing, or all with `wait_all_ranks`, and on those that came.
     """
-    if not_in(group, "monitored_barrier"):
+    group = joined(group, "monitored_barrier")
+    if group is None:
         return
-    group = of_group(group)
     if isinstance(timeout, (float, int)):
         timeout = timedelta(seconds=timeout)
     timeout = default_pg_timeout if timeout is None else timeout

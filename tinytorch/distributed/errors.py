@@ -36,11 +36,12 @@ def described(group: Any, name: str, tensors: Sequence[Tensor] = (), op: Any = N
 def failure(mpi: Any, error: Exception, group: Any, *about: Any) -> Exception:
     """PyTorch's exception for one of MPI's: RuntimeError where ranks do not fit together, DistBackendError else."""
     who = about[0] if group is None else described(group, *about)
-    if error.Get_error_class() == mpi.MPI.ERR_TRUNCATE or "truncated" in str(error):
+    unlike = "truncated" in str(error) or "sizes do not match" in str(error)       # MPICH's, of several classes
+    if unlike or error.Get_error_class() == mpi.MPI.ERR_TRUNCATE:
         return RuntimeError(
-            f"{who}: another rank sent more than this one receives. The ranks must call the same functions in the same "
-            "order, with the same shapes, dtypes, operations and roots. TORCH_DISTRIBUTED_DEBUG=DETAIL names the ranks "
-            f"and what each called, before anything is sent. ({error})")
+            f"{who}: another rank sent another length than this one receives. The ranks must call the same functions "
+            "in the same order, with the same shapes, dtypes, operations and roots. TORCH_DISTRIBUTED_DEBUG=DETAIL "
+            f"names the ranks and what each called, before anything is sent. ({error})")
     return DistBackendError(f"{who}: MPI failed: {error}")
 
 

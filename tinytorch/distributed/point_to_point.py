@@ -10,9 +10,9 @@ from ..tensor import Tensor
 from . import detail
 from .announced import AnnouncedReceive, announced_send
 from .collectives import check_tensor
-from .errors import calling, other_length
+from .errors import failure, other_length
 from .work import Work
-from .world import ProcessGroup, get_global_rank, get_rank, not_in, of_group, rank_in
+from .world import ProcessGroup, get_global_rank, get_rank, joined, of_group, rank_in
 
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
@@ -25,9 +25,11 @@ def _memory(tensor):
     return array
 
 
-def _check_rank(group, rank):
+def _check_rank(group, rank, tag):
     if not 0 <= rank < group.count:
         raise RuntimeError(f"invalid rank {rank}: the group has {group.count}")
+    if tag < 0:                                # MPI's word for any
+        raise RuntimeError("Tag must be nonnegative")
     return rank
 
 
@@ -36,71 +38,51 @@ def _check_not_self(group, rank, kind):
         raise ValueError(f"Invalid {kind} rank: {kind} rank should not be the same as the rank of the current process.")
 
 
-def _check_tag(tag):
-    """RuntimeError in torch's words for a tag that MPI would take for any."""
-    if tag < 0:
-        raise RuntimeError("Tag must be nonnegative")
-    return tag
-
-
-def _source(group, src, group_src):
+def _source(group, src, group_src, tag):
     """The rank in the group that is to be received from; MPI's word for any if none is said."""
-    if src is None and group_src is None:
-        return group.mpi.MPI.ANY_SOURCE
-    return _check_rank(group, rank_in(group, src, group_src))
+    from_any = src is None and group_src is None
+    rank = _check_rank(group, 0 if from_any else rank_in(group, src, group_src), tag)
+    return group.mpi.MPI.ANY_SOURCE if from_any else rank
 
 
-def _said(kind, tensor):
-    """What DETAIL compares of a message."""
-    return kind, [list(tensor.array.shape)], [tensor.dtype.type_name]
-
-
-def start_send(group: Any, about: tuple, array: np.ndarray, to: int, tag: int, said: tuple) -> Any:
-    """MPI's request for sending an array; `about`: what is called; `said`: what DETAIL compares."""
-    buffer = group.mpi.raw(array)
-    with calling(group.mpi, group, *about):
+def start_send(group: Any, about: tuple, array: np.ndarray, to: int, tag: int, count: int | None = None) -> Work:
+    """The Work of sending an array. `about`: what is called (errors.py); `count`: how many objects it holds, if it
+    holds objects."""
+    try:
         if detail.on:
-            return announced_send(group, said, buffer, array.nbytes, to, tag)
-        return group.comm.Isend(buffer, to, tag)
+            request = announced_send(group, about, count, array, to, tag)
+        else:
+            request = group.comm.Isend(group.mpi.raw(array), to, tag)
+    except group.mpi.MPI.Exception as error:
+        raise failure(group.mpi, error, group, *about) from error
+    return Work(request, None, about[1], group, about)
 
 
-class _Receive:
-    """MPI's request for an array, which tells messages of another length."""
-
-    __slots__ = ("group", "about", "nbytes", "request")
+class _Receiving(Work):
+    """The Work of receiving an array; a message of another length is an error."""
 
     def __init__(self, group, about, array, source, tag):
-        self.group, self.about, self.nbytes = group, about, array.nbytes
-        self.request = group.comm.Irecv(group.mpi.raw(array), source, tag)
+        super().__init__(group.comm.Irecv(group.mpi.raw(array), source, tag), None, about[1], group, about)
+        self._status, self._expected = group.mpi.MPI.Status(), array.nbytes
 
-    def Wait(self, status):
-        try:
-            self.request.Wait(status)
-        except self.group.mpi.MPI.Exception as error:
-            self.check(status, error)
-            raise
-        self.check(status)
-
-    def Test(self, status):
-        try:
-            done = self.request.Test(status)
-        except self.group.mpi.MPI.Exception as error:
-            self.check(status, error)
-            raise
-        if done:
-            self.check(status)
-        return done
-
-    def check(self, status, error=None):
-        MPI = self.group.mpi.MPI
-        if error is not None and error.Get_error_class() != MPI.ERR_TRUNCATE:
-            return
-        sent = status.Get_elements(MPI.BYTE)
-        if sent != self.nbytes:
-            raise other_length(self.group, self.about, status.Get_source(), sent, self.nbytes) from error
+    def _complete(self, error=None):
+        MPI, status = self._group.mpi.MPI, self._status
+        if error is None or isinstance(error, MPI.Exception) and error.Get_error_class() == MPI.ERR_TRUNCATE:
+            sent = status.Get_elements(MPI.BYTE)
+            if sent != self._expected:
+                error = other_length(self._group, self._about, status.Get_source(), sent, self._expected)
+        super()._complete(error)
 
 
-def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, said: tuple
+def _start_announced(group, about, count, array, source, tag):
+    """The Work of receiving under DETAIL, and its request, which has the array."""
+    request = AnnouncedReceive(group, about, count, array, source, tag)
+    work = Work(request, None, about[1], group, about)
+    work._status = group.mpi.MPI.Status()
+    return work, request
+
+
+def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, count: int | None = None
             ) -> tuple[int, np.ndarray]:
     """Receives into an array, or into a new one of bytes: (the rank in the group that sent it, the array).
 
@@ -109,29 +91,21 @@ def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag
     """
     MPI = group.mpi.MPI
     status = MPI.Status()
-    if detail.on:
-        request = start_receive(group, about, array, source, tag, said)
-        work = Work(request, None, (), group, about)
-        work._status = status
-        work.wait()
-        return status.Get_source(), request.array
-    with calling(group.mpi, group, *about):
+    try:
+        if detail.on:
+            work, request = _start_announced(group, about, count, array, source, tag)
+            work.wait()
+            return work.source_rank(), request.array
         message = group.comm.Mprobe(source, tag, status)
         sent = status.Get_elements(MPI.BYTE)
         fits = array is not None and sent == array.nbytes
         got = array if fits else np.empty(sent, np.uint8)      # its sender may wait for what does not fit, too
         message.Recv(group.mpi.raw(got))
+    except MPI.Exception as error:
+        raise failure(group.mpi, error, group, *about) from error
     if array is not None and not fits:
         raise other_length(group, about, status.Get_source(), sent, array.nbytes)
     return status.Get_source(), got
-
-
-def start_receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, said: tuple) -> Any:
-    """MPI's request for receiving into an array."""
-    with calling(group.mpi, group, *about):
-        if detail.on:
-            return AnnouncedReceive(group, said, array, source, tag)
-        return _Receive(group, about, array, source, tag)
 
 
 def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
@@ -140,14 +114,12 @@ def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = N
 
     RuntimeError for a tensor that is not contiguous.
     """
-    if not_in(group, "isend"):
+    group = joined(group, "isend")
+    if group is None:
         return None
-    group = of_group(group)
-    to = _check_rank(group, rank_in(group, dst, group_dst))
+    to = _check_rank(group, rank_in(group, dst, group_dst), tag)
     check_tensor(tensor, "tensor")
-    about = "isend", [tensor], None, to
-    request = start_send(group, about, _memory(tensor), to, _check_tag(tag), _said("SEND", tensor))
-    return Work(request, None, [tensor], group, about)
+    return start_send(group, ("isend", [tensor], None, to), _memory(tensor), to, tag)
 
 
 def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
@@ -157,23 +129,26 @@ def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = N
     `wait` raises RuntimeError if the message is shorter or longer than the tensor.
     """
     check_tensor(tensor, "tensor")
-    if not_in(group, "irecv"):
+    group = joined(group, "irecv")
+    if group is None:
         return None
-    group = of_group(group)
-    source = _source(group, src, group_src)
+    source = _source(group, src, group_src, tag)
     about = "irecv", [tensor], None, source
-    request = start_receive(group, about, _memory(tensor), source, _check_tag(tag), _said("RECV", tensor))
-    work = Work(request, None, [tensor], group, about)
-    work._status = group.mpi.MPI.Status()
-    return work
+    array = _memory(tensor)
+    try:
+        if detail.on:
+            return _start_announced(group, about, None, array, source, tag)[0]
+        return _Receiving(group, about, array, source, tag)
+    except group.mpi.MPI.Exception as error:
+        raise failure(group.mpi, error, group, *about) from error
 
 
 def send(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
          group_dst: int | None = None) -> None:
     """`isend`, waited for. ValueError for a message to oneself."""
-    if not_in(group, "send"):
+    group = joined(group, "send")
+    if group is None:
         return
-    group = of_group(group)
     to = rank_in(group, dst, group_dst)
     _check_not_self(group, to, "destination")
     isend(tensor, group=group, tag=tag, group_dst=to).wait()
@@ -185,12 +160,12 @@ def recv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = No
     process is not in the group. RuntimeError for a message that is shorter or longer, which leaves the tensor as it
     is."""
     check_tensor(tensor, "tensor")
-    if not_in(group, "recv"):
+    group = joined(group, "recv")
+    if group is None:
         return -1
-    group = of_group(group)
-    source = _source(group, src, group_src)
+    source = _source(group, src, group_src, tag)
     about = "recv", [tensor], None, source
-    sender, _ = receive(group, about, _memory(tensor), source, _check_tag(tag), _said("RECV", tensor))
+    sender, _ = receive(group, about, _memory(tensor), source, tag)
     return get_global_rank(group, sender) if src is None else src
 
 

@@ -312,14 +312,21 @@ def of_group(group: ProcessGroup | None) -> ProcessGroup:
     return group if group is not None else default_group()
 
 
-def not_in(group: ProcessGroup | int | None, name: str) -> bool:
+def joined(group: ProcessGroup | int | None, name: str) -> ProcessGroup | None:
+    """The group that is meant; None, with torch's warning, if this process is no member."""
+    if group is None:
+        return world.default or default_group()
+    return None if not_in(group, name, 4) else group
+
+
+def not_in(group: ProcessGroup | int | None, name: str, level: int = 3) -> bool:
     """Whether this process is no member, with torch's warning."""
     if group is None or isinstance(group, ProcessGroup):
         return False
     if group != GroupMember.NON_GROUP_MEMBER:
         raise TypeError(f"{name}(): group must be a ProcessGroup, not {type(group).__name__}")
     rank = -1 if world.default is None else world.default.own_rank
-    warnings.warn(f"Running {name} on global rank {rank} which does not belong to the given group.", stacklevel=3)
+    warnings.warn(f"Running {name} on global rank {rank} which does not belong to the given group.", stacklevel=level)
     return True
 
 
