@@ -1,20 +1,39 @@
 """What changes a large tensor in place takes no more memory than some pieces of it, and gives the bits of the whole."""
+import inspect
 import tracemalloc
 
 import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.autograd import in_place
 from tinytorch.autograd.public import TABLE
 from tinytorch.kernels import memory
+from tinytorch.ops.creation import conversion
+from tinytorch.ops.elementwise import power
 from tinytorch.ops.random import samplers
 
-SIZE = 1 << 23                                 # 32 MB of floats
+#: The pieces are smaller here than they are elsewhere, and so is the tensor: what is measured is their ratio.
+PIECE, WHOLE = 1 << 14, 1 << 16
+SIZE = 1 << 20                                 # 4 MB of floats
 #: What may be taken beside the tensor: a dozen pieces of numbers of eight bytes.
-MOST = 12 << 20
+MOST = 12 * 8 * PIECE
 
 #: Their series keep several terms for each element of a piece.
-LARGER = {"igamma_": 40 << 20, "igammac_": 40 << 20, "erfinv_": 20 << 20}
+LARGER = {"igamma_": 40 * 8 * PIECE, "igammac_": 40 * 8 * PIECE, "erfinv_": 20 * 8 * PIECE}
+
+
+@pytest.fixture(autouse=True)
+def _smaller(monkeypatch):
+    monkeypatch.setattr(memory, "PIECE", PIECE)
+    above(monkeypatch, WHOLE)
+
+
+def above(patch, size):
+    """What has more elements than `size` is changed in pieces."""
+    for module in (memory, in_place, power, conversion):
+        patch.setattr(module, "WHOLE", size)
+
 
 ELEMENTWISE = sorted({name for record in TABLE.values() if record.elementwise for name in record.methods
                       if name.endswith("_") and not name.startswith("__")} | {"fill_", "zero_"})
@@ -34,9 +53,8 @@ def operands(name, x):
             "i": lambda: 1}
     if name in ARGUMENTS:
         return [made[kind]() for kind in ARGUMENTS[name]]
-    function = next(f for f, record in TABLE.items() if name in record.methods)
-    needed = TABLE[function].function.__code__.co_argcount - len(TABLE[function].function.__defaults__ or ())
-    return [made["y"]() for _ in range(needed - 1)]
+    of_tensor = inspect.signature(getattr(torch.Tensor, name[:-1])).parameters.values()
+    return [made["y"]() for parameter in list(of_tensor)[1:] if parameter.default is parameter.empty]
 
 
 def extra(call):
@@ -61,7 +79,7 @@ def dtypes(name):
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
-def test_elementwise(name):
+def test_elementwise(name, monkeypatch):
     dtype = dtypes(name)
     assert dtype is not None
     generator = torch.Generator().manual_seed(0)
@@ -71,14 +89,8 @@ def test_elementwise(name):
     took = extra(lambda: getattr(x, name)(*arguments))
     assert took <= LARGER.get(name, MOST), f"{took >> 20} MB"
     assert x._version == version + 1
-    whole, memory.WHOLE = memory.WHOLE, 1 << 60
-    try:
-        from tinytorch.autograd import in_place
-        kept, in_place.WHOLE = in_place.WHOLE, 1 << 60
-        expected = getattr(before, name)(*arguments)
-    finally:
-        memory.WHOLE = whole
-        in_place.WHOLE = kept
+    above(monkeypatch, 1 << 60)
+    expected = getattr(before, name)(*arguments)
     assert x.numpy().tobytes() == expected.numpy().tobytes()
 
 
@@ -88,7 +100,7 @@ def test_draws(name, dtype, monkeypatch):
     dtype = getattr(torch, dtype)
     if not dtype.is_floating_point and name not in ("random_", "bernoulli_", "geometric_"):
         pytest.skip("torch draws no such numbers for integers")
-    for size in (SIZE + 5, memory.PIECE * 9 + 1, memory.PIECE * 9):
+    for size in (SIZE + 5, PIECE * 9 + 1, PIECE * 9):
         x = torch.zeros(size, dtype=dtype)
         torch.manual_seed(3)
         took = extra(lambda: getattr(x, name)(*DRAWS[name]))
@@ -104,16 +116,44 @@ def test_draws(name, dtype, monkeypatch):
 
 def test_where_pieces_would_be_wrong():
     """What is recorded, lies otherwise or overlaps is computed as a whole."""
-    x = torch.ones(2048, 1024)
+    x = torch.ones(512, 512)
     assert (x.t().add_(x.t(), alpha=2) == 3).all()
-    row = torch.arange(1024.)
+    row = torch.arange(512.)
     assert (x.mul_(0).add_(row, alpha=2)[7] == 2 * row).all()
-    y = torch.zeros(1 << 21)
+    y = torch.zeros(1 << 18)
     y[1:].add_(y[:-1] + 1, alpha=2)
-    w = torch.ones(1 << 21, requires_grad=True)
+    w = torch.ones(1 << 18, requires_grad=True)
     z = w * 2
     z.exp_()
     z.sum().backward()
     assert np.allclose(w.grad.numpy(), 2 * np.exp(2.))
     with pytest.raises(RuntimeError):
-        torch.ones(1 << 21).masked_fill_(torch.ones(1 << 21), 0.)
+        torch.ones(1 << 18).masked_fill_(torch.ones(1 << 18), 0.)
+
+
+@pytest.mark.parametrize("name", ["exp_", "sigmoid_", "tanh_", "erf_"])
+@pytest.mark.parametrize("rest", [1, 17, 511, 2047, PIECE - 1])
+def test_a_short_rest_has_the_bits_of_the_whole(name, rest):
+    x = torch.rand(WHOLE + rest, generator=torch.Generator().manual_seed(0)) * 4 - 2
+    expected = getattr(x, name[:-1])()
+    assert (getattr(x, name)().view(torch.int32) == expected.view(torch.int32)).all()
+
+
+@pytest.mark.parametrize("name, options", [("floor_divide_", {}), ("remainder_", {}), ("fmod_", {}),
+                                           ("div_", {"rounding_mode": "trunc"}), ("div_", {"rounding_mode": "floor"})])
+def test_a_zero_is_refused_before_anything_is_written(name, options):
+    x, other = torch.full((WHOLE * 2,), 7), torch.full((WHOLE * 2,), 2)
+    other[-1] = 0
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        getattr(x, name)(other, **options)
+    assert (x == 7).all() and x._version == 0
+
+
+@pytest.mark.parametrize("shape", [(512, 512), (512,), (512, 1), ()])
+def test_probabilities_that_broadcast(shape):
+    x, p = torch.zeros(512, 512), torch.full(shape, .25)
+    torch.manual_seed(1)
+    x.bernoulli_(p)
+    torch.manual_seed(1)
+    assert (x == torch.bernoulli(p.expand(512, 512))).all()
+    assert .24 < x.mean() < .26

@@ -63,20 +63,22 @@ def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[
         if type(x) is not Tensor or type(x.array) is not np.ndarray or x is not self and x.array.ndim and (
                 x.array.shape != array.shape or not x.array.flags.c_contiguous or may_share(array, x.array)):
             return False
-    whole, start = pieces(array), 0
+    whole = pieces(array)
     if len(whole) < 2:
         return False
+    ends = np.cumsum([memory.size for memory in whole]).tolist()
 
-    def part(x, piece):
-        if x is self:
-            return piece
-        if isinstance(x, Tensor) and x.array.ndim:
-            return wrap(x.array.reshape(-1)[start:start + piece.array.size])
+    def part(x, k):
+        if isinstance(x, Tensor) and x is not self and x.array.ndim:
+            return wrap(x.array.reshape(-1)[ends[k] - whole[k].size:ends[k]])
         return x
-    for memory in whole:
-        piece = wrap(memory)
-        method(piece, *[part(x, piece) for x in args], **{key: part(x, piece) for key, x in kwargs.items()})
-        start += memory.size
+    divisors = [x for x in tensors if x is not self and x.array.ndim and x.array.dtype.kind in dt.INTEGER]
+    # Pieces that hold an integer zero come first: a division that refuses it does so before anything is written.
+    order = sorted(range(len(whole)), key=lambda k: all([part(x, k).array.all() for x in divisors]))
+    for k in order:
+        piece = wrap(whole[k])
+        method(piece, *[piece if x is self else part(x, k) for x in args],
+               **{key: piece if x is self else part(x, k) for key, x in kwargs.items()})
     self.version[0] += 1
     if usual.noting:
         note_place(self.version)

@@ -48,16 +48,23 @@ class Level:
 
 
 class Transform(Level):
-    """The level of a transform of torch.func: inside, `backward()` and `requires_grad_()` are refused."""
+    """The level of a transform of torch.func: inside, `backward()` and `requires_grad_()` are refused.
 
-    __slots__ = ()
+    `outside` is how many such levels there are around it."""
+
+    __slots__ = ("outside",)
 
     def __enter__(self) -> Transform:
-        mode.grad_levels += 1
-        return super().__enter__()
+        self.outside = mode.grad_levels
+        try:
+            mode.grad_levels = self.outside + 1
+            return super().__enter__()
+        except BaseException:                  # an interrupt: there will be no `__exit__`
+            mode.grad_levels, mode.grad = self.outside, self.before
+            raise
 
     def __exit__(self, *exc_info: object) -> bool:
-        mode.grad_levels -= 1
+        mode.grad_levels = self.outside
         return super().__exit__(*exc_info)
 
 

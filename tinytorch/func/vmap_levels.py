@@ -41,8 +41,13 @@ class VmapLevel:
         self.grad_levels, self.start = mode.grad_levels, next_sequence_nr()
 
     def __enter__(self) -> VmapLevel:
-        self.before, mode.vmap_levels = mode.vmap_levels, (*mode.vmap_levels, self)
-        return self
+        self.before = mode.vmap_levels
+        try:
+            mode.vmap_levels = (*self.before, self)
+            return self
+        except BaseException:                  # an interrupt: there will be no `__exit__`
+            mode.vmap_levels = self.before
+            raise
 
     def __exit__(self, *exc_info: object) -> None:
         mode.vmap_levels = self.before

@@ -34,13 +34,14 @@ WHOLE, PIECE = 1 << 19, 1 << 17
 
 def pieces(array):
     """The slices of an array, flat, one after the other, if it is large and lies in one run; else the array itself.
-    All but the last have a multiple of 16 elements, and it has 16 at least: so many normal numbers are drawn at a
-    time."""
+    All but the last have a multiple of 16 elements: so many normal numbers are drawn at a time. The last is half a
+    piece at least, which every kernel takes that takes the whole: shorter ones are left to NumPy, whose last bits
+    differ."""
     if type(array) is not np.ndarray or array.size <= WHOLE or not array.flags.c_contiguous:
         return [array]
     flat = array.reshape(-1)
     starts = list(range(0, flat.size, PIECE))
-    if flat.size - starts[-1] < 16:
+    if flat.size - starts[-1] < PIECE // 2:
         starts.pop()
     return [flat[start:end] for start, end in zip(starts, [*starts[1:], flat.size])]
 

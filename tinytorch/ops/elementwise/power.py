@@ -6,12 +6,14 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.in_place import by_pieces
 from ...autograd.op import binary, op, operator
 from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, check_broadcast, converted, result_dtype, stored_as
 from ...autograd.public import method, overridden, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
+from ...kernels.memory import WHOLE
 from ...kernels.stepwise import plain, stepwise
 from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
@@ -202,6 +204,8 @@ def _float_power_in_place(function):
             raise RuntimeError(f"the base given to float_power_ has dtype {type_name(self)} but the operation's result "
                                f"requires dtype {d.type_name}")
         check_in_place(self)
+        if self.array.size > WHOLE and by_pieces(float_power_, self, (exponent,)):
+            return self
         return assign(self, function(self, exponent))
     return float_power_
 

@@ -212,6 +212,7 @@ def _of_tensor(function):
     def polygamma(self, n):
         """The n-th derivative of digamma at each element."""
         return function(n, self)
+    polygamma.elementwise = True
     return in_place(polygamma)
 
 

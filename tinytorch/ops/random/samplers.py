@@ -212,7 +212,8 @@ def _fill(self, fill, *arguments, generator):
         if mode.vmap_levels:
             above.vmap.refill(array, fill, arguments, stream)
         else:
-            for piece in pieces(array):
+            each = any([isinstance(x, np.ndarray) and x.ndim for x in arguments])      # element has a probability
+            for piece in [array] if each else pieces(array):
                 fill(piece, *arguments, stream)
     self.version[0] += 1
     if usual.noting:
