@@ -26,14 +26,18 @@ class Interrupt:
     """Raises a KeyboardInterrupt in this thread before the line number `at` of tinytorch's that is run.
 
     Not where a `with` statement ends: its line counts a second time there, and what is raised then comes after its
-    block and before its lock is released. No signal is handled between these two."""
+    block and before its lock is released. Nor at the first line of a `finally`. No signal is handled there: Python looks
+    for one when a function is called and when it has returned, and at the end of a turn of a loop."""
 
     def __init__(self, at):
         self.left, self.raised, self.leaving, self._entered = at, False, False, set()
 
     def _ends(self, frame):
-        """Whether it is the line of a `with` statement, come to again."""
-        if not linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with "):
+        """Whether it is the line of a `with` statement, come to again, or the first one of a `finally`."""
+        before, line = [linecache.getline(frame.f_code.co_filename, frame.f_lineno - k).strip() for k in (1, 0)]
+        if before == "finally:":
+            return True
+        if not line.startswith("with "):
             return False
         before = (frame, frame.f_lineno) in self._entered
         self._entered.add((frame, frame.f_lineno))
@@ -187,6 +191,7 @@ def check(name, interrupt, k, known_locks):
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled() and mode.grad is True, where
     assert not mode.watchers and not mode.places and not mode.anomaly and mode.saved_tensors_hooks is None, where
     assert usual.recording and not usual.noting, where
+    assert not state.disabled and not state.skips and not state.modes, where
     assert not mode.grad_levels and not mode.vmap_levels and not mode.computing_jvp, where
     x = leaf()
     y = torch.nn.functional.dropout(x * x + torch.rand(2) * 0, 0.)
@@ -207,6 +212,7 @@ def force():
     """All modes as in a new thread."""
     vars(mode).clear()
     state.modes.clear()
+    state.disabled, state.skips = 0, False
     _device._entered.contexts.clear()
 
 

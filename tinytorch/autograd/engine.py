@@ -25,7 +25,7 @@ from .node import ANS, AUX, FREED, NOWHERE, SELECT, GradientEdge, Node, run_by_s
 from .paths import edge_of, leading_to
 from .promotion import rounded
 from .saved import checked, saved_tensor, with_history
-from .torch_function import DisableTorchFunctionSubclass, state
+from .torch_function import state, without_subclasses
 
 
 class GraphTask:
@@ -48,8 +48,7 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     they are ends: one gets nothing through another.
     """
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
-        with DisableTorchFunctionSubclass():
-            return run_backward(roots, grads, retain_graph, create_graph, inputs, accumulate)
+        return without_subclasses(run_backward, roots, grads, retain_graph, create_graph, inputs, accumulate)
     before = mode.grad, mode.graph_task
     mode.grad, mode.graph_task = create_graph and mode.recorder, GraphTask(roots, inputs, retain_graph)
     try:

@@ -28,7 +28,6 @@ from ..tensor import Size, Tensor, blank
 from .torch_function import (
     PLAIN,
     DisableTorchFunction,
-    DisableTorchFunctionSubclass,
     arguments,
     disabled,
     dispatch,
@@ -36,6 +35,7 @@ from .torch_function import (
     overrides,
     seen,
     state,
+    without_subclasses,
 )
 
 _PACKAGE = __name__.partition(".")[0]
@@ -111,8 +111,7 @@ class _OfNoTensor(Overridable):
 
     def __call__(self, *args, **kwargs):
         if not state.modes or state.disabled > 1 or seen((), {}) is None:
-            with DisableTorchFunctionSubclass():
-                return self.run(*args, **kwargs)
+            return without_subclasses(self.run, *args, **kwargs)
         return dispatch(self, [], args, kwargs)
 
 
@@ -194,9 +193,10 @@ def _torch_function(cls, func, types, args=(), kwargs=None):
         return NotImplemented
     if (getattr(func, "__module__", None) or "").partition(".")[0] == "torch":
         return NotImplemented                  # PyTorch's own function, which would ask again without end
-    with DisableTorchFunctionSubclass():
+    def compute():
         result = func(*args, **(kwargs or {}))
         return result if func in nowrap_functions() else _convert(result, cls)
+    return without_subclasses(compute)
 
 
 def _of(cls, tensor):

@@ -187,6 +187,21 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def scalar_of(value: Number, numpy_dtype: np.dtype, stored: bool = False) -> Number:
+    """A Python number as a kernel takes it for elements of a dtype: in float32 for those of half precision, unless the
+    number is to be one of them (`stored`). RuntimeError if it does not fit, or has an imaginary part and they have
+    none."""
+    floating = numpy_dtype.kind in dt.FLOATING
+    if floating and value.__class__ is float and -65504.0 <= value <= 65504.0:
+        return value
+    if not stored and numpy_dtype.char in HALF:
+        numpy_dtype = _FLOAT32
+    number = stored_as(value, numpy_dtype)
+    if not floating:
+        return number.item()
+    return float(value.real if isinstance(value, complex) else value)
+
+
 def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """As `stored_as`, but in half precision a number that is too large is infinite: what torch.scalar_tensor makes."""
     if numpy_dtype.char not in "eV" or numpy_dtype == dt.COMPLEX32:

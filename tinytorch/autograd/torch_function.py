@@ -37,8 +37,12 @@ class _Switch:
 
     def __enter__(self) -> _Switch:
         self._before = state.disabled
-        state.disabled = max(self._before, self.level) if self.level else 0
-        return self
+        try:
+            state.disabled = max(self._before, self.level) if self.level else 0
+            return self
+        except BaseException:                  # an interrupt: there will be no `__exit__`
+            state.disabled = self._before
+            raise
 
     def __exit__(self, *error: Any) -> None:
         state.disabled = self._before
@@ -66,6 +70,17 @@ class DisableTorchFunction(_Switch):
     level = 2
 
 
+def without_subclasses(function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """function(*args, **kwargs) with `__torch_function__` of classes switched off. An interrupt never leaves it so, as it
+    can in the beginning of an `__exit__`: none comes between a `finally` and its first line."""
+    before = state.disabled
+    try:
+        state.disabled = max(before, DisableTorchFunctionSubclass.level)
+        return function(*args, **kwargs)
+    finally:
+        state.disabled = before
+
+
 class EnableTorchFunction(_Switch):
     """In it `__torch_function__` is called though it was switched off around it."""
 
@@ -76,8 +91,7 @@ class _Disabled:
     __name__ = "_disabled_torch_function_impl"
 
     def __call__(self, func, types, args=(), kwargs=None):
-        with DisableTorchFunctionSubclass():
-            return func(*args, **(kwargs or {}))
+        return without_subclasses(func, *args, **(kwargs or {}))
 
     def __repr__(self):
         return f"<built-in function {self.__name__}>"

@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed
-from ...autograd.promotion import FOUND, converted, result_dtype, stored_as, write_out
+from ...autograd.promotion import FOUND, converted, result_dtype, scalar_of, stored_as, write_out
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor
@@ -72,6 +72,14 @@ def _lerp(input, end, weight):
 _lerp_tensor = renamed(_lerp, "lerp.1")
 
 
+def _value(value, numpy_dtype):
+    """The number `value` of addcmul and addcdiv for tensors of a dtype. An integer 1 stays one: nothing is multiplied
+    then."""
+    if value.__class__ is int and value == 1 or numpy_dtype.kind in dt.COMPLEX:
+        return value
+    return scalar_of(value, numpy_dtype)
+
+
 @public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True)
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 * tensor2, with broadcasting.
@@ -84,7 +92,9 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     if input.array.dtype.kind in dt.INTEGRAL:
         if input.array.dtype.kind in dt.BOOL:
             raise not_implemented("addcmul_cpu_out", input)
-        value = stored_as(int(value), input.array.dtype)
+        value = stored_as(value, input.array.dtype)
+    else:
+        value = _value(value, input.array.dtype)
     return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
 
@@ -101,6 +111,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
                            "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
                            "or (input + value * tensor1 / tensor2) for a true division.")
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
+    value = _value(value, input.array.dtype)
     return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
 
 
@@ -130,8 +141,7 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
         if d is dt.complex32:
             raise not_implemented("lerp_kernel_tensor", d)
         input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]
-    elif isinstance(weight, complex) and not input.is_complex():
-        wide = np.float64 if input.array.dtype == np.float64 else np.float32
-        weight = stored_as(weight, np.dtype(wide)).item()      # refuses an imaginary part
+    elif not input.is_complex():
+        weight = scalar_of(weight, input.array.dtype)
     result = ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
     return write_out(out, result, input, end, weight, exact=exact, level=4)

@@ -197,7 +197,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     for name, x in (("X1", x1), ("X2", x2)):
         if dt.kind(x.array.dtype) not in dt.FLOATING:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     full = x1.array.size and x2.array.size
     by_product = full and p == 2 and compute_mode != _MODES[2] and (
@@ -262,11 +262,14 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
             [0.0000, 1.0000]])
     """
     array = input.array
-    if p <= 0:
+    for name, number in (("p", p), ("maxnorm", maxnorm)):
+        if isinstance(number, complex):
+            raise RuntimeError(f"renorm: {name} must be real-valued")
+    if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if array.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
-    if maxnorm < 0:
+    if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     dim = check_dim(dim, array.ndim)
     if array.dtype.kind in dt.INTEGRAL:

@@ -10,7 +10,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
-from ...autograd.promotion import FOUND
+from ...autograd.promotion import FOUND, scalar_of
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import native
@@ -25,6 +25,8 @@ from .relu import refuse_clamp
 __all__ = ["hardshrink", "sigmoid_", "threshold", "threshold_"]
 
 sigmoid_ = Tensor.sigmoid_
+
+_INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
 # ------------------------------------------------------------------ of straight pieces
@@ -60,8 +62,9 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
     tensor([-1.0000,  0.5000])
     """
     refuse_clamp(("Bool", "hardtanh"), input.array)
-    if input.array.dtype.kind in dt.INTEGER:
-        min_val, max_val = int(min_val), int(max_val)
+    stored = _INT64 if input.array.dtype.kind in dt.INTEGER else input.array.dtype
+    min_val, max_val = scalar_of(min_val, stored, True), scalar_of(max_val, stored, True)
+    if stored is _INT64:
         if min_val < 0 and not input.dtype.is_signed:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _hardtanh(input, min_val, max_val)
@@ -86,7 +89,8 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     >>> torch.threshold(torch.tensor([0.5, 2.]), 1, 20)
     tensor([20.,  2.])
     """
-    return _threshold(input, threshold, value)
+    dtype = input.array.dtype
+    return _threshold(input, scalar_of(threshold, dtype), scalar_of(value, dtype, True))
 
 
 @op(name="hardshrink_backward", grad=lambda g, input, lambd: _shrink_backward(g, input, lambd), input=zeros_like)
@@ -107,7 +111,7 @@ def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     >>> torch.hardshrink(torch.tensor([0.25, -2.]))
     tensor([ 0., -2.])
     """
-    return _hardshrink(input, lambd)
+    return _hardshrink(input, scalar_of(lambd, input.array.dtype, True))
 
 
 _softshrink_backward = renamed(_shrink_backward, "softshrink_backward")
@@ -126,8 +130,9 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -2.]))
     tensor([ 0.0000, -1.5000])
     """
-    if lambd < 0:                              # the limit named is that of bfloat16, if it is that
-        raise RuntimeError(f"lambda must be in range [0, {dt.finfo(input.dtype).max:g}] for input dtype "
+    lambd, largest = scalar_of(lambd, _FLOAT64), dt.finfo(input.dtype).max
+    if not 0 <= lambd <= largest:
+        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
                            f"{type_name(input)}, but found {lambd:g}")
     return _softshrink(input, lambd)
 

@@ -201,7 +201,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     if x.dtype.kind not in dt.FLOATING:
         log_softmax(input, class_dim)          # says what is wrong with the type
     _check_sizes(x, t)
-    if label_smoothing <= 0:
+    if not label_smoothing > 0:                # NaN is none either
         primitive = _cross_entropy if x.ndim < 3 else _cross_entropy_2d
         return _batched(primitive, input, target, weight, ignore_index, reduction)
     return _smoothed(log_softmax(input, class_dim), target, weight, ignore_index, reduction, label_smoothing, class_dim)

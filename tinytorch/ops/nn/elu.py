@@ -1,11 +1,14 @@
 """Exponential linear units: elu selu celu."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
+from ...autograd.promotion import scalar_of
 from ...autograd.public import public
 from ...tensor import Tensor
 from ...types import Number
@@ -14,6 +17,7 @@ from .relu import parts
 
 __all__ = ["celu", "celu_", "selu", "selu_"]
 
+_FLOAT64 = np.dtype(np.float64)
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
@@ -25,6 +29,8 @@ def _elu_backward(grad, input, alpha, scale, rate):
     if input.dtype.char == "e":
         return rounded_once(_elu_backward.op.forward, grad, input, alpha, scale, rate)
     at_zero = alpha * scale * rate
+    if not math.isfinite(at_zero):             # times a zero, it would be NaN where `input` is positive
+        return np.where(input <= 0, grad * rate * alpha * scale * np.exp(input * rate), grad * scale)
     slope = np.exp(np.fmin(input, 0) * rate) * at_zero
     if scale != at_zero:
         slope = slope + ~(input <= 0) * np.asarray(scale - at_zero, input.dtype)
@@ -50,6 +56,8 @@ def _elu_backward_by_output(grad, output, alpha, scale, rate):
 def _elu(input, alpha, scale, rate):
     if input.dtype.char == "e":
         return rounded_once(_elu.op.forward, input, alpha, scale, rate)
+    if not math.isfinite(alpha * scale * rate):
+        return np.where(input < 0, np.expm1(input * rate) * (alpha * scale), input * scale)
     positive, negative = parts(input)
     return np.expm1(negative * rate) * (alpha * scale) + positive * scale
 
@@ -72,7 +80,7 @@ def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Numb
     >>> torch.nn.functional.elu(torch.tensor([-1., 2.]))
     tensor([-0.6321,  2.0000])
     """
-    return _elu(input, float(alpha), float(scale), float(input_scale))
+    return _elu(input, *[scalar_of(number, input.array.dtype) for number in (alpha, scale, input_scale)])
 
 
 @public(dtypes=dt.FLOATING, kernel="elu_cpu")
@@ -96,9 +104,10 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     >>> torch.celu(torch.tensor([-1., 1.]), 2.)
     tensor([-0.7869,  1.0000])
     """
+    alpha = scalar_of(alpha, _FLOAT64)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _celu(input, float(alpha), 1.0, 1.0 / alpha)
+    return _celu(input, scalar_of(alpha, input.array.dtype), 1.0, 1.0 / alpha)
 
 
 elu_, selu_, celu_ = map(in_place, (elu, selu, celu))

@@ -173,7 +173,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     reduction = reduction_of(reduction, size_average, reduce)
     input, target = _paired(input, target)
     refuse(smooth_l1_loss, input, target, None, None, reduction, beta)
-    if beta < 0:
+    if not beta >= 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return reduced((input - target).abs(), reduction)

@@ -9,6 +9,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed, unary
+from ...autograd.promotion import scalar_of
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels import native
@@ -21,6 +22,7 @@ from ..elementwise.arithmetic import rounded_once, zeros_like
 __all__ = ["prelu", "relu", "relu_", "rrelu", "rrelu_"]
 
 
+_FLOAT64 = np.dtype(np.float64)
 _SHORT = 512              # elements that np.where takes less time for than it takes to call NumPy three times
 
 
@@ -107,6 +109,8 @@ def _leak(grad, input, slope):
     positive = input > 0
     if slope.__class__ is float and 0 <= slope <= 1:
         factor = np.maximum(positive, np.asarray(slope, grad.dtype))
+    elif not np.isfinite(slope).all():
+        return np.where(positive, grad, grad * slope)
     else:
         factor = ~positive * np.asarray(slope, grad.dtype)
         factor += positive
@@ -149,7 +153,7 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]))
     tensor([-0.0100,  2.0000])
     """
-    return _leaky_relu(input, float(negative_slope))
+    return _leaky_relu(input, scalar_of(negative_slope, input.array.dtype))
 
 
 @op(name="prelu_kernel_backward", grad=lambda g, input, weight: g * (~(input >= 0) * weight + (input >= 0)),
@@ -169,6 +173,8 @@ def _prelu_slope(grad, input):
     input=lambda g, input, weight: _prelu_leak(g, input, weight),
     weight=lambda g, input, weight: _prelu_slope(g, input))
 def _prelu(input, weight):
+    if not np.isfinite(weight).all():          # times a zero, it would be NaN where `input` is positive
+        return np.where(input > 0, input, input * weight)
     positive, negative = parts(input)
     return positive + negative * weight
 
@@ -213,6 +219,10 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     >>> torch.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
     tensor([-8.,  2.])
     """
+    lower, upper = scalar_of(lower, _FLOAT64), scalar_of(upper, _FLOAT64)
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not np.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     kind, slopes = dt.kind(input.array.dtype), (lower + upper) / 2
