@@ -26,8 +26,8 @@ class Interrupt:
     """Raises a KeyboardInterrupt in this thread before the line number `at` of tinytorch's that is run.
 
     Not where a `with` statement ends: its line counts a second time there, and what is raised then comes after its
-    block and before its lock is released. Nor at the first line of a `finally`. No signal is handled there: Python looks
-    for one when a function is called and when it has returned, and at the end of a turn of a loop."""
+    block and before its lock is released. Nor at the first line of a `finally`. No signal is handled there: Python
+    looks for one when a function is called and when it has returned, and at the end of a turn of a loop."""
 
     def __init__(self, at):
         self.left, self.raised, self.leaving, self._entered = at, False, False, set()

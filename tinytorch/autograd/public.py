@@ -156,7 +156,7 @@ class Public:
     checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
     elementwise  each element of the result follows from those at its place: the in-place form works in pieces
-    ints      the places of its arguments that are ints, known after the first call
+    ints      the places of its arguments that are ints, or numbers of any kind, known after the first call
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
@@ -189,7 +189,8 @@ class Public:
         self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         classes += [frozenset()] * bool(self.older)      # one argument more is none that fits
-        self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
+        self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and (
+            complex in c or float not in c)])
         return classes
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
@@ -466,7 +467,7 @@ def _checked(record, function, as_method=False):
                     break
             for i in record.ints:
                 if i < len(args) and args[i].__class__ is int and not -_BEYOND <= args[i] < _BEYOND:
-                    in_64_bits(args[i])
+                    record.check_sizes_of_ints(args, {})
             if kwargs:
                 args, kwargs = record.keywords(args, kwargs)
         except _SparseKeyword:

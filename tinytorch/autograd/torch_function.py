@@ -71,8 +71,8 @@ class DisableTorchFunction(_Switch):
 
 
 def without_subclasses(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """function(*args, **kwargs) with `__torch_function__` of classes switched off. An interrupt never leaves it so, as it
-    can in the beginning of an `__exit__`: none comes between a `finally` and its first line."""
+    """function(*args, **kwargs) with `__torch_function__` of classes switched off. An interrupt never leaves it so, as
+    it can in the beginning of an `__exit__`: none comes between a `finally` and its first line."""
     before = state.disabled
     try:
         state.disabled = max(before, DisableTorchFunctionSubclass.level)

@@ -77,7 +77,10 @@ def _kind(p, state, numbers):
 
 
 def bundled(params, state_of, numbers):
-    """A Bundle of those among `params` that can be updated together, or None if there are not two."""
+    """A Bundle of those among `params` that can be updated together, or None if there are not two. One that is listed
+    twice is updated twice, one update after the other."""
+    if len(set(map(id, params))) < len(params):
+        return None
     small = [p for p in params if p._grad is not None and not p._grad.is_sparse and p.array.size <= SMALL
              and p.array.dtype.kind == dt.NATIVE and p.array.itemsize > 2 and p.array.flags.carray
              and type(p.array) is np.ndarray and state_of.get(p)]

@@ -43,6 +43,13 @@ class SGD(ArrayOptimizer):
         return self.state[p] if group["momentum"] != 0 else {}
 
     def _update_each(self, group, lr, params):
+        if group["momentum"] != 0 and len(set(map(id, params))) < len(params):
+            fresh = {id(p) for p in params if self.state[p].get("momentum_buffer") is None}
+            for p in params:                   # torch looks for all buffers first: one listed twice has none twice
+                if id(p) in fresh:
+                    self.state[p]["momentum_buffer"] = None
+                super()._update_each(group, lr, [p])
+            return
         if group["momentum"] != 0 or group["weight_decay"] != 0:
             return super()._update_each(group, lr, params)
         params = [p for p in params if p._grad is not None]

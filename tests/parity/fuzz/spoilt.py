@@ -258,8 +258,9 @@ def _is_foreign(error):
     return not ours and bool(NUMPY_WORDS.search(str(error)))
 
 
-def difference(call):
-    """What differs, as text, or None. "torch" if torch gives no answer to compare with."""
+def difference(call, answered):
+    """What differs, as text, or None. "torch" if torch gives no answer to compare with; `answered()` is called when it
+    has given one."""
     signal.signal(signal.SIGALRM, _stop)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -271,6 +272,7 @@ def difference(call):
         error, theirs = _outcome(function, args, kwargs)
         if isinstance(error, (TooLong, MemoryError)) or error is not None and re.search(TORCHS_FAULTS, str(error)):
             return "torch"
+        answered()
         tinytorch.manual_seed(0)
         my_error, mine = _outcome(ours, my_args, my_kwargs)
         if isinstance(my_error, TooLong):
@@ -300,9 +302,16 @@ def _work(seed, todo, pipe):
     for name, k in todo:
         pipe.send((name, k))
         call = draw(name, random.Random(f"{name} {seed} {k}"))
-        found = "torch" if call is None else difference(call)
+        found = "torch" if call is None else difference(call, lambda: pipe.send(()))
         pipe.send((name, k, None if found is None else found, str(call)))
     pipe.send(None)
+
+
+def _received(pipe, process):
+    """The next message of a child; one that is silent for too long is killed: a loop in C is not to be interrupted."""
+    if not pipe.poll(3 * LIMIT):
+        process.kill()
+    return pipe.recv()
 
 
 def differences(seed, todo):
@@ -315,11 +324,11 @@ def differences(seed, todo):
         process = context.Process(target=_work, args=(seed, todo, child))
         process.start()
         child.close()
-        at = None
+        at, here = None, False
         try:
-            while (told := mine.recv()) is not None:
-                if len(told) == 2:
-                    at = told
+            while (told := _received(mine, process)) is not None:
+                if len(told) < 3:
+                    at, here = told or at, not told
                     continue
                 at, todo = None, todo[1:]
                 if told[2] != "torch":
@@ -329,7 +338,8 @@ def differences(seed, todo):
             todo = []
         except EOFError:                       # it died at that call
             process.join()
-            found.append((f"{at} seed {seed}", f"died: exit code {process.exitcode}"))
+            if here:
+                found.append((f"{at} seed {seed}", f"died: exit code {process.exitcode}"))
             todo = todo[1:]
         process.join()
     return compared, found

@@ -182,6 +182,7 @@ def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: La
     >>> torch.scalar_tensor(3)
     tensor(3.)
     """
+    s = s.item() if isinstance(s, Tensor) else s
     dtype = as_dtype(dtype, "scalar_tensor")
     return finish(as_scalar_tensor(s, (dtype or dt.get_default_dtype()).numpy), device, requires_grad, pin_memory)
 

@@ -201,7 +201,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     tensor([-5, -7])
     """
     _refuse_bools(input, other)
-    if alpha == 1:
+    if alpha == 1 and alpha.__class__ is not bool:
         return _rsub_tensor(other, input) if isinstance(other, Tensor) else _rsub(input, other)
     return _scaled(_rsub_times, "rsub", other, input, alpha)
 

@@ -10,7 +10,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
-from ...autograd.promotion import by_steps, to_default, underivable
+from ...autograd.promotion import by_steps, scalar_of, to_default, underivable
 from ...autograd.public import method, public
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels, native
@@ -96,15 +96,21 @@ def _logit_slope(g, input, eps):
     return pick((input < eps) + (input > 1 - eps), 0.0, slope)
 
 
+def _inside(x, low, high):
+    """`low` where x is below it, else `high` where x is above that: other numbers than a clamp's if low > high, or of
+    NaN."""
+    return pick(x < low, low, pick(x > high, high, x))
+
+
 @op(name="logit", elementwise=True, input=_logit_slope)
 def _logit(input, eps):
-    x = input if eps is None else np.clip(input, eps, 1 - eps)
+    x = input if eps is None else _inside(input, eps, 1 - eps)
     return np.log(x / (1 - x))
 
 
 @by_steps
 def _logit_in_bfloat16(input, eps):
-    x = input if eps is None else input.clamp(eps, 1 - eps)
+    x = input if eps is None else _inside(input, eps, 1 - eps)
     return log(x / (1 - x))
 
 
@@ -120,7 +126,8 @@ def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None 
     >>> torch.logit(torch.tensor([0.5, 0.8808]))
     tensor([0.0000, 2.0000])
     """
-    return _logit(to_default(input), eps)
+    input = to_default(input)
+    return _logit(input, eps if eps is None else scalar_of(eps, input.array.dtype, True))
 
 
 @unary(lambda g, input: _SLOPE * exp(-square(input)) * g, to_float=True, kernel="erf_vml_cpu")

@@ -10,7 +10,7 @@ from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor
 from ...types import Number
-from .arithmetic import alike, conj, half_multiply_add, half_product, ternary
+from .arithmetic import alike, conj, half_multiply_add, half_product, rounded_once, ternary
 
 __all__ = ["addcdiv", "addcmul", "lerp"]
 
@@ -62,6 +62,8 @@ def _addcdiv(input, tensor1, tensor2, value):
     input=lambda g, weight: g * conj(1 - weight),
     end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
+    if input.dtype == np.float16:
+        return rounded_once(_lerp.op.forward, input, end, weight)
     # From the nearer end: exact at both.
     if isinstance(weight, (int, float)):
         step = end - input

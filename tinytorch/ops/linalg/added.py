@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, converted, promoted, stored_as, write_out
+from ...autograd.promotion import EXACT, converted, promoted, scalar_of, stored_as, write_out
 from ...autograd.public import overridden, public
 from ...autograd.views import resized
 from ...errors import type_name
@@ -190,8 +190,10 @@ _addr.op.in_bfloat16 = _half_addr
 def _factor(value, dtype):
     """A factor as torch takes it for a dtype: cut to an integer for integers, in float32 for half precision."""
     value = value.item() if isinstance(value, (Tensor, np.generic)) else value
-    if dtype in dt.ONLY_STORED or dtype.kind in dt.FLOATING + dt.COMPLEX and value.__class__ is not complex:
+    if dtype in dt.ONLY_STORED or dtype.kind in dt.COMPLEX and value.__class__ is not complex:
         return value
+    if dtype.kind in dt.FLOATING and value.__class__ is not complex:
+        return value if value.__class__ is int else scalar_of(value, dtype)
     return stored_as(value, _FLOAT32 if dtype.char in HALF else dtype).item()
 
 
@@ -292,7 +294,9 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
     input, vec1, vec2 = promoted(input, vec1, vec2)
     dtype = input.array.dtype
     for name, value in (("beta", beta), ("alpha", alpha)):
-        if dtype.kind in dt.INTEGRAL and isinstance(value, float):
+        if value.__class__ is bool and dtype.kind not in dt.BOOL:
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if dtype.kind in dt.INTEGRAL and isinstance(value, (float, complex)):
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     return _addr(_stored(beta, dtype), _stored(alpha, dtype), input, vec1, vec2)
 

@@ -323,6 +323,8 @@ def _cholesky_grad(g, L):
 
 @op(name="linalg_cholesky_ex", input=lambda g, ans, upper: _cholesky_grad(*(map(mT, (g, ans)) if upper else (g, ans))))
 def _cholesky(input, upper):
+    if upper:
+        input = mT(input)                      # LAPACK reads the lower triangle
     try:
         L = computed(np.linalg.cholesky, input)
     except np.linalg.LinAlgError:

@@ -111,6 +111,8 @@ def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, k
     >>> torch.linalg.vector_norm(torch.tensor([3., 4.]))
     tensor(5.)
     """
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     input = _prepared("linalg.vector_norm", input, dtype)
     array = input.array
     over = axes(dim, array.ndim)

@@ -293,7 +293,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     >>> torch.nn.functional.softplus(torch.tensor([0., 30.]))
     tensor([ 0.6931, 30.0000])
     """
-    return _softplus(input, beta, threshold)
+    return _softplus(input, scalar_of(beta, input.array.dtype), scalar_of(threshold, input.array.dtype))
 
 
 @op(name="log_sigmoid_backward", grad=lambda g, input: _log_sigmoid_backward(g, input),

@@ -125,7 +125,8 @@ def drop(input, p, train, inplace, alpha=False, feature=False):
 # ------------------------------------------------------------------ torch.nn.functional
 def _check(function, input, p, training):
     if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        error = RuntimeError if p != p else ValueError
+        raise error(f"dropout probability has to be between 0 and 1, but got {p}")
     if training.__class__ is not bool or not isinstance(input, Tensor):
         refuse(function, input, p, training)
 

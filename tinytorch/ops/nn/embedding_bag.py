@@ -52,7 +52,19 @@ def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_fre
         rows = rows * (weights if chosen is None else _rows(weights, chosen))
     if sparse:
         return gradient_of_rows(rows, shape, index, -1, by_frequency)
-    return _embedding_backward(rows, index, shape[0], -1, by_frequency)
+    if by_frequency:
+        times = _times(indices, index)[:, None]
+        rows = rows / (wrap(times) if isinstance(rows, Tensor) else times.astype(_wide(rows).dtype))
+    return _embedding_backward(rows, index, shape[0], -1, False)
+
+
+def _times(indices, index):
+    """What torch divides the gradients of the rows `index` by. The k-th smallest of the numbers that occur is not
+    divided by how often it occurs, but by how often the k-th of the sorted `indices` does: torch's loop over different
+    numbers reads the list of all."""
+    numbers, counts = np.unique(indices, return_counts=True)
+    read = np.searchsorted(numbers, np.sort(indices, axis=None)[:len(numbers)])
+    return counts[read][np.searchsorted(numbers, index)]
 
 
 def _weights_gradient(g, shape, weight, indices, offsets, per_sample_weights, aux):

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import math
+from operator import index as as_int
+
+import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.public import overridden, public
+from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented
 from ...kernels import norm as kernels
 from ...tensor import Tensor
@@ -76,6 +79,9 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     >>> torch.nn.functional.group_norm(torch.tensor([[1., 3., 5., 7.]]), 2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
+    if num_groups.__class__ is not int or eps.__class__ is not float:
+        refuse(group_norm, input, num_groups, weight, bias, eps)
+        num_groups = as_int(num_groups)
     try:
         return _by_group(input, num_groups, weight, bias, eps)
     except WRONG:
@@ -129,13 +135,15 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     squares = input * input
     if len(shape) > 3:                         # RuntimeError where memory has no such view
         squares = squares.view(*shape[:3], -1)
-        if input.array.dtype.kind in dt.FLOATING and input.array.itemsize == 2:
-            raise not_implemented("avg_pool3d_out_frame", input)       # by which torch takes the mean
+    pooled = input.array.dtype == np.int64 or input.array.dtype.kind in dt.FLOATING and not input.is_complex() and (
+        len(shape) == 3 or input.array.itemsize > 2)
+    if not pooled:                             # torch takes the mean by a pooling
+        raise not_implemented("avg_pool2d" if len(shape) == 3 else "avg_pool3d_out_frame", input)
     squares = pad(squares, (0, 0) * (squares.array.ndim - 2) + (size // 2, (size - 1) // 2))
     window = squares.narrow(1, 0, shape[1])
     for i in range(1, size):
         window = window + squares.narrow(1, i, shape[1])
-    if window.is_floating_point() or window.is_complex():
+    if window.is_floating_point():
         window = window / size
     else:
         window = window // size                # as torch's pooling of integers does

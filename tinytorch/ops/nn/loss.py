@@ -206,7 +206,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     _check_weight(input, weight)
     reduction = reduction_of(reduction)
     refuse(huber_loss, input, target, reduction, delta)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     loss = _huber("huber_cpu", input, target, float(delta))
     if dtype is not other:

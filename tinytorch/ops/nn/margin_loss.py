@@ -8,13 +8,21 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import check_broadcast, converted, refuse_complex_gradient, refuse_gradient, result_dtype
+from ...autograd.promotion import (
+    check_broadcast,
+    converted,
+    refuse_complex_gradient,
+    refuse_gradient,
+    result_dtype,
+    scalar_of,
+)
 from ...autograd.public import public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_implemented, type_name
 from ...kernels.scatter import owned
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
+from ...types import Number
 from ..elementwise.math import exp
 from .activation import logsigmoid
 from .cross_entropy import reduction_of
@@ -65,7 +73,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     squares = ((input1 * input1).sum(dims) + tiny) * ((input2 * input2).sum(dims) + tiny)
     cosine = (input1 * input2).sum(dims) / squares.sqrt()
     near = (1 - cosine).masked_fill(target != 1, 0)
-    return reduced(near + (cosine - margin).clamp_min(0).masked_fill(target != -1, 0), reduction)
+    return reduced(near + (cosine - float(margin)).clamp_min(0).masked_fill(target != -1, 0), reduction)
 
 
 @public(python=True)
@@ -215,7 +223,7 @@ def _multi_margin(input, target, p, margin, weight):
 
 
 @public(python=True)
-def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+def multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Number = 1.0, weight: Tensor | None = None,
                       size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """Sum over the other classes j of max(0, margin - x[target] + x[j]) ** p, divided by the number of classes.
 
@@ -241,6 +249,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     _check_long(target)
     if input.array.size:
         _check_kernel("multi_margin_loss_cpu_kernel", input)
+        margin = scalar_of(margin, input.array.dtype)
         if weight is not None and weight.array.dtype != input.array.dtype:
             raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(weight)}")
     if index.size and (index.min() < 0 or index.max() >= classes):
@@ -384,4 +393,4 @@ def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return reduced((float(margin) + near - far).clamp_min(0), reduction)

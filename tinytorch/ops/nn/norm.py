@@ -226,6 +226,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     tensor([[-1.0000],
             [ 1.0000]])
     """
+    if training.__class__ is not bool or momentum.__class__ is not float or eps.__class__ is not float:
+        refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
     if training:
         _check_batch(input.array.shape)
         if eps <= 0:
@@ -293,6 +295,8 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]))
     tensor([[[-1.0000,  1.0000]]])
     """
+    if use_input_stats.__class__ is not bool or momentum.__class__ is not float or eps.__class__ is not float:
+        refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     try:
         single = use_input_stats and math.prod(input.array.shape[2:]) == 1
     except AttributeError:
@@ -392,6 +396,8 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
     >>> torch.nn.functional.layer_norm(torch.tensor([[1., 3.]]), (2,))
     tensor([[-1.0000,  1.0000]])
     """
+    if eps.__class__ is not float:
+        refuse(layer_norm, input, normalized_shape, weight, bias, eps)
     try:
         shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
         check_types(input, weight, bias)
@@ -412,6 +418,8 @@ def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None
     >>> torch.nn.functional.rms_norm(torch.tensor([[3., 4.]]), (2,))
     tensor([[0.8485, 1.1314]])
     """
+    if eps is not None and eps.__class__ is not float:
+        refuse(rms_norm, input, normalized_shape, weight, eps)
     try:
         return _rms_norm(input, _check_normalized(input, normalized_shape, weight, None, "*"), weight, eps)
     except WRONG:

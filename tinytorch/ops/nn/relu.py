@@ -234,6 +234,8 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
         stream = stream_of(generator)
         with stream.lock:
             slopes = wrap(rrelu_slopes(input.array, lower, upper, stream))
+    else:
+        slopes = scalar_of(slopes, input.array.dtype)
     result = _rrelu(input, slopes)
     if training and not result.array.flags.c_contiguous:
         result.array = np.ascontiguousarray(result.array)      # as torch's routine that draws makes it

@@ -25,6 +25,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> torch.cosine_similarity(torch.tensor([[1., 1.]]), torch.tensor([[1., 0.]]))
     tensor([0.7071])
     """
+    if not eps >= 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     common = result_dtype((x1, x2))
     if not common.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(common)}")
@@ -38,7 +40,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 def _unit(x, dim, eps):
     size = vector_norm(x, 2, dim, True).clone()
     with no_grad():                            # the gradient is that of the norm where `eps` counts too
-        size.clamp_min_(eps)
+        size.clamp_min_(float(eps))
     return x / size
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import converted, to_default, write_out
+from ...autograd.promotion import converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.layout import as_array
@@ -395,7 +395,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     array = input.array
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    low, high = float(min), float(max)
+    low, high = scalar_of(min, np.dtype(np.float64)), scalar_of(max, np.dtype(np.float64))
     refuse_records("aminmax_cpu", input)
     values = dt.widened(array)
     if low == high and array.size:
