@@ -19,7 +19,7 @@ def size_of(args: Sequence, name: str) -> tuple[int, ...]:
     if listed:
         args = args[0]
     for n in args:
-        if n.__class__ is not int or n > LARGEST:
+        if n.__class__ is not int or not -LARGEST <= n <= LARGEST:
             size = _ints(args, name, "size", 1, listed)
             break
     else:
@@ -51,6 +51,13 @@ def int_of(given: object, name: str, argument: str, position: int | None) -> int
     if not is_int(given):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be int, not {kind_of(given)}")
     return in_64_bits(as_int(given))
+
+
+def check_sized(*tensors: object) -> None:
+    """torch's error for the first that is no tensor, where it asks for their `size()`: TypeError for an array."""
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            x.size()
 
 
 def is_int(x: object) -> bool:

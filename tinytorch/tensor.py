@@ -223,8 +223,13 @@ class Tensor(_Slots):
     # -------------------------------------------------------------- to Python and NumPy
     def item(self) -> Any:
         """The only element as a Python number. RuntimeError if there is not exactly one."""
-        if self.array.size != 1:
-            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        try:
+            size = self.array.size
+        except AttributeError:
+            raise TypeError("descriptor 'item' for 'torch._C.TensorBase' objects doesn't apply to a "
+                            f"'{kind_of(self)}' object") from None
+        if size != 1:
+            raise RuntimeError(f"a Tensor with {size} elements cannot be converted to Scalar")
         return dt.numbers(self.array).item()
 
     def tolist(self) -> list | bool | int | float | complex:

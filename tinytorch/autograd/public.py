@@ -69,7 +69,7 @@ def _starts_with_int(x):
 
 
 def _is_float(x):
-    return isinstance(x, (float, int)) or _is_number(x, dt.INTEGER + dt.NATIVE, dt.INTEGRAL + dt.FLOATING)
+    return isinstance(x, (float, int)) or _is_number(x, _PLAIN, dt.INTEGRAL + dt.FLOATING)
 
 
 def _is_sequence(x, fits):
@@ -262,6 +262,11 @@ class Public:
             return value.decode(errors="replace")
         if complex in classes:
             return dt.number_of(value)
+        if float in classes and Tensor not in classes:
+            if isinstance(value, Tensor):
+                return value.item()
+            if isinstance(value, np.generic):
+                return dt.number_of(value).real
         if int in classes and float not in classes and (is_int(value) or _is_one_index(value)):
             return in_64_bits(as_int(value))
         return value
@@ -273,9 +278,11 @@ class Public:
             if value.__class__ is not int or name not in self._kinds:
                 continue
             classes = self._kinds[name][0]
-            if classes is not _ANY and complex in classes:
+            if classes is _ANY or int not in classes:
+                continue
+            if complex in classes:
                 dt.check_long(value)
-            elif classes is not _ANY and float not in classes:
+            elif float not in classes:
                 in_64_bits(value)
 
     def _check(self, value, name, position=None):
@@ -283,6 +290,8 @@ class Public:
         if value.__class__ not in classes and not any([fit(value) for fit in fits]):
             if word == "Tensor":
                 raise not_a_tensor(self.name, name, position, value)
+            if word == "float" and _is_number(value, "", dt.COMPLEX):
+                raise RuntimeError("value cannot be converted to type double without overflow")
             where = "" if position is None else f" (position {position})"
             given = f"not {kind_of(value)}"
             if word == "tuple of Tensors" and isinstance(value, (tuple, list)):
@@ -403,7 +412,7 @@ def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
 
     def call(self, other):
-        if isinstance(other, (Tensor, *NUMBERS)) and isinstance(self, Tensor):
+        if isinstance(other, (Tensor, *NUMBERS)) and isinstance(self, (Tensor, *NUMBERS)):
             return function(other, self)
         return overridable(call)(self, other) if met(call, (other,)) else NotImplemented
     return call

@@ -100,10 +100,11 @@ def hurwitz_zeta(s, q):
     below = q < 0
     if below.any():                            # the terms of negative numbers are those of two sums of positive ones
         part = np.where(below, -q - np.floor(-q), 0.5)
-        negative = hurwitz_zeta(s, part) - hurwitz_zeta(s, np.where(below, 1.0 - q, 1.0))
         positive = hurwitz_zeta(s, np.where(below, 1.0 - part, q))
         sign = np.where(s == np.floor(s), np.where(s % 2 == 0, 1.0, -1.0), np.nan)
-        result = np.where(below, sign * negative + positive, positive)
+        # The first two nearly cancel for odd s; what is left is not to be lost beside one of them.
+        result = positive + sign * hurwitz_zeta(s, part) - sign * hurwitz_zeta(s, np.where(below, 1.0 - q, 1.0))
+        result = np.where(below, result, positive)
         return np.where(below & ((q == np.floor(q)) | (s > 2.0 ** 53)), np.inf, result)
     total = np.zeros_like(q + s)
     for k in range(_LARGE):
@@ -140,10 +141,16 @@ def trigamma(x):
 
 
 def polygamma(n, x):
-    """The n-th derivative of digamma, n >= 1."""
+    """The n-th derivative of digamma, n >= 1. torch's routine reads n as an int of 32 bits: one that wraps around to
+    zero gives the pole of the zeta function, one that becomes negative NaN."""
+    n = (n + (1 << 31)) % (1 << 32) - (1 << 31)
+    if n < 1:
+        return np.full_like(x, np.nan if n else -np.inf)
     if n == 1:
         return trigamma(x)
-    if x.dtype != np.float64:
-        return polygamma(n, x.astype(np.float64)).astype(x.dtype)
-    values = (-1.0) ** (n + 1) * math.factorial(n) * hurwitz_zeta(n + 1.0, x)
-    return np.where(x == np.inf, np.nan, values)           # as torch, whose sum has a term of zero times infinity
+    dtype = x.dtype if x.dtype == np.float64 else np.dtype(np.float32)         # whose range both factors have
+    factor = np.asarray(math.factorial(n) if n <= 170 else np.inf).astype(dtype)
+    zeta = hurwitz_zeta(n + 1.0, x.astype(np.float64)).astype(dtype)
+    values = (factor if n % 2 else -factor) * zeta
+    values = np.where(x == np.inf, np.nan, values)         # as torch, whose sum has a term of zero times infinity
+    return values.astype(x.dtype)

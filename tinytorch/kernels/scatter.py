@@ -19,7 +19,7 @@ def owned(index):
     checks.)"""
     if index.__class__ is tuple:
         return tuple([owned(i) if isinstance(i, np.ndarray) else i for i in index])
-    return index.copy()
+    return index.copy("K")                     # the order of the result in memory follows from the index's
 
 
 def add_rows(result, index, g):

@@ -10,11 +10,12 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import no_grad
+from ..autograd.promotion import check_broadcast
 from ..autograd.views import assign
 from ..errors import not_implemented
 from ..kernels.random.samplers import empty_like
 from ..ops.random.factories import rand_like, randperm
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 __all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
            "kaiming_normal_", "kaiming_uniform", "kaiming_uniform_", "normal", "normal_", "ones_", "orthogonal",
@@ -255,7 +256,11 @@ def orthogonal_(tensor, gain=1, generator=None):
     flat = wrap(np.empty((rows, columns), array.dtype)).normal_(0, 1, generator=generator).array
     q, r = np.linalg.qr(flat.T if rows < columns else flat)
     q *= np.sign(np.diag(r))                                 # makes the distribution uniform
-    q = (q.T if rows < columns else q) * array.dtype.type(gain)
+    q = q.T if rows < columns else q
+    if isinstance(gain, Tensor):
+        check_broadcast(q.shape, gain.array.shape)
+        gain = gain.array
+    q = q * np.asarray(gain, array.dtype)
     return assign(tensor, wrap(q.reshape(array.shape)))
 
 

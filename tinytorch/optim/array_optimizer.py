@@ -8,6 +8,7 @@ from ..autograd.grad_mode import enable_grad, set_grad_enabled, usual
 from ..autograd.places import note_place
 from ..autograd.promotion import check_broadcast
 from ..autograd.views import check_written
+from ..errors import kind_of
 from ..lazy import UNRESOLVED, bits_of
 from ..ops.elementwise.complex import view_as_real
 from ..tensor import Tensor, wrap
@@ -21,6 +22,24 @@ def refused_capture(of="params and state_steps", xla=True):
     """What is said of `capturable=True`, which is for accelerators."""
     devices = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
     return f"If capturable=True, {of} must be on supported devices: {devices if xla else devices[:-1]}."
+
+
+def check_decay(decay, group):
+    """The error of torch's sum of the gradient and `decay` times the parameter, for a `decay` that it does not take."""
+    if group.get("decoupled_weight_decay"):
+        return
+    if isinstance(decay, bool) and decay:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if not isinstance(decay, (int, float, complex, np.generic)) and not (isinstance(decay, Tensor) and decay.ndim == 0):
+        raise TypeError(f"add(): argument 'alpha' must be Number, not {kind_of(decay)}")
+
+
+def refuse_arrays(group):
+    """RuntimeError if an option of the group is a tensor or an array with dimensions instead of a number."""
+    for name, option in group.items():
+        for x in option if isinstance(option, (tuple, list)) and name != "params" else (option,):
+            if isinstance(x, (Tensor, np.ndarray)) and x.ndim:
+                raise RuntimeError(f"{name} must be a number, not a {kind_of(x)} of shape {list(x.shape)}") from None
 
 
 class ArrayOptimizer(Optimizer):
@@ -77,6 +96,9 @@ class ArrayOptimizer(Optimizer):
             if group.get("capturable") or group.get("fused") or group.get("differentiable"):
                 if self._special(group):
                     continue
+            decay = group.get("weight_decay", 0)
+            if decay.__class__ is not float and decay.__class__ is not int:
+                check_decay(decay, group)
             lr = group["lr"]
             if isinstance(lr, Tensor):         # torch computes with it in its dtype
                 lr = number_of(lr)
@@ -84,7 +106,11 @@ class ArrayOptimizer(Optimizer):
             if bundle is not None:
                 self._update(group, lr, *bundle.gather(), bundle.state)
                 bundle.put_back()
-            self._update_each(group, lr, others)
+            try:
+                self._update_each(group, lr, others)
+            except (TypeError, ValueError):
+                refuse_arrays(group)
+                raise
             if usual.noting:
                 for p in group["params"]:
                     if p._grad is not None:

@@ -79,6 +79,8 @@ def getitem(self, index):
 def index_select(input, dim, index, *, out=None):
     if out is not None:
         raise NotImplementedError("tinytorch has no out= of index_select of sparse tensors")
+    if index.is_sparse:
+        raise IndexError("index_select() argument index must be 1-D strided (non-sparse) long-tensor.")
     array, dim = _coo("index_select", input), check_dim(dim, input.array.ndim)
     picked, n = index.array.reshape(-1), array.shape[dim]
     if picked.size and (picked.min() < -n or picked.max() >= n):

@@ -8,8 +8,7 @@ from .spoilt import differences, names
 
 CALLS = 5000
 #: Of a hundred calls, how many may differ: in the class of their exception, in a value, by NumPy's words or in time.
-#: The aim is one; layers and optimisers, whose own checks are missing in places, keep it from that.
-SHARE = 3.5
+SHARE = 1.0
 
 
 def check(seed, calls):
@@ -19,7 +18,7 @@ def check(seed, calls):
     compared, found = differences(seed, [(name, k) for name in known for k in range(each)])
     text = "\n".join(f"{call}\n    {what}" for call, what in found)
     assert compared > .8 * calls, compared
-    assert not [what for _, what in found if what.startswith("died")], text
+    assert not [what for _, what in found if not what.startswith(("class", "value"))], text
     assert len(found) <= SHARE / 100 * compared, f"{len(found)} of {compared} differ\n{text}"
 
 

@@ -27,8 +27,9 @@ class _InstanceNorm(_NormBase):
         return self._normalized(input)
 
     def _normalized(self, input):
+        momentum = 0.0 if self.momentum is None else self.momentum
         return F.instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias,
-                               self.training or not self.track_running_stats, self.momentum or 0.0, self.eps)
+                               self.training or not self.track_running_stats, momentum, self.eps)
 
 
 class InstanceNorm1d(_InstanceNorm):

@@ -11,7 +11,7 @@ from ...autograd.public import method, overridden, public
 from ...autograd.views import assign, check_in_place, check_overlap, is_expanded, layouts, may_share
 from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
-from ...errors import not_a_tensor
+from ...errors import kind_of, not_a_tensor
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE
@@ -115,6 +115,9 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
             if not isinstance(flag, bool):
                 raise wrong("to", name, "bool", flag)
+    if not isinstance(self, Tensor):
+        raise TypeError(f"descriptor 'to' for 'torch._C.TensorBase' objects doesn't apply to a '{kind_of(self)}' "
+                        "object")
     target = self.array.dtype if dtype is None else dtype.numpy if dtype.__class__ is dt.dtype else as_dtype(
         dtype, "to").numpy
     order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)

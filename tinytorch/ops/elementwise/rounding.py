@@ -242,7 +242,8 @@ def _round(input, decimals):
     _refuse("round_cpu", input, dt.INTEGRAL)
     if dt.kind(input.dtype) in dt.COMPLEX:
         raise NotImplementedError("round is not supported for complex inputs")
-    scale = 10.0 ** (decimals if decimals > 0 else -decimals)
+    places = decimals if decimals > 0 else -decimals
+    scale = 10.0 ** places if places < 309 else np.inf
     return np.rint(input * scale) / scale if decimals > 0 else np.rint(input / scale) * scale
 
 

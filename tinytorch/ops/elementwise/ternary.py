@@ -77,7 +77,7 @@ _lerp_tensor = renamed(_lerp, "lerp.1")
 def _value(value, numpy_dtype):
     """The number `value` of addcmul and addcdiv for tensors of a dtype. An integer 1 stays one: nothing is multiplied
     then."""
-    if value.__class__ is int and value == 1 or numpy_dtype.kind in dt.COMPLEX:
+    if value.__class__ is int and value == 1 or dt.is_complex(numpy_dtype):
         return value
     return scalar_of(value, numpy_dtype)
 

@@ -299,9 +299,14 @@ def _simple(shape, index):
 @method("__getitem__")
 def getitem(self, index):
     """self[index]: a view for numbers, slices, None and Ellipsis, else a copy."""
+    try:
+        shape = self.array.shape
+    except AttributeError:
+        raise TypeError("descriptor '__getitem__' requires a 'torch._C.TensorBase' object but received a "
+                        f"'{type(self).__name__}'") from None
     kind = index.__class__
     if kind is int or kind is slice or kind is tuple:
-        simple = _simple(self.array.shape, index if kind is tuple else (index,))
+        simple = _simple(shape, index if kind is tuple else (index,))
         if simple is not None:
             return (_slice if kind is slice else simple[1])(self, simple[0])
     basic, primitive, advanced = parse(self.array.shape, index)

@@ -28,6 +28,8 @@ def norm(input: Tensor, p: Number | str | None = "fro", dim: int | Ints | None =
     >>> torch.norm(torch.tensor([[3., 0.], [0., 4.]]))
     tensor(5.)
     """
+    if isinstance(p, np.ndarray):
+        raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not numpy.ndarray")
     input.ndim                                 # noqa: B018  what is no tensor has none: AttributeError, as in torch
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(p, str) and not (p == "fro" and (dims is None or len(dims) <= 2)):

@@ -61,6 +61,9 @@ def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = Fal
     >>> torch.linalg.matrix_rank(torch.ones(2, 2))
     tensor(1)
     """
+    if atol is not None and rtol is not None and isinstance(atol, Tensor) != isinstance(rtol, Tensor):
+        raise TypeError(f"linalg_matrix_rank() received an invalid combination of arguments - got (Tensor, "
+                        f"rtol={type(rtol).__name__}, atol={type(atol).__name__})")
     _check("linalg.matrix_rank", input, square=hermitian, refusal=_NEITHER)
     s = abs(eigvalsh(input).array) if hermitian else svdvals(input.detach()).array
     limit = _limit(input.array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)

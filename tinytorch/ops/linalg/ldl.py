@@ -34,7 +34,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     >>> torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
     tensor(1, dtype=torch.int32)
     """
-    _check("torch.linalg.ldl_factor_ex", A)
+    _check("torch.linalg.ldl_factor_ex", A, kernel="ldl_factor_kernel_cpu")
     LD, pivots, info = _factor(A, hermitian)
     if check_errors and info.array.any():
         k = int(info.array[info.array != 0].reshape(-1)[0])

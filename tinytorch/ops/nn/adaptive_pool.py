@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
+from operator import index as as_int
 from typing import Any
 
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import check_sized, int_of, ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import in_float32, refuse_complex_gradient
@@ -139,6 +140,8 @@ def _sizes(output_size, shape):
 
 def _target(function, n, input, output_size):
     """The output's spatial size, None filled in; errors for a bad one or a bad input."""
+    if n > 1:
+        check_sized(input)
     shape = list(input.array.shape)
     if n == 1:
         several = isinstance(output_size, (tuple, list))
@@ -147,7 +150,10 @@ def _target(function, n, input, output_size):
     else:
         output_size = _sizes(output_size, shape)
         several = isinstance(output_size, list)
-    out = tuple([_size(function, m) for m in (output_size if several else (output_size,) * n)])
+    if several:
+        out = ints_of(output_size, function, "output_size", 2)
+    else:
+        out = (int_of(output_size, function, "output_size", 2),) * n
     if len(shape) not in (n + 1, n + 2):
         if n == 1:
             raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
@@ -175,12 +181,6 @@ def _target(function, n, input, output_size):
         return out
     check_dtype(f"adaptive_{function[9:12]}_pool{max(n, 2)}d" + "_cpu" * (n == 3), input, dt.FLOATING)
     return out
-
-
-def _size(function, m):
-    if isinstance(m, bool):
-        raise TypeError(f"{function}(): argument 'output_size' (position 2) must be tuple of ints, not bool")
-    return operator.index(m)
 
 
 def _adaptive_average(function, n, input, output_size):
@@ -418,7 +418,7 @@ def _unpool_size(input, kernel, stride, padding, wanted):
                 raise ValueError(f'invalid output_size "{wanted}" (dim {d} must be between {default - s} and '
                                  f"{default + s})")
         size = wanted
-    size = tuple([operator.index(m) for m in size])
+    size = tuple([as_int(m) for m in size])
     for d, m in enumerate(size):
         if m < 0:
             raise ValueError("max_unpooling: output_size must contain non-negative spatial dimensions, but got "

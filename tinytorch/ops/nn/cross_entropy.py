@@ -16,10 +16,11 @@ from .softmax import _log_softmax, log_softmax
 REDUCTIONS = ("none", "mean", "sum")
 
 
-def reduction_of(reduction, size_average=None, reduce=None, level=4):
+def reduction_of(reduction, size_average=None, reduce=None, level=4, late=False):
     """The reduction's name, from the deprecated flags if they are given. ValueError for an unknown name.
 
-    `level`: how far up the caller of the function stands that asks.
+    `level`: how far up the caller of the function stands that asks. `late`: torch computes the loss before it looks at
+    the reduction, and adds words to it that is to be a string.
     """
     if size_average is not None or reduce is not None:
         size_average, reduce = (flag is None or flag for flag in (size_average, reduce))
@@ -31,6 +32,8 @@ def reduction_of(reduction, size_average=None, reduce=None, level=4):
                       stacklevel=level)
         return "mean"
     if reduction not in REDUCTIONS:
+        if late:
+            raise ValueError(reduction + " is not a valid value for reduction")
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return reduction
 

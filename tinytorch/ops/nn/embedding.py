@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...arguments import int_of
 from ...autograd.op import op
 from ...autograd.promotion import refuse_complex_gradient
-from ...autograd.public import overridden, public
+from ...autograd.public import overridden, public, refuse
 from ...autograd.views import check_written
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
@@ -108,6 +108,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
             if not isinstance(x, Tensor) and not hasattr(x, "__torch_function__"):
                 raise not_a_tensor("embedding", name, i, x) from None
         return overridden(embedding, input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    if scale_grad_by_freq.__class__ is not bool or sparse.__class__ is not bool:
+        refuse(embedding, input, weight, None, None, 2.0, scale_grad_by_freq, sparse)
     return (_embedding_of_rows if sparse else _embedding)(weight, input, padding, scale_grad_by_freq)
 
 

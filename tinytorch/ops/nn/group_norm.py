@@ -139,6 +139,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         len(shape) == 3 or input.array.itemsize > 2)
     if not pooled:                             # torch takes the mean by a pooling
         raise not_implemented("avg_pool2d" if len(shape) == 3 else "avg_pool3d_out_frame", input)
+    size = as_int(size)
     squares = pad(squares, (0, 0) * (squares.array.ndim - 2) + (size // 2, (size - 1) // 2))
     window = squares.narrow(1, 0, shape[1])
     for i in range(1, size):

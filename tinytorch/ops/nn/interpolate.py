@@ -152,7 +152,7 @@ def _upsample(name, input, output_size, scales, align_corners=None):
     n = _MODES[name][1]
     output_size, scales = _numbers(name, n, output_size, scales, align_corners)
     if output_size is None:
-        output_size = tuple([int(m * scale) for m, scale in zip(input.array.shape[2:], scales)])
+        output_size = tuple([_scaled_size(m, scale) for m, scale in zip(input.array.shape[2:], scales)])
     _check(name, n, input, output_size)
     array = input.array
     # torch has a routine for channels that lie together, which it takes for small images too.
@@ -169,6 +169,14 @@ _UNVECTORISED = {"upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bic
 
 
 # ------------------------------------------------------------------ functions
+def _scaled_size(size, scale):
+    """size * scale, rounded down. RuntimeError if 64 bits do not hold it."""
+    scaled = size * scale
+    if not abs(scaled) < 1 << 63:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(scaled)
+
+
 def _spatial(shape, size, scale_factor):
     """(sizes, scale factors) per axis, of which one is None. ValueError in torch's words."""
     n, axes = len(shape) - 2, list(shape[2:])

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import check_sized
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
 from ...autograd.promotion import (
@@ -47,6 +48,7 @@ def reduced(loss, reduction, *operands):
 
 def _paired(input, target, level=4):
     """The two in one dtype, with torch's warning if they must be broadcast."""
+    check_sized(input, target)
     if input.array.shape != target.array.shape:
         warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
                       "This will likely lead to incorrect results due to broadcasting. "
@@ -123,7 +125,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     tensor(1.)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    input, target = _paired(input, target)
+    _paired(input, target)
     if weight is not None:
         _check_weight(input, weight)
         return _weighted((input - target).abs(), weight, reduction)
@@ -264,10 +266,12 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     tensor(50.3466)
     """
     reduction = reduction_of(reduction, size_average, reduce)
+    check_sized(target, input)
     if target.array.shape != input.array.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
     if weight is not None:
+        check_sized(weight)
         weight = weight.expand(np.broadcast_shapes(target.array.shape, weight.array.shape))
     if input.array.dtype != target.array.dtype:
         raise RuntimeError(f"Found dtype {type_name(target)} but expected {type_name(input)}")
@@ -335,8 +339,11 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     tensor(50.3466)
     """
     reduction = reduction_of(reduction, size_average, reduce)
+    check_sized(target, input)
     if target.array.shape != input.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    if isinstance(pos_weight, Tensor):
+        check_broadcast(pos_weight.array.shape, target.array.shape)
     if weight is not None or pos_weight is not None:
         refuse(binary_cross_entropy_with_logits, input, target, weight, None, None, reduction, pos_weight)
         refuse_gradient("binary_cross_entropy_with_logits", "weight", weight)
@@ -403,7 +410,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0., 1.]), torch.tensor([1., 1.]))
     tensor(1.3591)
     """
-    reduction = reduction_of(reduction, size_average, reduce)
+    reduction = reduction_of(reduction, size_average, reduce, late=True)
     refuse(poisson_nll_loss, input, target, log_input, full, None, eps)
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:

@@ -342,7 +342,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     >>> torch.nn.functional.multilabel_soft_margin_loss(torch.tensor([[0., 0.]]), torch.tensor([[1., 0.]]))
     tensor(0.6931)
     """
-    reduction = reduction_of(reduction, size_average, reduce)
+    reduction = reduction_of(reduction, size_average, reduce, late=True)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
@@ -385,7 +385,7 @@ def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative
     reduction = reduction_of(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    a, p, n = anchor.array.ndim, positive.array.ndim, negative.array.ndim
+    a, p, n = anchor.ndim, positive.ndim, negative.ndim
     if not a == p == n:
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
                            f"dimensions, but got: anchor {a}D, positive {p}D, and negative {n}D inputs")

@@ -226,14 +226,14 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     tensor([[-1.0000],
             [ 1.0000]])
     """
-    if training.__class__ is not bool or momentum.__class__ is not float or eps.__class__ is not float:
-        refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
     if training:
         _check_batch(input.array.shape)
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     elif eps < 0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    if training.__class__ is not bool or momentum.__class__ is not float or eps.__class__ is not float:
+        refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
     try:
         return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
     except WRONG:
@@ -246,6 +246,7 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
             if value is None:
                 raise RuntimeError(f"running_{name} must be defined in evaluation mode")
     if not input.array.size:
+        refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
         return _affine(input * 1, *(v if v is None else v[0] for v in (weight, bias)))
     channels = input.array.shape[1] if input.array.ndim > 1 else 1
     for name, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight),
@@ -295,8 +296,6 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]))
     tensor([[[-1.0000,  1.0000]]])
     """
-    if use_input_stats.__class__ is not bool or momentum.__class__ is not float or eps.__class__ is not float:
-        refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     try:
         single = use_input_stats and math.prod(input.array.shape[2:]) == 1
     except AttributeError:
@@ -304,6 +303,8 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     if single:
         raise ValueError("Expected more than 1 spatial element when training, got input size "
                          f"{Size(input.array.shape)}")
+    if use_input_stats.__class__ is not bool or momentum.__class__ is not float or eps.__class__ is not float:
+        refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     try:
         return _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     except WRONG:

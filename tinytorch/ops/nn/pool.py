@@ -171,7 +171,7 @@ def _numbers(value, function, name, n, optional=""):
 
 def window(function, n, kernel_size, stride, padding, dilation):
     kernel = _numbers(kernel_size, function, "kernel_size", n)
-    stride = kernel if stride is None or stride == () or stride == [] else \
+    stride = kernel if stride is None or isinstance(stride, (tuple, list)) and not stride else \
         _numbers(stride, function, "stride", n, "omitted, ")
     return (kernel, stride, _numbers(padding, function, "padding", n), _numbers(dilation, function, "dilation", n))
 

@@ -109,7 +109,7 @@ def _leak(grad, input, slope):
     positive = input > 0
     if slope.__class__ is float and 0 <= slope <= 1:
         factor = np.maximum(positive, np.asarray(slope, grad.dtype))
-    elif not np.isfinite(slope).all():
+    elif type(slope) in (float, np.ndarray) and not np.isfinite(slope).all():
         return np.where(positive, grad, grad * slope)
     else:
         factor = ~positive * np.asarray(slope, grad.dtype)
@@ -173,8 +173,8 @@ def _prelu_slope(grad, input):
     input=lambda g, input, weight: _prelu_leak(g, input, weight),
     weight=lambda g, input, weight: _prelu_slope(g, input))
 def _prelu(input, weight):
-    if not np.isfinite(weight).all():          # times a zero, it would be NaN where `input` is positive
-        return np.where(input > 0, input, input * weight)
+    if type(weight) in (float, np.ndarray) and not np.isfinite(weight).all():
+        return np.where(input > 0, input, input * weight)      # where `input` is positive, 0 * weight is NaN
     positive, negative = parts(input)
     return positive + negative * weight
 

@@ -103,7 +103,8 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
     if dt.kind(input.array.dtype) not in dt.FLOATING:
         raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
+    p = float(p)
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     if input.array.dtype.char not in "fd":
         raise not_implemented("pdist", input)

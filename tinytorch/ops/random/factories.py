@@ -46,6 +46,8 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     """A tensor of `shape`, filled by fill(array, *arguments, stream); or `out`, resized and filled."""
     stream = stream_of(generator)
     on_meta = device is not None and check_device(device) is META
+    if requires_grad.__class__ is not bool:
+        check_options("rand", requires_grad=requires_grad)
     check_pinned(pin_memory)
     dtype = as_dtype(dtype, "rand")
     if out is None:

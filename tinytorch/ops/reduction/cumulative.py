@@ -260,13 +260,13 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    for x in (prepend, append):
+        if x is not None and x.array.ndim != input.array.ndim:
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
     if n == 0:                                 # whatever `dim` is
         return input.clone()
     dim = check_dim(dim, input.array.ndim)
     if prepend is not None or append is not None:
-        for x in (prepend, append):
-            if x is not None and x.array.ndim != input.array.ndim:
-                raise RuntimeError("diff expects prepend or append to be the same dimension as input")
         from ..layout.join import cat
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
     for _ in range(min(n, input.array.shape[dim])):

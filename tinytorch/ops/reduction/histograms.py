@@ -9,7 +9,7 @@ import numpy as np
 from ... import return_types
 from ...autograd.op import op
 from ...autograd.public import public
-from ...errors import C_NAMES, not_implemented, type_name
+from ...errors import C_NAMES, kind_of, not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ...types import Ints, Tensors
 from ..creation.ranges import linspace
@@ -62,6 +62,10 @@ def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, we
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     n, even = input.size(-1), isinstance(bins, int) or not any([isinstance(b, Tensor) for b in bins])
     bins = [bins] * n if isinstance(bins, int) else list(bins)
+    if bins and isinstance(bins[0], Tensor):
+        for i, edges in enumerate(bins):
+            if not isinstance(edges, Tensor):
+                raise TypeError(f"expected Tensor as element {i} in argument 1, but got {kind_of(edges)}")
     if even and len(bins) != n:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     edges = _edges(input, bins, range, weight, input.array.shape[:-1])
