@@ -81,6 +81,8 @@ def _dims(dim, ndim):
     for d in (dim,) if isinstance(dim, int) else dim:
         if d in found:
             raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
+        if d < -ndim or d >= max(ndim, 1):     # torch looks at it in Python, where 64 bits are no limit
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {d})")
         found.append(check_dim(d, ndim))
     return tuple(sorted(found))
 

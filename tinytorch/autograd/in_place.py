@@ -19,7 +19,7 @@ from .overridable import met, overridable
 from .places import note_place
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .saved import PACKED
-from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share
+from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share, overlaps_itself
 
 _PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
 
@@ -50,14 +50,47 @@ def _check_operand(self, other, common):
         check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
 
 
+def _records(self, tensors):
+    """Whether an in-place operation on `self` with these operands is recorded, or each sample's own."""
+    return (usual.recording or mode.grad_now) and (
+        any([x._requires_grad for x in (self, *tensors)])
+        or self.view_info is not None and self.view_info.base._requires_grad) or mode.vmap_levels
+
+
+def _rows_apart(array):
+    """The indices of the largest parts of an array, in order, that do not overlap themselves."""
+    if not overlaps_itself(array):
+        return [()]
+    return [(i, *rest) for i in range(len(array)) for rest in _rows_apart(array[i])]
+
+
+def by_rows(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
+    """Whether `method` was done to one row of `self` after the other: where rows share memory, as those of `unfold` do,
+    each reads what the ones before it wrote, as in torch. Not where something is recorded."""
+    array, kwargs = self.array, kwargs or {}
+    tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+    if not overlaps_itself(array) or _records(self, tensors) or not all([type(x) is Tensor for x in tensors]):
+        return False
+    try:
+        spread = {id(x): np.broadcast_to(x.array, array.shape) for x in tensors}
+    except ValueError:                         # the method itself says so
+        return False
+    spread[id(self)] = array
+    for row in _rows_apart(array):
+        method(wrap(array[row]), *[wrap(spread[id(x)][row]) if id(x) in spread else x for x in args],
+               **{key: wrap(spread[id(x)][row]) if id(x) in spread else x for key, x in kwargs.items()})
+    self.version[0] += 1
+    if usual.noting:
+        note_place(self.version)
+    return True
+
+
 def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
     """Whether `method` was done to one piece of `self` after the other: not where something is recorded, nor with
     operands that do not lie just as `self` does."""
     array, kwargs = self.array, kwargs or {}
     tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
-    if (usual.recording or mode.grad_now) and (
-            any([x._requires_grad for x in (self, *tensors)])
-            or self.view_info is not None and self.view_info.base._requires_grad) or mode.vmap_levels:
+    if _records(self, tensors):
         return False
     for x in (self, *tensors):
         if type(x) is not Tensor or type(x.array) is not np.ndarray or x is not self and x.array.ndim and (
@@ -104,6 +137,8 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
                 check_overlap(self, x)
         if elementwise and self.array.size > WHOLE and by_pieces(method, self, args, kwargs):
+            return self
+        if elementwise and self.view_info is not None and by_rows(method, self, args, kwargs):
             return self
         write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
         try:
@@ -186,7 +221,7 @@ def _updating(ufunc, recorded):
             operand = other
             fits = array.dtype.char in FLOATS and (
                 other.__class__ is float or other.__class__ is int and -_LONG <= other < _LONG)
-        if not fits or tracked or 0 in array.strides:
+        if not fits or tracked or 0 in array.strides or self.view_info is not None and overlaps_itself(array):
             return recorded(self, other)
         try:
             ufunc(array, operand, array)

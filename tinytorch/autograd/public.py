@@ -274,10 +274,14 @@ class Public:
     def check_sizes_of_ints(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """torch's error if one of the arguments of a call that failed is an int that 64 bits do not hold: torch reads
         all of them before it does anything."""
-        for name, value in [*zip(self._kinds, args), *kwargs.items()]:
-            if value.__class__ is not int or name not in self._kinds:
+        for i, (name, value) in enumerate([*zip(self._kinds, args), *kwargs.items()], 1):
+            if name not in self._kinds:
                 continue
-            classes = self._kinds[name][0]
+            classes, _, word = self._kinds[name]
+            if word == "tuple of ints" and isinstance(value, (tuple, list)) and all(map(is_int, value)):
+                ints_of(value, self.name, name, i if i <= len(args) else None)
+            if value.__class__ is not int:
+                continue
             if classes is _ANY or int not in classes:
                 continue
             if complex in classes:

@@ -250,6 +250,14 @@ def check_inference(tensor: Tensor) -> None:
         raise RuntimeError(INFERENCE_WRITE)
 
 
+def overlaps_itself(array: np.ndarray) -> bool:
+    """Whether an array that was not expanded has more elements than the memory that it spans, as that of `unfold`."""
+    if type(array) is not np.ndarray or array.flags.forc or is_expanded(array):
+        return False
+    last = sum([(n - 1) * abs(stride) for n, stride in zip(array.shape, array.strides)])
+    return array.size > 0 and last + array.itemsize < array.nbytes
+
+
 def check_written(array: np.ndarray) -> None:
     """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded), or in
     read-only memory."""
@@ -356,7 +364,10 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
     if node is not None and node.saved:
         _keep_original(node, self)
     try:
-        write(target, array)
+        if self.view_info is not None and write is np.copyto and overlaps_itself(target):
+            np.copyto(target, array, where=array != target)    # what did not change is not written over what did
+        else:
+            write(target, array)
     except ValueError as error:
         raise refusal(error) from None
     self.version[0] += 1

@@ -81,6 +81,9 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     if len(args) == 1 and not isinstance(end, (int, float, complex)):
         raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
     _check_numbers("arange", start, end, step)
+    for x in (start, end, step):
+        if isinstance(x, int):
+            dt.check_long(x)
     on_meta = False
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):

@@ -50,8 +50,13 @@ def _triangle(name, keep):
     return primitive
 
 
-_tril = _triangle("tril", lambda shape, k: np.tri(*shape, k, bool))
-_triu = _triangle("triu", lambda shape, k: ~np.tri(*shape, k - 1, bool))
+def _lower(shape, k):
+    """Where the lower triangle is: for NumPy, whose numbers are to fit in C's, `k` ends beyond the corners."""
+    return np.tri(*shape, max(-shape[0], min(k, shape[1])), bool)
+
+
+_tril = _triangle("tril", _lower)
+_triu = _triangle("triu", lambda shape, k: ~_lower(shape, k - 1))
 
 
 @public(method=True)

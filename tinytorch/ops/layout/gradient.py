@@ -4,8 +4,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ...arguments import ints_of
 from ...autograd.promotion import NUMBERS
 from ...autograd.public import public
+from ...errors import kind_of
 from ...tensor import Tensor, check_dim
 from .join import cat
 
@@ -43,8 +47,13 @@ def _arranged(input, spacing, dim):
     if input.array.dtype.name == "uint8":
         raise RuntimeError("torch.gradient does not support uint8 input.")
     spacing = 1 if spacing is None else spacing
-    dims = range(input.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
+    if dim is None:
+        dims = range(input.dim())
+    else:
+        dims = [dim] if isinstance(dim, int) else ints_of(dim, "gradient", "dim", None)
     spacings = [spacing] * len(dims) if isinstance(spacing, NUMBERS) else list(spacing)
+    if any([isinstance(s, np.ndarray) for s in spacings]):
+        raise TypeError(f"expected Tensor as element 0 in argument 1, but got {kind_of(spacings[0])}")
     if len(spacings) != len(dims):
         wanted = (f"'self.dim() = {len(dims)}', since dim argument was not given" if dim is None else
                   f"'dim' argument's length {len(dims)}")

@@ -2,6 +2,7 @@
 import math
 
 from ...arguments import ints_of
+from ...kernels.memory import LARGEST
 from ...tensor import Tensor, check_dim
 
 
@@ -13,7 +14,7 @@ def sizes(args, name="", argument="size"):
     elif not args:
         raise TypeError(f'{name}() missing 1 required positional arguments: "{argument}"')
     for n in args:
-        if n.__class__ is not int:
+        if n.__class__ is not int or n > LARGEST:
             return ints_of(tuple(args), name, argument, 1)
     return tuple(args)
 

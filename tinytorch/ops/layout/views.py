@@ -242,7 +242,7 @@ def _split_method(self: Tensor, split_size: int | Ints, dim: int = 0) -> Tensors
         if isinstance(split_size, (tuple, list)) or isinstance(split_size, Tensor) and split_size.array.size != 1:
             return split_with_sizes(self, split_size, dim)
         split_size = int_of(int(split_size) if isinstance(split_size, Tensor) else split_size, "split", "split_size", 2)
-    return _in_pieces(_split, self, split_size, dim)
+    return _in_pieces(_split, self, in_64_bits(split_size), dim)
 
 
 def _in_pieces(primitive, tensor, size, dim):

@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT
+from ...autograd.promotion import EXACT, check_broadcast
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...kernels.linalg import triangles
@@ -291,6 +291,12 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
     """
     if A.array.dtype.char not in "eV" or A.array.dtype == B.array.dtype:
         _check("linalg.solve", A, kernel="lu_cpu")
+    vectors = _check_sides(A, B, left)
+    return _solve(vectors, left or vectors, A, B)
+
+
+def _check_sides(A, B, left):
+    """Whether B is a batch of vectors. RuntimeError unless it fits A in the equation to be solved."""
     if A.array.dtype != B.array.dtype:
         raise RuntimeError(f"linalg.solve: Expected A and B to have the same dtype, but found A of type "
                            f"{type_name(A)} and B of type {type_name(B)} instead")
@@ -303,7 +309,9 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation {equation} "
                            f"({a[-2]}x{a[-1]} and {rows}x{count})")
-    return _solve(vectors, left or vectors, A, B)
+    if not vectors:
+        check_broadcast(b[:-2], a[:-2])
+    return vectors
 
 
 # ------------------------------------------------------------------ cholesky, qr

@@ -190,6 +190,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     refuse(cdist, x1, x2, p)                   # what torch does next is not in Python
+    p = float(p)
     for name, x in (("X1", x1), ("X2", x2)):
         if x.array.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.array.ndim}D")

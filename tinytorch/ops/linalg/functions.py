@@ -73,6 +73,9 @@ def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = Fal
 def _limit(array, s, atol, rtol):
     """max(atol, rtol * largest of s): below it, a singular value counts as zero."""
     atol, rtol = (t.array[..., None] if isinstance(t, Tensor) else t for t in (atol, rtol))
+    for limit in (atol, rtol):
+        if isinstance(limit, np.ndarray):
+            check_broadcast(limit.shape[:-1], s.shape[:-1])
     if rtol is None:
         rtol = 0.0 if atol is not None and np.any(np.asarray(atol) > 0) else \
             float(np.finfo(array.dtype).eps) * max(array.shape[-2:])

@@ -8,7 +8,6 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import EXACT
 from ...autograd.public import public
-from ...errors import type_name
 from ...kernels.linalg import lu, triangles
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
@@ -17,6 +16,7 @@ from .decompositions import (
     LinAlgError,
     _bad_minor,
     _check,
+    _check_sides,
     _cholesky,
     _cholesky_grad,
     _inv,
@@ -78,17 +78,8 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     >>> torch.linalg.solve_ex(torch.ones(2, 2), torch.ones(2)).info
     tensor(2, dtype=torch.int32)
     """
-    a, b = A.array.shape, B.array.shape
     _check("linalg.solve", A, kernel="lu_cpu")
-    if A.array.dtype != B.array.dtype:
-        raise RuntimeError(f"linalg.solve: Expected A and B to have the same dtype, but found A of type "
-                           f"{type_name(A)} and B of type {type_name(B)} instead")
-    vectors = len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
-    rows, count = (b[-1], 1) if vectors else b[-2:]
-    if (rows if left else count) != a[-1]:
-        equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation {equation} "
-                           f"({a[-2]}x{a[-1]} and {rows}x{count})")
+    vectors = _check_sides(A, B, left)
     info = _failures(A.array)
     if check_errors:
         _raise("torch.linalg.solve_ex", info, "The solver failed because the input matrix is singular.")

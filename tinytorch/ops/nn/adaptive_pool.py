@@ -365,7 +365,11 @@ def lp_pool3d(input: Tensor, norm_type: float, kernel_size: int | Ints, stride: 
 
 def _unpool(function, n, input, indices, kernel_size, stride, padding, output_size):
     kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
-    size = _unpool_size(input, kernel, kernel if stride is None else _repeated(stride, n), padding, output_size)
+    stride = kernel if stride is None else _repeated(stride, n)
+    size = _unpool_size(input, kernel, stride, padding, output_size)
+    if n > 1:                                  # of one axis torch does not hand them on
+        ints_of(stride, function.__name__, "stride", None)
+        ints_of(padding, function.__name__, "padding", 5)
     try:
         _check_unpool(n, input, indices, size)
     except AttributeError:

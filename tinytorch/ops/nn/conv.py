@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.promotion import in_float32
 from ...autograd.public import overridden, public
@@ -127,7 +128,10 @@ _BY_PIXEL = "by pixel"
 # ------------------------------------------------------------------ checks
 def _numbers(value, name, n, dims):
     """`value` (an int or several) as `dims` ints. RuntimeError for another count of them."""
-    value = tuple([whole(v, name) for v in value]) if isinstance(value, (tuple, list)) else (whole(value, name),) * n
+    if isinstance(value, (tuple, list)):
+        value = ints_of(value, "convolution", name, None)
+    else:
+        value = (whole(value, name),) * n
     if len(value) == 1:
         value *= dims
     if len(value) != dims:

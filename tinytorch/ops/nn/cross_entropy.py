@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import warnings
+from operator import index as as_int
 
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import in_64_bits
 from ...autograd.op import op, renamed
 from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import nll_half, softmax as kernels
+from ...kernels.memory import LARGEST
 from ...tensor import Tensor
 from .softmax import _log_softmax, log_softmax
 
@@ -134,8 +137,9 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
         x, t = input.array, target.array
     except AttributeError:
         return overridden(nll_loss, input, target)
-    if weight is not None or ignore_index.__class__ is not int:
+    if weight is not None or ignore_index.__class__ is not int or not -LARGEST <= ignore_index <= LARGEST:
         refuse(nll_loss, input, target, weight, None, ignore_index)
+        ignore_index = in_64_bits(as_int(ignore_index))
     _check_sizes(x, t)
     return _batched(_nll_loss_2d if x.ndim > 2 else _nll_loss, input, target, weight, ignore_index, reduction)
 
@@ -187,8 +191,10 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
         x, t = input.array, target.array
     except AttributeError:
         return overridden(cross_entropy, input, target)
-    if weight is not None or ignore_index.__class__ is not int or label_smoothing.__class__ is not float:
+    if weight is not None or label_smoothing.__class__ is not float or ignore_index.__class__ is not int or (
+            not -LARGEST <= ignore_index <= LARGEST):
         refuse(cross_entropy, input, target, weight, None, ignore_index, None, reduction, label_smoothing)
+        ignore_index = in_64_bits(as_int(ignore_index))
     if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     class_dim = 0 if x.ndim == 1 else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import int_of
 from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import not_implemented
@@ -129,6 +130,8 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
         raise ValueError("max mode does not support sparse weights")
     _check_lookup(input, weight, "embedding_bag")
     rows = weight.array.shape[0]
+    if padding_idx is not None:
+        padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", None)
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
                            f"{padding_idx}")

@@ -5,6 +5,7 @@ import operator
 from typing import Any
 
 from ... import dtypes as dt
+from ...arguments import in_64_bits
 from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
@@ -28,10 +29,10 @@ def _col2im(size, kernel, stride, padding, dilation, input):
 
 # ------------------------------------------------------------------ checks
 def whole(value: Any, name: str) -> int:
-    """`value` as an int; TypeError for a bool or what is none."""
+    """`value` as an int; TypeError for a bool or what is none, ValueError if 64 bits do not hold it."""
     if isinstance(value, bool):
         raise TypeError(f"{name} must be int, not bool")
-    return operator.index(value)
+    return in_64_bits(operator.index(value))
 
 
 def _pair(value, name):

@@ -7,6 +7,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import in_64_bits
 from ...autograd.op import op
 from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented
@@ -82,6 +83,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     if num_groups.__class__ is not int or eps.__class__ is not float:
         refuse(group_norm, input, num_groups, weight, bias, eps)
         num_groups = as_int(num_groups)
+    in_64_bits(num_groups)
     try:
         return _by_group(input, num_groups, weight, bias, eps)
     except WRONG:

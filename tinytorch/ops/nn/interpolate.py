@@ -7,12 +7,14 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import in_64_bits, ints_of
 from ...autograd.op import op, renamed
 from ...autograd.promotion import in_float32
 from ...autograd.public import public
 from ...errors import kind_of, not_implemented
 from ...kernels import interpolate as kernels
 from ...kernels.layout import channels_last, in_channels_last
+from ...kernels.memory import LARGEST
 from ...tensor import Tensor
 from ...types import Ints, Number
 from .adaptive_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
@@ -99,8 +101,9 @@ def _shown(value):
 def _numbers(name, n, output_size, scales, align_corners):
     """Sizes as ints and scales as floats. TypeError in torch's words for anything else."""
     def fits(values, kinds):
-        return values is None or all([isinstance(v, kinds) and not isinstance(v, bool) for v in values])
-    whole, real = (int, np.integer), (int, float, np.number)
+        return values is None or all([isinstance(v, kinds) and (kinds is not whole or v.__class__ is not bool)
+                                      for v in values])
+    whole, real = (int, np.integer), (int, float, np.number, np.bool_)
     flag = align_corners is None or isinstance(align_corners, bool)
     if flag and fits(output_size, whole) and fits(scales, real):
         return (None if output_size is None else tuple(map(int, output_size)),
@@ -184,7 +187,7 @@ def _spatial(shape, size, scale_factor):
         raise ValueError("only one of size or scale_factor should be defined")
     if size is not None:
         if not isinstance(size, (list, tuple)):
-            return [size] * n, None
+            return [in_64_bits(size) if isinstance(size, int) else size] * n, None
         if len(size) != n:
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input with spatial "
@@ -193,6 +196,8 @@ def _spatial(shape, size, scale_factor):
         if not all([_is_whole(m) for m in size]):
             raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
                             f"but got size with types {[type(m) for m in size]}")
+        if max(size) > LARGEST:                # the other faults have other words
+            ints_of(size, "interpolate", "output_size", 2)
         return size, None
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
@@ -207,6 +212,8 @@ def _spatial(shape, size, scale_factor):
 
 
 def _is_whole(m):
+    if isinstance(m, np.ndarray):
+        return False
     try:
         operator.index(m)
     except TypeError:

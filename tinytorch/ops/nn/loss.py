@@ -177,9 +177,10 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     refuse(smooth_l1_loss, input, target, None, None, reduction, beta)
     if not beta >= 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    beta = float(beta)
     if beta == 0:
         return reduced((input - target).abs(), reduction)
-    return reduced(_huber("smooth_l1_cpu", input, target, float(beta), beta), reduction, input, target)
+    return reduced(_huber("smooth_l1_cpu", input, target, beta, beta), reduction, input, target)
 
 
 def _refuse_gradient(g, dtype, other):

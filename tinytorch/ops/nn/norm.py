@@ -383,7 +383,7 @@ def _check_normalized(input, normalized_shape, weight, bias, star):
     if have[-len(shape):] != shape or len(have) < len(shape):
         raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [{star}"
                            f"{', '.join(map(str, shape))}], but got input of size{list(have)}")
-    return shape
+    return have[-len(shape):]                  # the same numbers, Python's
 
 
 @public(hot=True)

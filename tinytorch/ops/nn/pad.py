@@ -146,6 +146,7 @@ def _pad(input, pad, mode, value):
                            f"padding length {len(pad)} and input of dimension {ndim}")
     if mode == "constant":
         return _constant_pad(input, pad, float(value or 0))
+    ints_of(pad, "pad", "pad", 2)              # whose sums are to fit in 64 bits
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in _INDEX:

@@ -177,7 +177,7 @@ def window(function, n, kernel_size, stride, padding, dilation):
 
 
 def _check_flag(function, name, value):
-    if not isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, bool):
         raise TypeError(f"{function}(): argument '{name}' must be bool, not {type(value).__name__}")
 
 

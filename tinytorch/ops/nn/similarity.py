@@ -52,7 +52,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     >>> torch.pairwise_distance(torch.tensor([[1., 0.]]), torch.tensor([[0., 0.]]))
     tensor([1.0000])
     """
-    difference = x1 - x2 + eps
+    difference = x1 - x2 + float(eps)
     last = difference.array.ndim - 1
     if (p < 0 or p == float("inf")) and last >= 0 and not difference.array.shape[last]:
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on the dimension {last}because this "

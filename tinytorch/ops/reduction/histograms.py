@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import return_types
+from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import C_NAMES, kind_of, not_implemented, type_name
@@ -61,6 +62,8 @@ def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, we
     if input.dim() < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     n, even = input.size(-1), isinstance(bins, int) or not any([isinstance(b, Tensor) for b in bins])
+    if even and not isinstance(bins, int):
+        bins = ints_of(bins, "histogramdd", "bins", 2)
     bins = [bins] * n if isinstance(bins, int) else list(bins)
     if bins and isinstance(bins[0], Tensor):
         for i, edges in enumerate(bins):

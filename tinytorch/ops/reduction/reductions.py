@@ -34,7 +34,7 @@ def axes(dim, ndim):
         return (dim,) if ndim else ()
     try:
         found = tuple([check_dim(as_int(d), ndim) for d in dim])
-    except TypeError:                          # NumPy's, of an array that is no int
+    except (TypeError, ValueError):            # NumPy's, of an array that is no int, or of one of more than 64 bits
         ints_of(dim, "sum", "dim", None)
         raise
     if len(set(found)) != len(found):
