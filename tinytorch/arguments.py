@@ -19,12 +19,13 @@ def size_of(args: Sequence, name: str) -> tuple[int, ...]:
     if listed:
         args = args[0]
     for n in args:
-        if n.__class__ is not int or not -LARGEST <= n <= LARGEST:
+        if n.__class__ is not int or n > LARGEST:
             size = _ints(args, name, "size", 1, listed)
             break
     else:
         size = tuple(args)
     if size and min(size) < 0:
+        _ints(size, name, "size", 1, listed)
         if name == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
         check_positive(size)

@@ -139,8 +139,10 @@ def _fill_slot(source, k, g, pending, heap):
 
 def _finish(pending, targets, inputs, accumulate, create_graph):
     """Write the gradients of leaves, or hand back those asked for."""
-    lock = accumulation.lock
-    hooked = any([leaf._hooks or leaf._accumulating is not None for leaf in pending])
+    lock, hooked = accumulation.lock, False
+    for leaf in pending:
+        if leaf._hooks or leaf._accumulating is not None:
+            hooked = True
     with nullcontext() if hooked else lock:    # hooks run without it: then it is taken for each leaf
         for leaf in list(pending):
             g = pending.pop(leaf)              # let go of it, so that .grad can take it over

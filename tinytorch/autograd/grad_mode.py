@@ -10,6 +10,7 @@ import inspect
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import Any
 
 from ..errors import not_a_tensor
@@ -32,13 +33,17 @@ class _Usual:
     def except_me(self, excepted):
         """This thread is in another mode, or is not any more."""
         with self._lock:
-            (self._exceptions.add if excepted else self._exceptions.discard)(threading.get_ident())
-            self.recording = not self._exceptions
+            if excepted:
+                self._exceptions.add(get_ident())
+                self.recording = False
+            else:
+                self._exceptions.discard(get_ident())
+                self.recording = not self._exceptions
 
     def note(self, noting):
         """This thread notes writes, or does not any more."""
         with self._lock:
-            (self._noting.add if noting else self._noting.discard)(threading.get_ident())
+            (self._noting.add if noting else self._noting.discard)(get_ident())
             self.noting = bool(self._noting)
 
 
@@ -144,7 +149,7 @@ _inference_lock, _inference_threads = threading.Lock(), set()
 def _note_inference(value):
     """Keep `fresh.cell` set while a thread is in inference mode, and only then."""
     with _inference_lock:
-        (_inference_threads.add if value else _inference_threads.discard)(threading.get_ident())
+        (_inference_threads.add if value else _inference_threads.discard)(get_ident())
         fresh.cell = _new_cell if _inference_threads else None
 
 

@@ -193,6 +193,7 @@ def _torch_function(cls, func, types, args=(), kwargs=None):
         return NotImplemented
     if (getattr(func, "__module__", None) or "").partition(".")[0] == "torch":
         return NotImplemented                  # PyTorch's own function, which would ask again without end
+
     def compute():
         result = func(*args, **(kwargs or {}))
         return result if func in nowrap_functions() else _convert(result, cls)

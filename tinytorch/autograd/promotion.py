@@ -191,11 +191,12 @@ def scalar_of(value: Number, numpy_dtype: np.dtype, stored: bool = False) -> Num
     """A Python number as a kernel takes it for elements of a dtype: in float32 for those of half precision, unless the
     number is to be one of them (`stored`). RuntimeError if it does not fit, or has an imaginary part and they have
     none."""
+    if numpy_dtype.kind == dt.NATIVE and (value.__class__ is float or value.__class__ is int) and (
+            -65504 <= value <= 65504):         # what every float dtype can hold
+        return float(value)
     if isinstance(value, Tensor):              # without dimensions: it stands for its number
         value = value.item()
     floating = numpy_dtype.kind in dt.FLOATING and not dt.is_complex(numpy_dtype)
-    if floating and value.__class__ is float and -65504.0 <= value <= 65504.0:
-        return value
     if floating and not stored and numpy_dtype.itemsize == 2:
         numpy_dtype = _FLOAT32
     number = stored_as(value, numpy_dtype)

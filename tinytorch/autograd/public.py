@@ -28,6 +28,7 @@ from .. import dtypes as dt
 from ..arguments import in_64_bits, ints_of, is_int
 from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented
+from ..kernels.memory import LARGEST
 from ..memory_format import check_layout, layout, memory_format
 from ..tensor import Tensor, method
 from . import above
@@ -44,8 +45,8 @@ TABLE = {}
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
                 "from": "from_"}               # which no parameter can be called in Python
 
-#: The least positive int that 64 bits do not hold.
-_BEYOND = 1 << 63
+#: The least int that 64 bits hold.
+_LEAST = -LARGEST - 1
 
 _ALL = dt.INTEGRAL + dt.FLOATING + dt.COMPLEX
 _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
@@ -156,7 +157,7 @@ class Public:
     checked   what calls `function` behind the checks of the door: the public function, and that of methods
     any_layout  it sees itself to sparse tensors
     elementwise  each element of the result follows from those at its place: the in-place form works in pieces
-    ints      the places of its arguments that are ints, or numbers of any kind, known after the first call
+    ints      the places of its arguments that are ints, known after the first call
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
@@ -189,8 +190,7 @@ class Public:
         self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         classes += [frozenset()] * bool(self.older)      # one argument more is none that fits
-        self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and (
-            complex in c or float not in c)])
+        self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
         return classes
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
@@ -255,7 +255,7 @@ class Public:
         if classes is _ANY or value is None:
             return value
         if word == "tuple of ints" and isinstance(value, (tuple, list)):
-            if any([n.__class__ is not int or not -_BEYOND <= n < _BEYOND for n in value]):
+            if any([n.__class__ is not int or not _LEAST <= n <= LARGEST for n in value]):
                 return ints_of(value, self.name, name, position)
             return value
         if isinstance(value, bytes):
@@ -312,7 +312,7 @@ class Public:
             if name in kinds and name not in kwargs:
                 kwargs[name] = kwargs.pop(given)
         for name, value in kwargs.items():
-            if value.__class__ is int and name in kinds and not -_BEYOND <= value < _BEYOND:
+            if value.__class__ is int and name in kinds and not _LEAST <= value <= LARGEST:
                 self.check_sizes_of_ints((), {name: value})
             if name in kinds and value.__class__ not in kinds[name][0]:
                 if self.takes_sparse((value,)):
@@ -479,8 +479,10 @@ def _checked(record, function, as_method=False):
                     args = record.check(args, as_method)
                     break
             for i in record.ints:
-                if i < len(args) and args[i].__class__ is int and not -_BEYOND <= args[i] < _BEYOND:
-                    record.check_sizes_of_ints(args, {})
+                if i < len(args):
+                    n = args[i]
+                    if n.__class__ is int and not _LEAST <= n <= LARGEST:
+                        record.check_sizes_of_ints(args, {})
             if kwargs:
                 args, kwargs = record.keywords(args, kwargs)
         except _SparseKeyword:

@@ -48,24 +48,17 @@ INLINE int64_t place_below(int64_t n, const place *from)
 /* A Mersenne twister: its state, and which of its words comes next. */
 typedef struct { uint32_t key[WORDS], next; } twister;
 
-#define PLACES 128                             /* at most so many at once */
-#ifdef _MSC_VER
-#include <intrin.h>
-#define NOT_READ_AGAIN() _ReadWriteBarrier()
-#else
-#define NOT_READ_AGAIN() __asm__ volatile("" ::: "memory")
-#endif
+#define PLACES 8                               /* at most so many at once */
 
-/* Copies `count` numbers of places among `n`, and says whether one does not exist. */
+/* Reads `count` numbers of places among `n`, and says whether one does not exist. */
 INLINE int64_t places_below(int64_t n, int64_t count, const place *from, int64_t *to)
 {
-    for (int64_t i = 0; i < count; i++)
-        to[i] = from[i].number;
-    NOT_READ_AGAIN();
     int64_t outside = 0;
-    for (int64_t i = 0; i < count; i++)
-        outside |= (uint64_t)to[i] >= (uint64_t)n;
-    return outside;
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = place_below(n, from + i);
+        outside |= to[i];
+    }
+    return outside < 0;
 }
 
 /* A copy of a plan: where the lines of an image, each `width` long, begin in its padded form of `length`; where terms do

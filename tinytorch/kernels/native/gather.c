@@ -3,34 +3,27 @@
 
 struct along { int64_t n, m, inner, block, blocks; const float *x; const place *index; float *out; int64_t *failed; };
 
-/* out[i] = x[index[i]], or x[index[i] * step + i] if `apart`. Whether one does not exist: from there on nothing is read. */
-INLINE int64_t taken(int apart, int64_t size, int64_t step, int64_t n, const float *restrict x,
-                     const place *restrict index, float *restrict out)
+/* out[k] = x[index[k] * across + k * along], of at most PLACES. Whether one does not exist: then nothing is read. */
+INLINE int64_t few_taken(int64_t count, int64_t across, int64_t along, int64_t n, const float *restrict x,
+                         const place *restrict index, float *restrict out)
 {
     int64_t at[PLACES];
-    for (int64_t i = 0; i < size; i += PLACES) {
-        const int64_t count = size - i < PLACES ? size - i : PLACES;
-        if (places_below(n, count, index + i, at))
-            return OUTSIDE;
-        for (int64_t k = 0; k < count; k++)
-            out[i + k] = apart ? x[at[k] * step + i + k] : x[at[k]];
-    }
+    if (places_below(n, count, index, at))
+        return OUTSIDE;
+    for (int64_t k = 0; k < count; k++)
+        out[k] = x[at[k] * across + k * along];
     return 0;
 }
 
-/* out[i] = x[i * n + index[i]]: one of each row of `n`. */
-INLINE int64_t taken_of_rows(int64_t size, int64_t n, const float *restrict x, const place *restrict index,
-                             float *restrict out)
+/* The same of `size`. From what does not exist on nothing is read. */
+INLINE int64_t taken(int64_t size, int64_t across, int64_t along, int64_t n, const float *restrict x,
+                     const place *restrict index, float *restrict out)
 {
-    int64_t at[PLACES];
-    for (int64_t i = 0; i < size; i += PLACES) {
-        const int64_t count = size - i < PLACES ? size - i : PLACES;
-        if (places_below(n, count, index + i, at))
+    int64_t i = 0;
+    for (; i + PLACES <= size; i += PLACES)
+        if (few_taken(PLACES, across, along, n, x + i * along, index + i, out + i))
             return OUTSIDE;
-        for (int64_t k = 0; k < count; k++)
-            out[i + k] = x[(i + k) * n + at[k]];
-    }
-    return 0;
+    return few_taken(size - i, across, along, n, x + i * along, index + i, out + i);
 }
 
 /* Elements [first, last) of the result: whole rows of `m` or lines of `inner`, and parts of them. */
@@ -40,13 +33,13 @@ static void taken_elements(const void *args, int64_t first, int64_t last)
     const int64_t size = a->inner == 1 ? a->m : a->inner;
     int64_t wrong = 0;
     if (size == 1)
-        wrong = taken_of_rows(last - first, a->n, a->x + first * a->n, a->index + first, a->out + first);
+        wrong = taken(last - first, 1, a->n, a->n, a->x + first * a->n, a->index + first, a->out + first);
     for (int64_t at = first, end, line = first / size; at < last && size > 1; at = end, line++) {
         end = (line + 1) * size < last ? (line + 1) * size : last;
         if (a->inner == 1)
-            wrong |= taken(0, end - at, 1, a->n, a->x + line * a->n, a->index + at, a->out + at);
+            wrong |= taken(end - at, 1, 0, a->n, a->x + line * a->n, a->index + at, a->out + at);
         else
-            wrong |= taken(1, end - at, a->inner, a->n, a->x + line / a->m * a->n * a->inner + (at - line * size),
+            wrong |= taken(end - at, a->inner, 1, a->n, a->x + line / a->m * a->n * a->inner + (at - line * size),
                            a->index + at, a->out + at);
     }
     if (wrong)
@@ -63,20 +56,27 @@ int64_t gather(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inn
     return failed;
 }
 
-/* out[index[i]] += x[i], or out[index[i] * step + i] if `apart`. Whether one does not exist: from there on nothing is
-added. */
-INLINE int64_t added(int apart, int64_t size, int64_t step, int64_t n, const float *restrict x,
-                     const place *restrict index, float *restrict out)
+/* out[index[k] * across + k * along] += x[k], of at most PLACES. Whether one does not exist: then nothing is added. */
+INLINE int64_t few_added(int64_t count, int64_t across, int64_t along, int64_t n, const float *restrict x,
+                         const place *restrict index, float *restrict out)
 {
     int64_t at[PLACES];
-    for (int64_t i = 0; i < size; i += PLACES) {
-        const int64_t count = size - i < PLACES ? size - i : PLACES;
-        if (places_below(n, count, index + i, at))
-            return OUTSIDE;
-        for (int64_t k = 0; k < count; k++)
-            out[apart ? at[k] * step + i + k : at[k]] += x[i + k];
-    }
+    if (places_below(n, count, index, at))
+        return OUTSIDE;
+    for (int64_t k = 0; k < count; k++)
+        out[at[k] * across + k * along] += x[k];
     return 0;
+}
+
+/* The same of `size`. From what does not exist on nothing is added. */
+INLINE int64_t added(int64_t size, int64_t across, int64_t along, int64_t n, const float *restrict x,
+                     const place *restrict index, float *restrict out)
+{
+    int64_t i = 0;
+    for (; i + PLACES <= size; i += PLACES)
+        if (few_added(PLACES, across, along, n, x + i, index + i, out + i * along))
+            return OUTSIDE;
+    return few_added(size - i, across, along, n, x + i, index + i, out + i * along);
 }
 
 /* To blocks [first, last) of columns of the result, in the order in which they come. */
@@ -89,10 +89,10 @@ static void added_columns(const void *args, int64_t first, int64_t last)
         const int64_t size = inner - from < a->block ? inner - from : a->block;
         float *out = a->out + outer * a->n * inner + from;
         if (inner == 1)
-            wrong |= added(0, a->m, 1, a->n, a->x + outer * a->m, a->index + outer * a->m, out);
+            wrong |= added(a->m, 1, 0, a->n, a->x + outer * a->m, a->index + outer * a->m, out);
         for (int64_t j = 0; j < a->m && inner > 1; j++) {
             const int64_t line = (outer * a->m + j) * inner + from;
-            wrong |= added(1, size, inner, a->n, a->x + line, a->index + line, out);
+            wrong |= added(size, inner, 1, a->n, a->x + line, a->index + line, out);
         }
     }
     if (wrong)

@@ -28,16 +28,18 @@ int64_t take_rows(int64_t threads, int64_t count, int64_t width, int64_t n, cons
 /* To rows [first, last) of the result, in the order in which they come. */
 static void some_rows(const void *args, int64_t first, int64_t last)
 {
-    const struct rows *a = args;
-    for (int64_t i = 0; i < a->n; i++) {
-        const int64_t row = place_below(a->count, a->index + i);
-        if (row < 0)
-            fail(a->failed, OUTSIDE);
+    const struct rows a = *(const struct rows *)args;
+    for (int64_t i = 0; i < a.n; i++) {
+        const int64_t row = place_below(a.count, a.index + i);
+        if (row < 0) {
+            fail(a.failed, OUTSIDE);
+            continue;
+        }
         if (row < first || row >= last)
             continue;
-        const float *restrict from = a->g + i * a->width;
-        float *restrict to = a->out + row * a->width;
-        for (int64_t j = 0; j < a->width; j++)
+        const float *restrict from = a.g + i * a.width;
+        float *restrict to = a.out + row * a.width;
+        for (int64_t j = 0; j < a.width; j++)
             to[j] += from[j];
     }
 }

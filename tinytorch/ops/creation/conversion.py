@@ -115,15 +115,16 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
             if not isinstance(flag, bool):
                 raise wrong("to", name, "bool", flag)
-    if not isinstance(self, Tensor):
+    try:
+        own = self.array.dtype
+    except AttributeError:
         raise TypeError(f"descriptor 'to' for 'torch._C.TensorBase' objects doesn't apply to a '{kind_of(self)}' "
-                        "object")
-    target = self.array.dtype if dtype is None else dtype.numpy if dtype.__class__ is dt.dtype else as_dtype(
+                        "object") from None
+    target = own if dtype is None else dtype.numpy if dtype.__class__ is dt.dtype else as_dtype(
         dtype, "to").numpy
     order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)
-    if target != self.array.dtype:
-        result = of_source((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(
-            self, target, self.array.dtype), self.array.dtype)
+    if target != own:
+        result = of_source((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, own), own)
         return result if order == "K" or laid_out(result.array, order) and _taken_for(result.array, order) else \
             _copied(result, order)
     return _copied(self, order) if copy or order != "K" and not _taken_for(self.array, order) else self

@@ -62,7 +62,7 @@ def _addcdiv(input, tensor1, tensor2, value):
     input=lambda g, weight: g * conj(1 - weight),
     end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
 def _lerp(input, end, weight):
-    if input.dtype == np.float16:
+    if input.dtype.char == "e":
         return rounded_once(_lerp.op.forward, input, end, weight)
     # From the nearer end: exact at both.
     if isinstance(weight, (int, float)):
@@ -77,9 +77,9 @@ _lerp_tensor = renamed(_lerp, "lerp.1")
 def _value(value, numpy_dtype):
     """The number `value` of addcmul and addcdiv for tensors of a dtype. An integer 1 stays one: nothing is multiplied
     then."""
-    if value.__class__ is int and value == 1 or dt.is_complex(numpy_dtype):
+    if value.__class__ is int and value == 1:
         return value
-    return scalar_of(value, numpy_dtype)
+    return value if dt.is_complex(numpy_dtype) else scalar_of(value, numpy_dtype)
 
 
 @public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True)
@@ -143,7 +143,7 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
         if d is dt.complex32:
             raise not_implemented("lerp_kernel_tensor", d)
         input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]
-    elif not input.is_complex():
+    elif not dt.is_complex(input.array.dtype):
         weight = scalar_of(weight, input.array.dtype)
     result = ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
     return write_out(out, result, input, end, weight, exact=exact, level=4)

@@ -80,7 +80,8 @@ def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Numb
     >>> torch.nn.functional.elu(torch.tensor([-1., 2.]))
     tensor([-0.6321,  2.0000])
     """
-    return _elu(input, *[scalar_of(number, input.array.dtype) for number in (alpha, scale, input_scale)])
+    dtype = input.array.dtype
+    return _elu(input, scalar_of(alpha, dtype), scalar_of(scale, dtype), scalar_of(input_scale, dtype))
 
 
 @public(dtypes=dt.FLOATING, kernel="elu_cpu")
