@@ -8,7 +8,6 @@ depth does not matter. On a plain backward the gradients are ndarrays and nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from heapq import heappop, heappush
 
 import numpy as np
@@ -139,37 +138,52 @@ def _fill_slot(source, k, g, pending, heap):
 
 def _finish(pending, targets, inputs, accumulate, create_graph):
     """Write the gradients of leaves, or hand back those asked for."""
-    lock, hooked = accumulation.lock, False
     for leaf in pending:
         if leaf._hooks or leaf._accumulating is not None:
-            hooked = True
-    with nullcontext() if hooked else lock:    # hooks run without it: then it is taken for each leaf
-        for leaf in list(pending):
-            g = pending.pop(leaf)              # let go of it, so that .grad can take it over
-            if (leaf.node is not None or leaf.view_info is not None) and leaf.grad_fn is not None:    # written to since
-                raise RuntimeError("leaf variable has been moved into the graph interior")
-            if leaf._hooks:
-                g = through_tensor_hooks(leaf._hooks, g)
-            if targets is not None and leaf in targets:
-                targets[leaf] = g
-                if not accumulate:
-                    continue
-            if leaf._accumulating is not None:
-                accumulate_with_hooks(leaf, g, create_graph)
-                continue
-            if hooked:
-                with lock:
-                    accumulate_grad(leaf, g, create_graph)
-                continue
-            accumulate_grad(leaf, g, create_graph)
-        if accumulate and inputs is not None:
-            for t in inputs:                   # leaves have theirs; backward(inputs=[non-leaf]) too
-                if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
-                    with lock:
-                        accumulate_grad(t, targets[t.node], create_graph)
+            _finish_hooked(pending, targets, accumulate, create_graph)
+            break
+    else:
+        with accumulation.lock:
+            for leaf in list(pending):
+                g = pending.pop(leaf)          # let go of it, so that .grad can take it over
+                _check_leaf(leaf)
+                if targets is not None and leaf in targets:
+                    targets[leaf] = g
+                    if not accumulate:
+                        continue
+                accumulate_grad(leaf, g, create_graph)
+    if accumulate and inputs is not None:
+        for t in inputs:                       # leaves have theirs; backward(inputs=[non-leaf]) too
+            if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
+                with accumulation.lock:
+                    accumulate_grad(t, targets[t.node], create_graph)
     if not accumulate:
         edges = map(edge_of, inputs)           # a view made without grad, of what requires it, is on no way to anything
         return [None if isinstance(e, Node) and e.op is NOWHERE else as_tensor(targets[e]) for e in edges]
+
+
+def _finish_hooked(pending, targets, accumulate, create_graph):
+    """The same where leaves have hooks, which run without the lock: it is taken for each leaf."""
+    for leaf in list(pending):
+        g = pending.pop(leaf)
+        _check_leaf(leaf)
+        if leaf._hooks:
+            g = through_tensor_hooks(leaf._hooks, g)
+        if targets is not None and leaf in targets:
+            targets[leaf] = g
+            if not accumulate:
+                continue
+        if leaf._accumulating is not None:
+            accumulate_with_hooks(leaf, g, create_graph)
+        else:
+            with accumulation.lock:
+                accumulate_grad(leaf, g, create_graph)
+
+
+def _check_leaf(leaf):
+    """RuntimeError for a leaf that was written to since."""
+    if (leaf.node is not None or leaf.view_info is not None) and leaf.grad_fn is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
 
 
 def _step(node, g, edges, create_graph):
