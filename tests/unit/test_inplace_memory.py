@@ -114,6 +114,19 @@ def test_draws(name, dtype, monkeypatch):
         assert after.tolist() == torch.rand(3).tolist()
 
 
+@pytest.mark.parametrize("name", ["relu", "relu6", "leaky_relu", "hardtanh", "hardsigmoid", "hardswish", "silu", "mish",
+                                  "elu", "selu", "celu", "threshold"])
+def test_activations(name, monkeypatch):
+    arguments = (.5, 2.) if name == "threshold" else ()
+    x = torch.rand(SIZE + 5, generator=torch.Generator().manual_seed(0)) * 8 - 4
+    function = getattr(torch.nn.functional, name)
+    before = x.clone()
+    took = extra(lambda: function(x, *arguments, inplace=True))
+    assert took <= MOST, f"{took >> 20} MB"
+    above(monkeypatch, 1 << 60)
+    assert (x.view(torch.int32) == function(before, *arguments, inplace=True).view(torch.int32)).all()
+
+
 def test_where_pieces_would_be_wrong():
     """What is recorded, lies otherwise or overlaps is computed as a whole."""
     x = torch.ones(512, 512)

@@ -53,7 +53,7 @@ def _hardtanh(input, low, high):
     return limited(input, low, high)
 
 
-@public()
+@public(elementwise=True)
 def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor:
     """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside. RuntimeError for bool.
 
@@ -81,7 +81,7 @@ def _threshold(input, threshold, value):
     return np.where(input <= threshold, np.asarray(value, input.dtype), input)
 
 
-@public(dtypes=dt.INTEGER + dt.FLOATING, kernel="threshold_cpu")
+@public(dtypes=dt.INTEGER + dt.FLOATING, kernel="threshold_cpu", elementwise=True)
 def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     """`input` where it is above `threshold`, else `value`.
 
@@ -159,7 +159,7 @@ def _hardsigmoid(input):
     return np.minimum(np.maximum(input + 3, 0), 6) / 6
 
 
-@public(dtypes=dt.FLOATING, kernel="hardsigmoid_cpu")
+@public(dtypes=dt.FLOATING, kernel="hardsigmoid_cpu", elementwise=True)
 def hardsigmoid(input: Tensor) -> Tensor:
     """min(max(input + 3, 0), 6) / 6.
 
@@ -186,7 +186,7 @@ def _hardswish(input):
     return input * (np.minimum(np.maximum(input + 3, 0), 6) / 6)
 
 
-@public(dtypes=dt.FLOATING, kernel="hardswish_cpu")
+@public(dtypes=dt.FLOATING, kernel="hardswish_cpu", elementwise=True)
 def hardswish(input: Tensor) -> Tensor:
     """input * hardsigmoid(input).
 
@@ -216,7 +216,7 @@ def _silu(input):
     return input * sigmoid.op.forward(input) if result is None else result
 
 
-@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu")
+@public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu", elementwise=True)
 def silu(input: Tensor) -> Tensor:
     """input * sigmoid(input), also called swish.
 
@@ -246,7 +246,7 @@ def _mish(input):
     return input * np.tanh(_log1p_exp(input))
 
 
-@public(dtypes=dt.FLOATING, kernel="mish_cpu")
+@public(dtypes=dt.FLOATING, kernel="mish_cpu", elementwise=True)
 def mish(input: Tensor) -> Tensor:
     """input * tanh(softplus(input)).
 
@@ -372,5 +372,4 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 hardtanh_, hardsigmoid_, hardswish_, silu_, mish_ = map(in_place, (hardtanh, hardsigmoid, hardswish, silu, mish))
-threshold.elementwise = True
 threshold_ = in_place(threshold, lambda memory, values, *_, **__: np.copyto(memory, values))

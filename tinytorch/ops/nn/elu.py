@@ -72,7 +72,7 @@ _celu = renamed(_elu, "celu")
 _elu.op.over, _celu.op.over = _elu_over.op, _elu_over.op.renamed("celu.1")
 
 
-@public(dtypes=dt.FLOATING, kernel="elu_cpu")
+@public(dtypes=dt.FLOATING, kernel="elu_cpu", elementwise=True)
 def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Number = 1) -> Tensor:
     """`scale` times: input where positive, else alpha * (exp(input * input_scale) - 1).
 
@@ -84,7 +84,7 @@ def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Numb
     return _elu(input, scalar_of(alpha, dtype), scalar_of(scale, dtype), scalar_of(input_scale, dtype))
 
 
-@public(dtypes=dt.FLOATING, kernel="elu_cpu")
+@public(dtypes=dt.FLOATING, kernel="elu_cpu", elementwise=True)
 def selu(input: Tensor) -> Tensor:
     """elu with the constants for which activations keep mean 0 and variance 1.
 
@@ -97,7 +97,7 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
-@public(dtypes=dt.FLOATING, kernel="elu_cpu")
+@public(dtypes=dt.FLOATING, kernel="elu_cpu", elementwise=True)
 def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """`input` where positive, else alpha * (exp(input / alpha) - 1). RuntimeError if alpha is 0.
 

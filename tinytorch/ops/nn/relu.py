@@ -145,7 +145,7 @@ _rrelu = renamed(_leaky_relu, "rrelu_with_noise")
 _leaky_relu.op.over, _rrelu.op.over = _leaky_relu_over.op, _leaky_relu_over.op.renamed("rrelu_with_noise.1")
 
 
-@public(dtypes=dt.FLOATING, kernel="leaky_relu_cpu")
+@public(dtypes=dt.FLOATING, kernel="leaky_relu_cpu", elementwise=True)
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     """`input` where positive, else input * negative_slope. NotImplementedError for integers.
 
@@ -242,5 +242,4 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     return result
 
 
-leaky_relu.elementwise = True
 rrelu_, leaky_relu_ = in_place(rrelu), in_place(leaky_relu)
