@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, underivable
+from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, scalar_of, underivable
 from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor, check_dim
@@ -268,12 +268,13 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
     for name, number in (("p", p), ("maxnorm", maxnorm)):
         if isinstance(number, complex):
             raise RuntimeError(f"renorm: {name} must be real-valued")
+    p, maxnorm = scalar_of(p, np.dtype(np.float64)), scalar_of(maxnorm, np.dtype(np.float64))
     if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if array.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
     if not maxnorm >= 0:
-        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     dim = check_dim(dim, array.ndim)
     if array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. "
