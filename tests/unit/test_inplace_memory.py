@@ -26,6 +26,7 @@ LARGER = {"igamma_": 40 * 8 * PIECE, "igammac_": 40 * 8 * PIECE, "erfinv_": 20 *
 @pytest.fixture(autouse=True)
 def _smaller(monkeypatch):
     monkeypatch.setattr(memory, "PIECE", PIECE)
+    monkeypatch.setattr(in_place, "PIECE", PIECE)
     above(monkeypatch, WHOLE)
 
 
@@ -125,6 +126,21 @@ def test_activations(name, monkeypatch):
     assert took <= MOST, f"{took >> 20} MB"
     above(monkeypatch, 1 << 60)
     assert (x.view(torch.int32) == function(before, *arguments, inplace=True).view(torch.int32)).all()
+
+
+@pytest.mark.parametrize("shape", [(1024,), (1024, 1), (1, 1024), (1, 1)])
+@pytest.mark.parametrize("name", ["masked_fill_", "add_", "div_", "clamp_", "lerp_", "where"])
+def test_operands_that_broadcast(name, shape, monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+    x, other = torch.rand(1024, 1024, generator=generator), torch.rand(shape, generator=generator)
+    change = {"masked_fill_": lambda x: x.masked_fill_(other > .5, 2.), "add_": lambda x: x.add_(other, alpha=2),
+              "div_": lambda x: x.div_(other, rounding_mode="floor"), "clamp_": lambda x: x.clamp_(other, other + .1),
+              "lerp_": lambda x: x.lerp_(other.expand(1024, 1024), other), "where": lambda x: x.addcmul_(other, other)}
+    before = x.clone()
+    took = extra(lambda: change[name](x))
+    assert took <= MOST, f"{took >> 20} MB"
+    above(monkeypatch, 1 << 60)
+    assert (x.view(torch.int32) == change[name](before).view(torch.int32)).all()
 
 
 def test_where_pieces_would_be_wrong():

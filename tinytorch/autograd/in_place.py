@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..errors import not_a_tensor
-from ..kernels.memory import WHOLE, pieces
+from ..kernels.memory import PIECE, WHOLE, pieces
 from ..lazy import NoValues
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, no_grad, usual
@@ -86,36 +86,55 @@ def by_rows(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[st
 
 
 def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
-    """Whether `method` was done to one piece of `self` after the other: not where something is recorded, nor with
-    operands that do not lie just as `self` does."""
+    """Whether `method` was done to one piece of `self` after the other: not where something is recorded, nor where an
+    operand shares memory with it."""
     array, kwargs = self.array, kwargs or {}
     tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
     if _records(self, tensors):
         return False
+    alike = True                               # every operand lies just as `self` does
     for x in (self, *tensors):
-        if type(x) is not Tensor or type(x.array) is not np.ndarray or x is not self and x.array.ndim and (
-                x.array.shape != array.shape or not x.array.flags.c_contiguous or may_share(array, x.array)):
+        if type(x) is not Tensor or type(x.array) is not np.ndarray:
             return False
-    whole = pieces(array)
+        if x is not self and x.array.ndim:
+            if may_share(array, x.array):
+                return False
+            alike = alike and x.array.shape == array.shape and x.array.flags.c_contiguous
+    whole = _parts(array, alike)
     if len(whole) < 2:
         return False
-    ends = np.cumsum([memory.size for memory in whole]).tolist()
+    try:
+        spread = {id(x): x.array if alike else np.broadcast_to(x.array, array.shape) for x in tensors if x.array.ndim}
+    except ValueError:                         # the method itself says so
+        return False
+    spread.pop(id(self), None)
 
     def part(x, k):
-        if isinstance(x, Tensor) and x is not self and x.array.ndim:
-            return wrap(x.array.reshape(-1)[ends[k] - whole[k].size:ends[k]])
-        return x
-    divisors = [x for x in tensors if x is not self and x.array.ndim and x.array.dtype.kind in dt.INTEGER]
+        operand = spread.get(id(x))
+        return x if operand is None else wrap((operand.reshape(-1) if alike else operand)[whole[k]])
+    divisors = [x for x in tensors if id(x) in spread and x.array.dtype.kind in dt.INTEGER]
     # Pieces that hold an integer zero come first: a division that refuses it does so before anything is written.
     order = sorted(range(len(whole)), key=lambda k: all([part(x, k).array.all() for x in divisors]))
     for k in order:
-        piece = wrap(whole[k])
+        piece = wrap((array.reshape(-1) if alike else array)[whole[k]])
         method(piece, *[piece if x is self else part(x, k) for x in args],
                **{key: piece if x is self else part(x, k) for key, x in kwargs.items()})
     self.version[0] += 1
     if usual.noting:
         note_place(self.version)
     return True
+
+
+def _parts(array, flat):
+    """Where the pieces of an array begin and end: among all elements if it is `flat`, else along its first axis."""
+    if not array.flags.c_contiguous or not flat and array.ndim < 2:
+        return []
+    if flat:
+        ends = np.cumsum([piece.size for piece in pieces(array)]).tolist()
+    else:
+        step = max(1, PIECE * len(array) // array.size)
+        ends = [*range(step, len(array), step), len(array)]
+    return [slice(start, end) for start, end in zip([0, *ends], ends)]
 
 
 def in_place(function: Callable, expanded: Callable | None = None, common: bool = True) -> Callable:
