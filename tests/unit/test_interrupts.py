@@ -192,6 +192,7 @@ def check(name, interrupt, k, known_locks):
     assert not mode.watchers and not mode.places and not mode.anomaly and mode.saved_tensors_hooks is None, where
     assert usual.recording and not usual.noting, where
     assert not state.disabled and not state.skips and not state.modes, where
+    assert not mode.graph_task and mode.current_node is None and mode.dual_level is None, where
     assert not mode.grad_levels and not mode.vmap_levels and not mode.computing_jvp, where
     x = leaf()
     y = torch.nn.functional.dropout(x * x + torch.rand(2) * 0, 0.)

@@ -48,12 +48,12 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     """
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
         return without_subclasses(run_backward, roots, grads, retain_graph, create_graph, inputs, accumulate)
-    before = mode.grad, mode.graph_task
-    mode.grad, mode.graph_task = create_graph and mode.recorder, GraphTask(roots, inputs, retain_graph)
+    before = mode.graph_task, mode.grad        # in this order: an interrupt may come where grad mode is set
     try:
+        mode.graph_task, mode.grad = GraphTask(roots, inputs, retain_graph), create_graph and mode.recorder
         return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
     finally:
-        mode.grad, mode.graph_task = before
+        mode.graph_task, mode.grad = before
 
 
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
