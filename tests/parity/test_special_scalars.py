@@ -147,6 +147,19 @@ def test_programs(expression):
     compare(lambda: program(torch), lambda: program(tinytorch))
 
 
+@pytest.mark.parametrize("length", [1, 10, 2000])
+@pytest.mark.parametrize("name", ["softmax", "sigmoid", "silu", "exp"])
+def test_what_is_less_than_the_least_normal_number(name, length):
+    """It is kept as torch keeps it, to a few of its last digits, in rows of any length."""
+    def program(t):
+        x = t.tensor([0., -86., -88., -90., -95., -103.] * length)
+        functions = {"softmax": lambda x: t.softmax(x, 0), "silu": t.nn.functional.silu, "sigmoid": t.sigmoid,
+                     "exp": t.exp}
+        return functions[name](x)
+    ours, theirs = [program(t).numpy().astype(float) for t in (tinytorch, torch)]
+    assert (abs(ours - theirs) <= np.maximum(4 * 2. ** -149, abs(theirs) * 1e-5)).all(), (ours[:6], theirs[:6])
+
+
 IN_PLACE = {
     "add_": lambda t, x: x.add_(1), "mul_": lambda t, x: x.mul_(2), "of itself": lambda t, x: x.add_(x),
     "neg_": lambda t, x: x.neg_(), "a tensor": lambda t, x: x.add_(t.arange(x.numel() * 1.).reshape(x.shape)),

@@ -21,6 +21,11 @@ INLINE float exponentials(const float *restrict x, int64_t width, float top, flo
         out[i] = normal_exp_of(x[i] - top);
         total += out[i];
     }
+    int32_t denormal = 0;                      /* whether there are numbers that the sum is too large to notice */
+    for (int64_t i = 0; i < width; i++)
+        denormal |= (x[i] - top < -87.0f) & (x[i] - top > -104.0f);
+    for (int64_t i = 0; i < width && denormal; i++)
+        out[i] = x[i] - top < -87.0f ? exp_of(x[i] - top) : out[i];
     return total;
 }
 
