@@ -3,17 +3,21 @@
 
 struct rows { int64_t width, safe; float *out; const float *x, *y; };
 
-INLINE float largest(const float *x, int64_t width)
+/* The largest number of a row, and the least. */
+INLINE float largest(const float *x, int64_t width, float *least)
 {
-    float top = x[0];
-    TOTAL(max, top)
-    for (int64_t i = 0; i < width; i++)
+    float top = x[0], low = x[0];
+    _Pragma("omp simd reduction(max : top) reduction(min : low)")
+    for (int64_t i = 0; i < width; i++) {
         top = x[i] > top ? x[i] : top;
+        low = x[i] < low ? x[i] : low;
+    }
+    *least = low;
     return top;
 }
 
-/* exp(x - top), and the sum of them. */
-INLINE float exponentials(const float *restrict x, int64_t width, float top, float *restrict out)
+/* exp(x - top), and the sum of them, which is too large to notice those that are no normal numbers. */
+INLINE float exponentials(const float *restrict x, int64_t width, float top, float least, float *restrict out)
 {
     float total = 0;
     TOTAL(+, total)
@@ -21,8 +25,8 @@ INLINE float exponentials(const float *restrict x, int64_t width, float top, flo
         out[i] = normal_exp_of(x[i] - top);
         total += out[i];
     }
-    int32_t denormal = 0;                      /* whether there are numbers that the sum is too large to notice */
-    for (int64_t i = 0; i < width; i++)
+    int32_t denormal = 0;
+    for (int64_t i = 0; i < width && least - top < -87.0f; i++)
         denormal |= (x[i] - top < -87.0f) & (x[i] - top > -104.0f);
     for (int64_t i = 0; i < width && denormal; i++)
         out[i] = x[i] - top < -87.0f ? exp_of(x[i] - top) : out[i];
@@ -36,12 +40,13 @@ static void softmax_rows(const void *args, int64_t first, int64_t last)
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
-        const float top = largest(x, width);
+        float least;
+        const float top = largest(x, width, &least);
         if (a->safe && top == -INFINITY) {
             memset(out, 0, (size_t)width * sizeof(float));
             continue;
         }
-        const float share = 1.0f / exponentials(x, width, top, out);
+        const float share = 1.0f / exponentials(x, width, top, least, out);
         for (int64_t i = 0; i < width; i++)
             out[i] *= share;
     }
@@ -84,7 +89,7 @@ static void log_softmax_rows(const void *args, int64_t first, int64_t last)
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
-        float top = largest(x, width), total = 0;
+        float least, top = largest(x, width, &least), total = 0;
         TOTAL(+, total)
         for (int64_t i = 0; i < width; i++)
             total += normal_exp_of(x[i] - top);
@@ -143,7 +148,9 @@ static void entropy_rows(const void *args, int64_t first, int64_t last)
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
-        const float top = largest(x, width), total = exponentials(x, width, top, out), share = 1.0f / total;
+        float least;
+        const float top = largest(x, width, &least), total = exponentials(x, width, top, least, out);
+        const float share = 1.0f / total;
         const int64_t class = place_below(width, a->target + row);
         if (class < 0)
             fail(a->failed, OUTSIDE);
