@@ -26,6 +26,8 @@ from .views import check_inference, check_overlap, check_written, may_share, res
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
 FLOATS = "fd"
 
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
 
 def on_arrays(o: Op, *operands: Any, level: int = 3) -> np.ndarray | np.generic:
     """An op called on plain arrays by a function of this package, outside of backward: nothing to record. From
@@ -187,10 +189,10 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
-def scalar_of(value: Number, numpy_dtype: np.dtype, stored: bool = False) -> Number:
-    """A Python number as a kernel takes it for elements of a dtype: in float32 for those of half precision, unless the
-    number is to be one of them (`stored`). RuntimeError if it does not fit, or has an imaginary part and they have
-    none."""
+def scalar_of(value: Number, numpy_dtype: np.dtype = _FLOAT64, stored: bool = False) -> Number:
+    """A Python number as a kernel takes it for elements of a dtype, by default of double precision. Half precision is
+    computed in float32, and so the number is to fit in that, unless it is to be an element itself (`stored`).
+    RuntimeError if it does not fit, or has an imaginary part and the dtype has none."""
     if numpy_dtype.kind == dt.NATIVE and (value.__class__ is float or value.__class__ is int) and (
             -65504 <= value <= 65504):         # what every float dtype can hold
         return float(value)
@@ -262,9 +264,6 @@ def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
     if tensor.array.dtype == numpy_dtype:
         return tensor
     return tensor.to(dt.BY_NUMPY[numpy_dtype])
-
-
-_FLOAT32 = np.dtype(np.float32)
 
 
 def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:

@@ -280,9 +280,7 @@ class Public:
             classes, _, word = self._kinds[name]
             if word == "tuple of ints" and isinstance(value, (tuple, list)) and all(map(is_int, value)):
                 ints_of(value, self.name, name, i if i <= len(args) else None)
-            if value.__class__ is not int:
-                continue
-            if classes is _ANY or int not in classes:
+            if value.__class__ is not int or classes is _ANY or int not in classes:
                 continue
             if complex in classes:
                 dt.check_long(value)

@@ -268,7 +268,7 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
     for name, number in (("p", p), ("maxnorm", maxnorm)):
         if isinstance(number, complex):
             raise RuntimeError(f"renorm: {name} must be real-valued")
-    p, maxnorm = scalar_of(p, np.dtype(np.float64)), scalar_of(maxnorm, np.dtype(np.float64))
+    p, maxnorm = scalar_of(p), scalar_of(maxnorm)
     if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if array.ndim < 2:

@@ -26,7 +26,7 @@ __all__ = ["hardshrink", "sigmoid_", "threshold", "threshold_"]
 
 sigmoid_ = Tensor.sigmoid_
 
-_INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
+_INT64 = np.dtype(np.int64)
 
 
 # ------------------------------------------------------------------ of straight pieces
@@ -130,7 +130,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -2.]))
     tensor([ 0.0000, -1.5000])
     """
-    lambd, largest = scalar_of(lambd, _FLOAT64), dt.finfo(input.dtype).max
+    lambd, largest = scalar_of(lambd), dt.finfo(input.dtype).max
     if not 0 <= lambd <= largest:
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
                            f"{type_name(input)}, but found {lambd:g}")

@@ -22,8 +22,8 @@ REDUCTIONS = ("none", "mean", "sum")
 def reduction_of(reduction, size_average=None, reduce=None, level=4, late=False):
     """The reduction's name, from the deprecated flags if they are given. ValueError for an unknown name.
 
-    `level`: how far up the caller of the function stands that asks. `late`: torch computes the loss before it looks at
-    the reduction, and adds words to it that is to be a string.
+    `level`: how far up the caller of the function stands that asks. `late`: the function is one of those in which torch
+    appends its words to the unknown name, so that a name that is no string raises a TypeError.
     """
     if size_average is not None or reduce is not None:
         size_average, reduce = (flag is None or flag for flag in (size_average, reduce))

@@ -125,7 +125,7 @@ def drop(input, p, train, inplace, alpha=False, feature=False):
 # ------------------------------------------------------------------ torch.nn.functional
 def _check(function, input, p, training):
     if not 0 <= p <= 1:
-        error = RuntimeError if p != p else ValueError
+        error = RuntimeError if p != p else ValueError     # torch's Python lets NaN pass, its routine does not
         raise error(f"dropout probability has to be between 0 and 1, but got {p}")
     if training.__class__ is not bool or not isinstance(input, Tensor):
         refuse(function, input, p, training)

@@ -17,7 +17,6 @@ from .relu import parts
 
 __all__ = ["celu", "celu_", "selu", "selu_"]
 
-_FLOAT64 = np.dtype(np.float64)
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
@@ -105,7 +104,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     >>> torch.celu(torch.tensor([-1., 1.]), 2.)
     tensor([-0.7869,  1.0000])
     """
-    alpha = scalar_of(alpha, _FLOAT64)
+    alpha = scalar_of(alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _celu(input, scalar_of(alpha, input.array.dtype), 1.0, 1.0 / alpha)

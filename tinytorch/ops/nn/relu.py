@@ -22,7 +22,6 @@ from ..elementwise.arithmetic import rounded_once, zeros_like
 __all__ = ["prelu", "relu", "relu_", "rrelu", "rrelu_"]
 
 
-_FLOAT64 = np.dtype(np.float64)
 _SHORT = 512              # elements that np.where takes less time for than it takes to call NumPy three times
 
 
@@ -219,7 +218,7 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     >>> torch.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
     tensor([-8.,  2.])
     """
-    lower, upper = scalar_of(lower, _FLOAT64), scalar_of(upper, _FLOAT64)
+    lower, upper = scalar_of(lower), scalar_of(upper)
     for name, bound in (("lower", lower), ("upper", upper)):
         if not np.isfinite(bound):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")

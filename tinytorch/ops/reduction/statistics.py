@@ -395,7 +395,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     array = input.array
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    low, high = scalar_of(min, np.dtype(np.float64)), scalar_of(max, np.dtype(np.float64))
+    low, high = scalar_of(min), scalar_of(max)
     refuse_records("aminmax_cpu", input)
     values = dt.widened(array)
     if low == high and array.size:
