@@ -7,7 +7,6 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.kernels import arithmetic, copies, native
-from tinytorch.kernels.linalg import blas
 from tinytorch.kernels.native.table import KERNELS, parsed
 
 from .test_native import FAMILIES, draws, kernels, needs_library
@@ -92,23 +91,6 @@ def test_every_array_of_every_kernel(replayed):
     missing = [(name, parameter) for name, (_, declared) in KERNELS.items()
                for _, parameter, kind, *_ in parsed(declared) if kind and not replayed[name, parameter]]
     assert not missing, str(missing)
-
-
-def test_openblas():
-    """Also of arrays that may not be written to, which it is not given either; a part may be short."""
-    for dtype in (np.float32, np.float64):
-        for n in (100, blas.SHORT, 100_003):
-            y, x = (draws(i, n, dtype=dtype) for i in (0, 1))
-            closed = x.copy()
-            closed.flags.writeable = False
-            for call in (lambda y, x: blas.add_scaled(y, x, 0.3), lambda y, x: blas.blend(y, 0.9, x, 0.1),
-                         lambda y, x: [blas.add_scaled(y, x, 0.3) for _ in blas.add_scaled_each([(y, x)], 0.3, n)]):
-                expected = y.copy()
-                call(expected, x)
-                for to, source in ((copied(y, 1), x), (y.copy(), copied(x, 1)), (copied(y, 1), copied(x, 1)),
-                                   (y.copy(), closed)):
-                    call(to, source)
-                    np.testing.assert_array_equal(to, expected)
 
 
 def odd(x):

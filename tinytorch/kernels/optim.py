@@ -1,62 +1,54 @@
 """Optimiser steps on ndarrays, in place, in pieces small enough to stay in the cache.
 
-Every function updates `p` and its state arrays from the gradient `g`. Formulas are those of the
-papers named, in torch's order of operations up to the folding of constants. Those of float16 and bfloat16 are in
-optim_half.py, where it counts `how` torch does them: foreach, fused.
+Every function updates `p` and its state arrays from the gradient `g`. Formulas are those of the papers named. They are
+done as torch does them for one parameter after the other: the same operations in the same order, each rounded once, and
+numbers computed in double precision and rounded to the arrays' dtype where they meet an array. So a step does not
+depend on which kernel does it, in C or here, nor on how many elements there are. (torch's own last digits depend on its
+build: where the processor can, it rounds a product and a sum once, and MKL's square roots are not the nearest numbers.)
+Steps of float16 and bfloat16 are in optim_half.py, where it counts `how` torch does them: foreach, fused.
 """
 import numpy as np
 
 from ..device import META
 from ..lazy import device_of
 from . import native, optim_half
-from .linalg import blas
-from .linalg.blas import Short, Sums, add_scaled, add_scaled_each
 from .threads import split
 
 #: Bytes of one array in a piece, at most: with the state and the scratch of an update they stay in the cache.
 PIECE = 1 << 20
 #: Elements that take a thread longer than it takes to share them.
 MANY = 1 << 18
-#: Elements of which a pass or two take longer than it takes to share them.
-_PASS = 1 << 21
+#: Elements of which a pass or two in NumPy take longer than a kernel in C.
+_PASS = 4096
 
 
 def by_pieces(update, arrays, works=1):
-    """update(sums, *arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views
-    to write to, with `works` uninitialised scratch arrays of the part's shape; `sums`: blas.Sums or Short. Several
-    threads share large ones. Nothing is done where there are no numbers."""
+    """update(*arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views to
+    write to, with `works` uninitialised scratch arrays of the part's shape. Several threads share large ones. Nothing
+    is done where there are no numbers."""
     first = arrays[0]
     if type(first) is not np.ndarray and device_of(first) is META:
         return
     if first.nbytes <= PIECE or not all([a is None or a.flags.c_contiguous for a in arrays]):
-        scratch = [np.empty_like(first) for _ in range(works)]
-        sums = Short
-        if first.size >= blas.SHORT:
-            there = [a for a in arrays if a is not None]
-            sums = Sums(there, scratch)
-            sums.see(there + scratch)
-        update(sums, *arrays, *scratch)
+        update(*arrays, *[np.empty_like(first) for _ in range(works)])
         return
     flat = [None if a is None else a.reshape(-1) for a in arrays]
-    there = [a for a in flat if a is not None]
     count = -(-first.nbytes // PIECE)
     count += count % 2                         # the same work for each of two threads
     piece = -(-first.size // count)
 
     def run(start, stop):
         scratch = [np.empty(piece, first.dtype) for _ in range(works)]
-        sums = Sums(there, scratch)
         for i in range(start * piece, min(stop * piece, first.size), piece):
             views = [None if a is None else a[i:i + piece] for a in flat]
-            views += scratch if i + piece <= first.size else [work[:first.size - i] for work in scratch]
-            sums.see([view for view in views if view is not None], i)
-            update(sums, *views)
+            update(*views, *[work[:views[0].size] for work in scratch])
     if first.size >= MANY:
         split(count, run)
     else:
         run(0, count)
 
 
+# ------------------------------------------------------------------ what the steps are made of; `t`: scratch
 def decayed(g, p, weight_decay, maximize, out):
     """The gradient with its sign and L2 penalty: g itself where there is nothing to change."""
     if weight_decay != 0:
@@ -65,50 +57,86 @@ def decayed(g, p, weight_decay, maximize, out):
     return np.negative(g, out) if maximize else g
 
 
-def add_square(sums, average, share, g, t):
-    """average = share * average + (1 - share) * g * g; `t` is scratch."""
-    np.square(g, t)
-    sums.blend(average, share, t, 1 - share, t)
+def add_scaled(a, x, alpha, t):
+    """a += alpha * x"""
+    np.multiply(x, alpha, t)
+    a += t
 
 
+def addcmul(a, x, y, value, t):
+    """a += value * x * y"""
+    np.multiply(x, value, t)
+    t *= y
+    a += t
+
+
+def addcdiv(a, x, y, value, t):
+    """a += value * x / y"""
+    np.multiply(x, value, t)
+    t /= y
+    a += t
+
+
+def lerp(a, b, weight, t):
+    """Move `a` towards `b` by a share, from the nearer of the two."""
+    weight = a.dtype.type(weight)
+    np.subtract(b, a, t)
+    if abs(weight) < 0.5:
+        t *= weight
+        a += t
+    else:
+        t *= 1 - weight
+        np.subtract(b, t, a)
+
+
+# ------------------------------------------------------------------ steps
 def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how):
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
     if p.dtype.itemsize == 2:
         return optim_half.sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how)
-    if buf is None and weight_decay == 0 and p.size < _PASS:
-        return add_scaled(p, g, lr if maximize else -lr)
-    sign = -1 if maximize else 1
     if native.takes("sgd", p, g, buf):
-        native.run("sgd", p.size, nesterov, fresh, sign, weight_decay, lr, momentum, 1 - dampening, p, g, buf)
+        native.run("sgd", p.size, nesterov, fresh, -1 if maximize else 1, weight_decay, -lr, momentum, 1 - dampening,
+                   p, g, buf)
         return
 
-    def update(sums, p, g, buf, t):            # in scaled sums alone, each of them one pass
+    def update(p, g, buf, t, out):
+        g = decayed(g, p, weight_decay, maximize, out)
         if buf is not None:
             if fresh:
-                np.negative(g, buf) if maximize else np.copyto(buf, g)
+                np.copyto(buf, g)
             else:
-                sums.blend(buf, momentum, g, sign * (1 - dampening), t)
-            if weight_decay != 0:
-                sums.add_scaled(buf, p, weight_decay if fresh else (1 - dampening) * weight_decay, t)
-            if not nesterov:
-                sums.add_scaled(p, buf, -lr, t)
-                return
-        if weight_decay != 0:
-            sums.blend(p, 1 - lr * weight_decay, g, -lr * sign, t)
-        else:
-            sums.add_scaled(p, g, -lr * sign, t)
-        if buf is not None:
-            sums.add_scaled(p, buf, -lr * momentum, t)
-    if weight_decay != 0 or nesterov or p.size >= _PASS:
-        by_pieces(update, (p, g, buf))
-    else:                                      # a pass or two over all: there is nothing to keep in the cache
-        update(blas, p, g, buf, None)
+                buf *= momentum
+                add_scaled(buf, g, 1 - dampening, t)
+            g = np.add(g, np.multiply(buf, momentum, t), t) if nesterov else buf
+        add_scaled(p, g, -lr, t)
+    by_pieces(update, (p, g, buf), 2)
 
 
 def descend(pairs, lr, maximize):
     """Stochastic gradient descent and nothing more, for pairs of parameter and gradient. Returns the numbers of those
-    left to `sgd`."""
-    return add_scaled_each(pairs, lr if maximize else -lr, _PASS - 1)
+    left to `sgd`: those that are no plain arrays of one shape in float32 or float64, those that may not be written to,
+    and, in double precision or without native kernels, those of more elements than a piece."""
+    left, rate, shares = [], lr if maximize else -lr, {}
+    for i, (p, g) in enumerate(pairs):
+        dtype = p.dtype
+        if type(g) is not np.ndarray or type(p) is not np.ndarray or dtype.char not in "fd" or (
+                g.dtype != dtype or g.shape != p.shape):
+            left.append(i)
+            continue
+        if p.size >= _PASS:
+            if native.takes("sgd", p, g):
+                native.run("sgd", p.size, 0, 0, 1, 0, rate, 0, 1, p, g, None)
+                continue
+            if p.nbytes > PIECE:
+                left.append(i)
+                continue
+        if dtype not in shares:                # NumPy takes longer to multiply by a Python number
+            shares[dtype] = np.array(rate, dtype)
+        try:
+            p += g * shares[dtype]
+        except ValueError:                     # it may not be written to
+            left.append(i)
+    return left
 
 
 def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):
@@ -118,25 +146,25 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
         shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
     if p.dtype.itemsize == 2:
         return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
-    rate *= root                               # the bias corrections, folded into rate and eps
     if native.takes("adam", p, g, m, v, v_max):
-        native.run("adam", p.size, -1 if maximize else 1, weight_decay, beta1, beta2, rate, eps * root,
+        native.run("adam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, root, eps, -rate,
                    1 if shrink is None else shrink, p, g, m, v, v_max)
         return
 
-    def update(sums, p, g, m, v, v_max, t, out):
+    def update(p, g, m, v, v_max, t, out):
         if shrink is not None:
             p *= shrink
         g = decayed(g, p, weight_decay, maximize, out)
-        sums.blend(m, beta1, g, 1 - beta1, t)
-        add_square(sums, v, beta2, g, t)
+        lerp(m, g, 1 - beta1, t)
+        v *= beta2
+        addcmul(v, g, g, 1 - beta2, t)
         if v_max is not None:
             np.maximum(v_max, v, out=v_max)
             v = v_max
         np.sqrt(v, t)
-        t += eps * root
-        np.divide(m, t, t)
-        sums.add_scaled(p, t, -rate, out)
+        t /= root
+        t += eps
+        addcdiv(p, m, t, -rate, out)
     by_pieces(update, (p, g, m, v, v_max), 2)
 
 
@@ -146,18 +174,18 @@ def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize
     if p.dtype.itemsize == 2:
         return optim_half.adamax(p, g, m, largest, rate, beta1, beta2, eps, weight_decay, maximize, *how)
     if native.takes("adamax", p, g, m, largest):
-        native.run("adamax", p.size, -1 if maximize else 1, weight_decay, beta1, beta2, rate, eps, p, g, m, largest)
+        native.run("adamax", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, eps, -rate, p, g, m,
+                   largest)
         return
 
-    def update(sums, p, g, m, largest, t, out):
+    def update(p, g, m, largest, t, out):
         g = decayed(g, p, weight_decay, maximize, out)
-        sums.blend(m, beta1, g, 1 - beta1, t)
+        lerp(m, g, 1 - beta1, t)
         largest *= beta2
         np.abs(g, out=t)
         t += eps
         np.maximum(largest, t, out=largest)
-        np.divide(m, largest, out=t)
-        sums.add_scaled(p, t, -rate, out)
+        addcdiv(p, m, largest, -rate, t)
     by_pieces(update, (p, g, m, largest), 2)
 
 
@@ -166,27 +194,27 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
     if p.dtype.itemsize == 2:
         return optim_half.rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize, *how)
     if native.takes("rmsprop", p, g, square, mean, buf):
-        native.run("rmsprop", p.size, -1 if maximize else 1, weight_decay, alpha, eps, momentum, lr, p, g, square, mean,
-                   buf)
+        native.run("rmsprop", p.size, -1 if maximize else 1, weight_decay, alpha, 1 - alpha, eps, momentum, -lr, p, g,
+                   square, mean, buf)
         return
 
-    def update(sums, p, g, square, mean, buf, t, out):
+    def update(p, g, square, mean, buf, t, out, root):
         g = decayed(g, p, weight_decay, maximize, out)
-        add_square(sums, square, alpha, g, t)
+        square *= alpha
+        addcmul(square, g, g, 1 - alpha, t)
+        np.copyto(root, square)
         if mean is not None:
-            sums.blend(mean, alpha, g, 1 - alpha, t)
-            np.multiply(mean, mean, out=t)
-            np.subtract(square, t, out=t)
-            np.sqrt(t, out=t)
-        else:
-            np.sqrt(square, out=t)
-        t += eps
-        np.divide(g, t, out=t)
-        if buf is not None:
-            sums.blend(buf, momentum, t, 1, out)
-            t = buf
-        sums.add_scaled(p, t, -lr, out)
-    by_pieces(update, (p, g, square, mean, buf), 2)
+            lerp(mean, g, 1 - alpha, t)
+            addcmul(root, mean, mean, -1, t)
+        np.sqrt(root, root)
+        root += eps
+        if buf is None:
+            addcdiv(p, g, root, -lr, t)
+            return
+        buf *= momentum
+        addcdiv(buf, g, root, 1, t)
+        add_scaled(p, buf, -lr, t)
+    by_pieces(update, (p, g, square, mean, buf), 3)
 
 
 def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
@@ -194,18 +222,16 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
     if p.dtype.itemsize == 2:
         return optim_half.adagrad(p, g, total, lr, eps, weight_decay, maximize, *how)
     if native.takes("adagrad", p, g, total):
-        native.run("adagrad", p.size, -1 if maximize else 1, weight_decay, lr, eps, p, g, total)
+        native.run("adagrad", p.size, -1 if maximize else 1, weight_decay, -lr, eps, p, g, total)
         return
 
-    def update(sums, p, g, total, t, out):
+    def update(p, g, total, t, out, root):
         g = decayed(g, p, weight_decay, maximize, out)
-        np.multiply(g, g, out=t)
-        total += t
-        np.sqrt(total, out=t)
-        t += eps
-        np.divide(g, t, out=t)
-        sums.add_scaled(p, t, -lr, out)
-    by_pieces(update, (p, g, total), 2)
+        addcmul(total, g, g, 1, t)
+        np.sqrt(total, root)
+        root += eps
+        addcdiv(p, g, root, -lr, t)
+    by_pieces(update, (p, g, total), 3)
 
 
 def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
@@ -213,46 +239,50 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
     if p.dtype.itemsize == 2:
         return optim_half.adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how)
     if native.takes("adadelta", p, g, square, delta2):
-        native.run("adadelta", p.size, -1 if maximize else 1, weight_decay, rho, eps, lr, p, g, square, delta2)
+        native.run("adadelta", p.size, -1 if maximize else 1, weight_decay, rho, 1 - rho, eps, -lr, p, g, square,
+                   delta2)
         return
 
-    def update(sums, p, g, square, delta2, t, out, d):
+    def update(p, g, square, delta2, t, out, d):
         g = decayed(g, p, weight_decay, maximize, out)
-        add_square(sums, square, rho, g, t)
-        np.add(delta2, eps, out=d)
-        np.add(square, eps, out=t)
+        square *= rho
+        addcmul(square, g, g, 1 - rho, t)
+        np.add(square, eps, t)
+        np.sqrt(t, t)
+        np.add(delta2, eps, d)
+        np.sqrt(d, d)
         d /= t
-        np.sqrt(d, out=d)
         d *= g
-        add_square(sums, delta2, rho, d, t)
-        sums.add_scaled(p, d, -lr, t)
+        delta2 *= rho
+        addcmul(delta2, d, d, 1 - rho, t)
+        add_scaled(p, d, -lr, t)
     by_pieces(update, (p, g, square, delta2), 3)
 
 
 def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):
     """NAdam (Dozat 2016); `mu_product`: of the momenta up to this step's, `mu`."""
-    root, shrink = (1 - beta2 ** step) ** 0.5, None
+    correction, shrink = 1 - beta2 ** step, None
     if decoupled:
         shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
     of_gradient = float(-lr * (1 - mu) / (1 - mu_product))
     of_mean = float(-lr * mu_next / (1 - mu_product * mu_next))
     if p.dtype.itemsize == 2:
-        return optim_half.nadam(p, g, m, v, of_gradient, of_mean, root, shrink, beta1, beta2, eps, weight_decay,
-                                maximize, *how)
+        return optim_half.nadam(p, g, m, v, of_gradient, of_mean, correction ** 0.5, shrink, beta1, beta2, eps,
+                                weight_decay, maximize, *how)
 
-    def update(sums, p, g, m, v, t, out):
+    def update(p, g, m, v, t, out, root):
         if shrink is not None:
             p *= shrink
         g = decayed(g, p, weight_decay, maximize, out)
-        sums.blend(m, beta1, g, 1 - beta1, t)
-        add_square(sums, v, beta2, g, t)
-        np.sqrt(v, t)
-        t += eps * root
-        np.multiply(g, of_gradient * root, out=out)            # the bias correction, folded into both rates and eps
-        sums.add_scaled(out, m, of_mean * root)
-        out /= t
-        p += out
-    by_pieces(update, (p, g, m, v), 2)
+        lerp(m, g, 1 - beta1, t)
+        v *= beta2
+        addcmul(v, g, g, 1 - beta2, t)
+        np.divide(v, correction, root)
+        np.sqrt(root, root)
+        root += eps
+        addcdiv(p, g, root, of_gradient, t)
+        addcdiv(p, m, root, of_mean, t)
+    by_pieces(update, (p, g, m, v), 3)
 
 
 def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, weight_decay, decoupled, maximize,
@@ -264,22 +294,24 @@ def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, 
     if p.dtype.itemsize == 2:
         return optim_half.radam(p, g, m, v, float(lr), rectify, root, correction1, shrink, beta1, beta2, eps,
                                 weight_decay, maximize, *how)
-    foreach = how[0]
-    rate = float(lr / correction1) if foreach else float(lr) / correction1         # a tensor's dtype rounds the one
 
-    def update(sums, p, g, m, v, t, out):
+    def update(p, g, m, v, t, out):
         if shrink is not None:
             p *= shrink
         g = decayed(g, p, weight_decay, maximize, out)
-        sums.blend(m, beta1, g, 1 - beta1, t)
-        add_square(sums, v, beta2, g, t)
-        if rectify is None:
-            sums.add_scaled(p, m, -rate, t)
-            return
-        np.sqrt(v, t)
-        t += eps
-        np.divide(m, t, t)
-        sums.add_scaled(p, t, -rate * rectify * root, out)
+        lerp(m, g, 1 - beta1, t)
+        v *= beta2
+        addcmul(v, g, g, 1 - beta2, t)
+        np.divide(m, correction1, out)
+        out *= lr
+        if rectify is not None:
+            np.sqrt(v, t)
+            t += eps
+            np.reciprocal(t, t)
+            t *= root
+            out *= t
+            out *= rectify
+        p -= out
     by_pieces(update, (p, g, m, v), 2)
 
 
@@ -288,7 +320,7 @@ def rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how):
     if p.dtype.itemsize == 2:
         return optim_half.rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how)
 
-    def update(sums, p, g, prev, size, t):
+    def update(p, g, prev, size, t):
         np.multiply(prev, g, out=t)
         if maximize:
             np.negative(t, out=t)
@@ -309,10 +341,14 @@ def asgd(p, g, average, eta, mu, lambd, weight_decay, maximize, *how):
     if p.dtype.itemsize == 2:
         return optim_half.asgd(p, g, average, eta, mu, lambd, weight_decay, maximize, *how)
 
-    def update(sums, p, g, average, t):
-        sums.blend(p, 1 - (lambd + weight_decay) * eta, g, eta if maximize else -eta, t)
+    def update(p, g, average, t, out):
+        g = decayed(g, p, weight_decay, maximize, out)
+        p *= 1 - lambd * eta
+        add_scaled(p, g, -eta, t)
         if mu == 1:
             average[...] = p
         else:
-            sums.blend(average, 1 - mu, p, mu, t)
-    by_pieces(update, (p, g, average), 1)
+            np.subtract(p, average, t)
+            t *= mu
+            average += t
+    by_pieces(update, (p, g, average), 2)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from .. import dtypes as dt
-from .linalg.blas import add_scaled, blend
+from .optim import add_scaled, lerp
 from .optim_half import moved, plus, rounding
 
 _FLOAT32 = np.dtype(np.float32)
@@ -18,25 +18,22 @@ def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, ma
         p *= shrink
     t = np.multiply(g, g, out=np.empty_like(g))
     if variance is not None:
-        blend(variance, 1 - share, t, share)
+        lerp(variance, t.copy(), share, t)
         np.maximum(variance, eps1 * eps1, out=t)
-        np.sqrt(t, out=t)
-        np.divide(g, t, out=t)
     else:
-        m, n = t.shape[-2:]                    # BLAS adds up faster than NumPy
-        blend(row, 1 - share, (t @ np.full(n, 1 / n, t.dtype))[..., None], share)
-        blend(col, 1 - share, (np.full(m, 1 / m, t.dtype) @ t)[..., None, :], share)
-        rows = row / np.maximum(np.add.reduce(row, axis=-2, keepdims=True) / m, eps1)
-        if rows.size and col.size and rows.min() * col.min() >= eps1 * eps1:       # no element is too small
-            np.multiply(g, 1 / np.sqrt(rows), out=t)
-            t *= 1 / np.sqrt(col)
-        else:
-            np.multiply(rows, col, out=t)
-            np.maximum(t, eps1 * eps1, out=t)
-            np.sqrt(t, out=t)
-            np.divide(g, t, out=t)
+        for average, sums, axis in ((row, t @ np.ones(t.shape[-1], t.dtype), -1),      # BLAS adds up faster than NumPy
+                                    (col, np.ones(t.shape[-2], t.dtype) @ t, -2)):
+            mean = np.expand_dims(np.sqrt(sums, sums), axis)
+            mean *= mean
+            mean /= t.shape[axis]
+            lerp(average, mean, share, np.empty_like(mean))
+        np.multiply(row, col, out=t)
+        t /= np.maximum(np.add.reduce(row, axis=-2, keepdims=True) / row.shape[-2], eps1)
+        np.maximum(t, eps1 * eps1, out=t)
+    np.reciprocal(np.sqrt(t, out=t), out=t)
+    t *= g
     rate = float(size / max(1.0, _norm(t) / (t.size ** 0.5 * clip)))
-    add_scaled(p, t, rate if maximize else -rate)
+    add_scaled(p, t, rate if maximize else -rate, t)
 
 
 def _norm(a):
@@ -83,10 +80,14 @@ def muon(p, g, buf, rate, shrink, momentum, nesterov, coefficients, steps, eps):
         wide = q(dt.cast(p, _FLOAT32) * np.float32(shrink))
         p[...] = dt.cast(plus(q, wide.reshape(-1), -rate, change.reshape(-1)).reshape(p.shape), p.dtype)
         return
-    blend(buf, momentum, g, 1 - momentum)
-    change = orthogonal(g + (buf - g) * np.asarray(momentum, p.dtype) if nesterov else buf, coefficients, steps, eps)
+    change = np.empty_like(buf)
+    lerp(buf, g, 1 - momentum, change)
+    if nesterov:
+        ahead = g.copy()
+        lerp(ahead, buf, momentum, change)
+    change = orthogonal(ahead if nesterov else buf, coefficients, steps, eps).astype(p.dtype, copy=False)
     p *= shrink
-    add_scaled(p, change.astype(p.dtype, copy=False), -rate)
+    add_scaled(p, change, -rate, np.empty_like(p))
 
 
 def orthogonal(g, coefficients, steps, eps):

@@ -3,9 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..autograd.grad_mode import enable_grad, no_grad, usual
-from ..autograd.places import note_place
-from ..kernels.linalg.blas import add_scaled
+from ..autograd.grad_mode import enable_grad, no_grad
 from ..ops.elementwise.complex import view_as_real
 from ..ops.layout.join import cat
 from ..tensor import Tensor
@@ -69,7 +67,7 @@ class LBFGS(Optimizer):
         at = 0
         for p in self._params:
             p = view_as_real(p) if p.is_complex() else p
-            _add(p, update[at:at + p.numel()].view_as(p), step_size)
+            p.add_(update[at:at + p.numel()].view_as(p), alpha=step_size)
             at += p.numel()
 
     def _evaluate(self, closure, start, t, d):
@@ -159,22 +157,11 @@ class LBFGS(Optimizer):
         d = g.neg()
         for i in reversed(range(len(changes))):
             shares[i] = steps[i].dot(d) * inverses[i]
-            _add(d, changes[i], -shares[i])
+            d.add_(changes[i], alpha=-shares[i])
         d.mul_(last["H_diag"])
         for i, step in enumerate(steps):
-            _add(d, step, shares[i] - changes[i].dot(d) * inverses[i])
+            d.add_(step, alpha=shares[i] - changes[i].dot(d) * inverses[i])
         return d
-
-
-def _add(y, x, factor):
-    """y += factor x: in one pass over arrays, where that is what torch computes."""
-    if y.array.dtype != x.array.dtype or y.array.dtype not in (np.float32, np.float64):
-        y.add_(x, alpha=factor)
-        return
-    add_scaled(y.array, x.array, float(factor))
-    y.version[0] += 1
-    if usual.noting:
-        note_place(y.version)
 
 
 def _number(loss):

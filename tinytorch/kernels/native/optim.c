@@ -1,10 +1,30 @@
-/* Steps of optimisers, each in one pass over memory (kernels/optim.py). `sign`: of the gradient, -1 to maximize. */
+/* Steps of optimisers, each in one pass over memory, with every operation of kernels/optim.py in its order: a product
+and a sum are rounded one after the other, whatever the processor could do at once. `sign`: of the gradient, -1 to
+maximize; `share`: of the new in an average; `rate`: what is added, so less than 0. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
 #include "common.h"
 
 #define PIECE 65536
 
 /* The parameters, their gradient, up to three arrays of state, and numbers as each optimiser orders them. */
-struct step { float *p; const float *g; float *a, *b, *c; float k[8]; };
+struct step { float *p; const float *g; float *a, *b, *c; float k[9]; };
+
+/* `from` moved towards `to` by a share, from the nearer of the two. */
+INLINE float lerp(float from, float to, float weight)
+{
+    const float way = to - from;
+    return fabsf(weight) < 0.5f ? from + weight * way : to - way * (1.0f - weight);
+}
+
+/* The larger of two; NaN if one is. */
+INLINE float larger(float x, float y)
+{
+    return x > y || x != x ? x : y;
+}
 
 /* `body` for each element i of a part, where `g` is its gradient with sign k[0] and L2 penalty k[1]. It stands in a
 function of `flags` that are known where it is called, so each loop has no more in it than it needs. */
@@ -16,7 +36,9 @@ function of `flags` that are known where it is called, so each loop has no more 
         float *restrict p = s.p, *restrict a = s.a, *restrict b = s.b, *restrict c = s.c;                             \
         (void)a, (void)b, (void)c;                                                                                    \
         for (int64_t i = first; i < last; i++) {                                                                      \
-            const float g = k[0] * gradient[i] + k[1] * p[i];                                                         \
+            float g = k[0] * gradient[i];                                                                             \
+            if (k[1] != 0)                                                                                            \
+                g += k[1] * p[i];                                                                                     \
             body                                                                                                      \
         }                                                                                                             \
     }                                                                                                                 \
@@ -39,14 +61,14 @@ STEP(sgd, flags,
         a[i] = flags == 1 ? g : k[3] * a[i] + k[4] * g;
         moved = k[5] != 0 ? g + k[3] * a[i] : a[i];
     }
-    p[i] -= k[2] * moved;
+    p[i] += k[2] * moved;
 )
 
-void sgd(int64_t threads, int64_t n, int64_t nesterov, int64_t fresh, float sign, float weight_decay, float lr,
+void sgd(int64_t threads, int64_t n, int64_t nesterov, int64_t fresh, float sign, float weight_decay, float rate,
          float momentum, float share_of_gradient, float *p, const float *g, float *buf)
 {
     struct step args = {p, g, buf, NULL, NULL,
-                        {sign, weight_decay, lr, momentum, share_of_gradient, (float)nesterov, (float)fresh}};
+                        {sign, weight_decay, rate, momentum, share_of_gradient, (float)nesterov, (float)fresh}};
     share(threads, n, PIECE, sgd_part, &args);
 }
 
@@ -55,37 +77,36 @@ STEP(adam, amsgrad,
         adam_loop(s, first, last, 1);
     else
         adam_loop(s, first, last, 0);,
-    a[i] = k[2] * a[i] + (1.0f - k[2]) * g;
-    b[i] = k[3] * b[i] + (1.0f - k[3]) * g * g;
+    a[i] = lerp(a[i], g, k[2]);
+    b[i] = b[i] * k[3] + k[4] * g * g;
     float square = b[i];
-    if (amsgrad) {
-        c[i] = c[i] > square ? c[i] : square;
-        square = c[i];
-    }
-    p[i] = p[i] * k[6] - k[4] * a[i] / (sqrtf(square) + k[5]);
+    if (amsgrad)
+        square = c[i] = larger(c[i], square);
+    p[i] = p[i] * k[8] + k[7] * a[i] / (sqrtf(square) / k[5] + k[6]);
 )
 
-/* `rate` and `eps` with the corrections of the bias in them; weights times `shrink` at first (AdamW); `largest` is
-None without AMSGrad. */
-void adam(int64_t threads, int64_t n, float sign, float weight_decay, float beta1, float beta2, float rate,
-          float eps, float shrink, float *p, const float *g, float *m, float *v, float *largest)
+/* `root`: of the correction of the squares' bias; weights times `shrink` at first (AdamW); `largest` is None without
+AMSGrad. */
+void adam(int64_t threads, int64_t n, float sign, float weight_decay, float weight, float beta2, float square_share,
+          float root, float eps, float rate, float shrink, float *p, const float *g, float *m, float *v,
+          float *largest)
 {
-    struct step args = {p, g, m, v, largest, {sign, weight_decay, beta1, beta2, rate, eps, shrink}};
+    struct step args = {p, g, m, v, largest,
+                        {sign, weight_decay, weight, beta2, square_share, root, eps, rate, shrink}};
     share(threads, n, PIECE, adam_part, &args);
 }
 
 STEP(adamax, flags,
     adamax_loop(s, first, last, 0);,
-    const float before = k[3] * b[i]; const float size = fabsf(g) + k[5];
-    a[i] = k[2] * a[i] + (1.0f - k[2]) * g;
-    b[i] = before > size ? before : size;
-    p[i] -= k[4] * a[i] / b[i];
+    a[i] = lerp(a[i], g, k[2]);
+    b[i] = larger(k[3] * b[i], fabsf(g) + k[4]);
+    p[i] += k[5] * a[i] / b[i];
 )
 
-void adamax(int64_t threads, int64_t n, float sign, float weight_decay, float beta1, float beta2, float rate,
-            float eps, float *p, const float *g, float *m, float *largest)
+void adamax(int64_t threads, int64_t n, float sign, float weight_decay, float weight, float beta2, float eps,
+            float rate, float *p, const float *g, float *m, float *largest)
 {
-    struct step args = {p, g, m, largest, NULL, {sign, weight_decay, beta1, beta2, rate, eps}};
+    struct step args = {p, g, m, largest, NULL, {sign, weight_decay, weight, beta2, eps, rate}};
     share(threads, n, PIECE, adamax_part, &args);
 }
 
@@ -95,49 +116,51 @@ STEP(rmsprop, flags,
         s->c ? rmsprop_loop(s, first, last, 3) : rmsprop_loop(s, first, last, 1);
     else
         s->c ? rmsprop_loop(s, first, last, 2) : rmsprop_loop(s, first, last, 0);,
-    a[i] = k[2] * a[i] + (1.0f - k[2]) * g * g;
+    a[i] = a[i] * k[2] + k[3] * g * g;
     float square = a[i];
     if (flags & 1) {
-        b[i] = k[2] * b[i] + (1.0f - k[2]) * g;
+        b[i] = lerp(b[i], g, k[3]);
         square -= b[i] * b[i];
     }
-    float moved = g / (sqrtf(square) + k[3]);
-    if (flags & 2)
-        moved = c[i] = k[4] * c[i] + moved;
-    p[i] -= k[5] * moved;
+    const float root = sqrtf(square) + k[4];
+    if (flags & 2) {
+        c[i] = c[i] * k[5] + g / root;
+        p[i] += k[6] * c[i];
+    } else
+        p[i] += k[6] * g / root;
 )
 
-void rmsprop(int64_t threads, int64_t n, float sign, float weight_decay, float alpha, float eps, float momentum,
-             float lr, float *p, const float *g, float *square, float *mean, float *buf)
+void rmsprop(int64_t threads, int64_t n, float sign, float weight_decay, float alpha, float square_share, float eps,
+             float momentum, float rate, float *p, const float *g, float *square, float *mean, float *buf)
 {
-    struct step args = {p, g, square, mean, buf, {sign, weight_decay, alpha, eps, momentum, lr}};
+    struct step args = {p, g, square, mean, buf, {sign, weight_decay, alpha, square_share, eps, momentum, rate}};
     share(threads, n, PIECE, rmsprop_part, &args);
 }
 
 STEP(adagrad, flags,
     adagrad_loop(s, first, last, 0);,
     a[i] += g * g;
-    p[i] -= k[2] * g / (sqrtf(a[i]) + k[3]);
+    p[i] += k[2] * g / (sqrtf(a[i]) + k[3]);
 )
 
-void adagrad(int64_t threads, int64_t n, float sign, float weight_decay, float lr, float eps, float *p,
+void adagrad(int64_t threads, int64_t n, float sign, float weight_decay, float rate, float eps, float *p,
              const float *g, float *total)
 {
-    struct step args = {p, g, total, NULL, NULL, {sign, weight_decay, lr, eps}};
+    struct step args = {p, g, total, NULL, NULL, {sign, weight_decay, rate, eps}};
     share(threads, n, PIECE, adagrad_part, &args);
 }
 
 STEP(adadelta, flags,
     adadelta_loop(s, first, last, 0);,
-    a[i] = k[2] * a[i] + (1.0f - k[2]) * g * g;
-    const float moved = sqrtf((b[i] + k[3]) / (a[i] + k[3])) * g;
-    b[i] = k[2] * b[i] + (1.0f - k[2]) * moved * moved;
-    p[i] -= k[4] * moved;
+    a[i] = a[i] * k[2] + k[3] * g * g;
+    const float moved = sqrtf(b[i] + k[4]) / sqrtf(a[i] + k[4]) * g;
+    b[i] = b[i] * k[2] + k[3] * moved * moved;
+    p[i] += k[5] * moved;
 )
 
-void adadelta(int64_t threads, int64_t n, float sign, float weight_decay, float rho, float eps, float lr,
-              float *p, const float *g, float *square, float *squared_moves)
+void adadelta(int64_t threads, int64_t n, float sign, float weight_decay, float rho, float square_share, float eps,
+              float rate, float *p, const float *g, float *square, float *squared_moves)
 {
-    struct step args = {p, g, square, squared_moves, NULL, {sign, weight_decay, rho, eps, lr}};
+    struct step args = {p, g, square, squared_moves, NULL, {sign, weight_decay, rho, square_share, eps, rate}};
     share(threads, n, PIECE, adadelta_part, &args);
 }

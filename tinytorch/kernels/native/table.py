@@ -97,12 +97,14 @@ KERNELS = {
                           "g[images*rows*columns] >out[images*height*width]"),
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
-    "sgd": (8192, "n nesterov fresh .sign .weight_decay .lr .momentum .share >p[n] g[n] ?>buf[n]"),
-    "adam": (16, "n .sign .weight_decay .beta1 .beta2 .rate .eps .shrink >p[n] g[n] >m[n] >v[n] ?>largest[n]"),
-    "adamax": (16, "n .sign .weight_decay .beta1 .beta2 .rate .eps >p[n] g[n] >m[n] >largest[n]"),
-    "rmsprop": (16, "n .sign .weight_decay .alpha .eps .momentum .lr >p[n] g[n] >square[n] ?>mean[n] ?>buf[n]"),
-    "adagrad": (16, "n .sign .weight_decay .lr .eps >p[n] g[n] >total[n]"),
-    "adadelta": (16, "n .sign .weight_decay .rho .eps .lr >p[n] g[n] >square[n] >squared_moves[n]"),
+    "sgd": (4096, "n nesterov fresh .sign .weight_decay .rate .momentum .share >p[n] g[n] ?>buf[n]"),
+    "adam": (16, "n .sign .weight_decay .weight .beta2 .share .root .eps .rate .shrink >p[n] g[n] >m[n] >v[n] "
+             "?>largest[n]"),
+    "adamax": (16, "n .sign .weight_decay .weight .beta2 .eps .rate >p[n] g[n] >m[n] >largest[n]"),
+    "rmsprop": (16, "n .sign .weight_decay .alpha .share .eps .momentum .rate >p[n] g[n] >square[n] ?>mean[n] "
+                "?>buf[n]"),
+    "adagrad": (16, "n .sign .weight_decay .rate .eps >p[n] g[n] >total[n]"),
+    "adadelta": (16, "n .sign .weight_decay .rho .share .eps .rate >p[n] g[n] >square[n] >squared_moves[n]"),
 }
 _TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u8": "uint64_t", "?": "uint8_t", "twister": "twister"}
 
