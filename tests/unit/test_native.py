@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.kernels import attention as attentions, native, norm, optim, softmax, sums as sums_of_arrays
+from tinytorch.kernels import attention as attentions, native, norm, optim, optim_matrix, softmax, sums as sums_of_arrays
 from tinytorch.kernels.conv import direct
 from tinytorch.kernels.linalg import products as linalg_products
 from tinytorch.kernels.sums import add_up
@@ -85,6 +85,10 @@ def optimisers(width, seed, dtype):
                 (optim.adam, 5, (3, 0.01, 0.9, 0.99, 1e-8, decay, False, maximize)),
                 (lambda p, g, m, v, *rest: optim.adam(p, g, m, np.abs(v), None, *rest), 4,
                  (3, 0.01, 0.9, 0.99, 1e-8, decay, True, maximize)),
+                *((optim.nadam, 4, (0.01, 3, 0.5, 0.6, 0.4, 0.9, 0.99, 1e-8, decay, decoupled, maximize))
+                  for decoupled in (True, False)),
+                *((optim.radam, 4, (0.01, 0.3, 0.1, rectify, 0.9, 0.99, 1e-8, decay, rectify is None, maximize))
+                  for rectify in (None, 0.7)),
                 (optim.adamax, 4, (3, 0.01, 0.9, 0.99, 1e-8, decay, maximize)),
                 (lambda p, g, m, a, b, c, *rest: optim.rmsprop(p, g, a + m * m + 1, m, b, *rest), 6,
                  (0.1, 0.9, 1e-3, decay, 0.5, maximize)),
@@ -95,6 +99,10 @@ def optimisers(width, seed, dtype):
             given = arrays(n)
             step(*given, *options)
             yield from given
+        p, g = arrays(2)
+        row, col = np.ones((2, 1), dtype), np.ones((1, width), dtype)
+        optim_matrix.adafactor(p, g, row, col, None, 0.01, 0.3, 0.9, 1e-7, 1e-3, 1., maximize)
+        yield from (p, row, col)
 
 
 def attention(width, seed, dtype):

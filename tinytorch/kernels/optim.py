@@ -18,8 +18,8 @@ from .threads import split
 PIECE = 1 << 20
 #: Elements that take a thread longer than it takes to share them.
 MANY = 1 << 18
-#: Elements of which a pass or two in NumPy take longer than a kernel in C.
-_PASS = 4096
+#: Elements of which two passes in NumPy take longer than a kernel in C.
+_PASS = 32768
 
 
 def by_pieces(update, arrays, works=1):
@@ -270,6 +270,11 @@ def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weig
         return optim_half.nadam(p, g, m, v, of_gradient, of_mean, correction ** 0.5, shrink, beta1, beta2, eps,
                                 weight_decay, maximize, *how)
 
+    if native.takes("nadam", p, g, m, v):
+        native.run("nadam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction, eps,
+                   of_gradient, of_mean, 1 if shrink is None else shrink, p, g, m, v)
+        return
+
     def update(p, g, m, v, t, out, root):
         if shrink is not None:
             p *= shrink
@@ -294,6 +299,11 @@ def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, 
     if p.dtype.itemsize == 2:
         return optim_half.radam(p, g, m, v, float(lr), rectify, root, correction1, shrink, beta1, beta2, eps,
                                 weight_decay, maximize, *how)
+
+    if native.takes("radam", p, g, m, v):
+        native.run("radam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction1, lr,
+                   eps, root, rectify or 0, 1 if shrink is None else shrink, p, g, m, v)
+        return
 
     def update(p, g, m, v, t, out):
         if shrink is not None:

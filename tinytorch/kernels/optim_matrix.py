@@ -2,6 +2,7 @@
 import numpy as np
 
 from .. import dtypes as dt
+from . import native
 from .optim import add_scaled, lerp
 from .optim_half import moved, plus, rounding
 
@@ -20,6 +21,8 @@ def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, ma
     if variance is not None:
         lerp(variance, t.copy(), share, t)
         np.maximum(variance, eps1 * eps1, out=t)
+        np.reciprocal(np.sqrt(t, out=t), out=t)
+        t *= g
     else:
         for average, sums, axis in ((row, t @ np.ones(t.shape[-1], t.dtype), -1),      # BLAS adds up faster than NumPy
                                     (col, np.ones(t.shape[-2], t.dtype) @ t, -2)):
@@ -27,13 +30,23 @@ def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, ma
             mean *= mean
             mean /= t.shape[axis]
             lerp(average, mean, share, np.empty_like(mean))
-        np.multiply(row, col, out=t)
-        t /= np.maximum(np.add.reduce(row, axis=-2, keepdims=True) / row.shape[-2], eps1)
-        np.maximum(t, eps1 * eps1, out=t)
-    np.reciprocal(np.sqrt(t, out=t), out=t)
-    t *= g
+        least = np.maximum(np.add.reduce(row, axis=-2, keepdims=True) / row.shape[-2], eps1)
+        _factored(t, g, row, col, least, eps1 * eps1)
     rate = float(size / max(1.0, _norm(t) / (t.size ** 0.5 * clip)))
     add_scaled(p, t, rate if maximize else -rate, t)
+
+
+def _factored(t, g, row, col, least, floor):
+    """t = g / sqrt(max(row col / least, floor))"""
+    if native.takes("factored", t, g, row, col, least):
+        n, m = g.shape[-2:]
+        native.run("factored", least.size, n, m, floor, g, row, col, least, t)
+        return
+    np.multiply(row, col, out=t)
+    t /= least
+    np.maximum(t, floor, out=t)
+    np.reciprocal(np.sqrt(t, out=t), out=t)
+    t *= g
 
 
 def _norm(a):

@@ -11,7 +11,7 @@ maximize; `share`: of the new in an average; `rate`: what is added, so less than
 #define PIECE 65536
 
 /* The parameters, their gradient, up to three arrays of state, and numbers as each optimiser orders them. */
-struct step { float *p; const float *g; float *a, *b, *c; float k[9]; };
+struct step { float *p; const float *g; float *a, *b, *c; float k[11]; };
 
 /* `from` moved towards `to` by a share, from the nearer of the two. */
 INLINE float lerp(float from, float to, float weight)
@@ -96,6 +96,48 @@ void adam(int64_t threads, int64_t n, float sign, float weight_decay, float weig
     share(threads, n, PIECE, adam_part, &args);
 }
 
+STEP(nadam, flags,
+    nadam_loop(s, first, last, 0);,
+    a[i] = lerp(a[i], g, k[2]);
+    b[i] = b[i] * k[3] + k[4] * g * g;
+    const float root = sqrtf(b[i] / k[5]) + k[6];
+    p[i] = p[i] * k[9] + k[7] * g / root;
+    p[i] += k[8] * a[i] / root;
+)
+
+/* `of_gradient`, `of_mean`: what of each is added; weights times `shrink` at first. */
+void nadam(int64_t threads, int64_t n, float sign, float weight_decay, float weight, float beta2, float square_share,
+           float correction, float eps, float of_gradient, float of_mean, float shrink, float *p, const float *g,
+           float *m, float *v)
+{
+    struct step args = {p, g, m, v, NULL, {sign, weight_decay, weight, beta2, square_share, correction, eps,
+                                           of_gradient, of_mean, shrink}};
+    share(threads, n, PIECE, nadam_part, &args);
+}
+
+STEP(radam, rectified,
+    if (s->k[9] != 0)
+        radam_loop(s, first, last, 1);
+    else
+        radam_loop(s, first, last, 0);,
+    a[i] = lerp(a[i], g, k[2]);
+    b[i] = b[i] * k[3] + k[4] * g * g;
+    float moved = a[i] / k[5] * k[6];
+    if (rectified)
+        moved = moved * (1.0f / (sqrtf(b[i]) + k[7]) * k[8]) * k[9];
+    p[i] = p[i] * k[10] - moved;
+)
+
+/* `rectify`: 0 while the squares do not count; weights times `shrink` at first. */
+void radam(int64_t threads, int64_t n, float sign, float weight_decay, float weight, float beta2, float square_share,
+           float correction, float lr, float eps, float root, float rectify, float shrink, float *p, const float *g,
+           float *m, float *v)
+{
+    struct step args = {p, g, m, v, NULL, {sign, weight_decay, weight, beta2, square_share, correction, lr, eps, root,
+                                           rectify, shrink}};
+    share(threads, n, PIECE, radam_part, &args);
+}
+
 STEP(adamax, flags,
     adamax_loop(s, first, last, 0);,
     a[i] = lerp(a[i], g, k[2]);
@@ -163,4 +205,29 @@ void adadelta(int64_t threads, int64_t n, float sign, float weight_decay, float 
 {
     struct step args = {p, g, square, squared_moves, NULL, {sign, weight_decay, rho, square_share, eps, rate}};
     share(threads, n, PIECE, adadelta_part, &args);
+}
+
+struct factored { const float *g, *row, *col, *least; float *out; float floor; int64_t n, m; };
+
+static void factored_part(const void *args, int64_t first, int64_t last)
+{
+    const struct factored s = *(const struct factored *)args;
+    for (int64_t i = first; i < last; i++) {
+        const int64_t matrix = i / s.n;
+        const float *restrict g = s.g + i * s.m, *restrict col = s.col + matrix * s.m;
+        float *restrict out = s.out + i * s.m;
+        const float row = s.row[i], least = s.least[matrix];
+        SPAN
+        for (int64_t j = 0; j < s.m; j++)
+            out[j] = 1.0f / sqrtf(larger(row * col[j] / least, s.floor)) * g[j];
+    }
+}
+
+/* Adafactor: gradients of `outer` matrices by the roots of the products of their rows' and columns' averages, over
+`least`, those products being at least `floor`. */
+void factored(int64_t threads, int64_t outer, int64_t n, int64_t m, float floor, const float *g, const float *row,
+              const float *col, const float *least, float *out)
+{
+    struct factored args = {g, row, col, least, out, floor, n, m};
+    share(threads, outer * n, rows_in_piece(m), factored_part, &args);
 }

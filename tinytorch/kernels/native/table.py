@@ -100,6 +100,11 @@ KERNELS = {
     "sgd": (4096, "n nesterov fresh .sign .weight_decay .rate .momentum .share >p[n] g[n] ?>buf[n]"),
     "adam": (16, "n .sign .weight_decay .weight .beta2 .share .root .eps .rate .shrink >p[n] g[n] >m[n] >v[n] "
              "?>largest[n]"),
+    "nadam": (16, "n .sign .weight_decay .weight .beta2 .share .correction .eps .of_gradient .of_mean .shrink >p[n] "
+              "g[n] >m[n] >v[n]"),
+    "radam": (16, "n .sign .weight_decay .weight .beta2 .share .correction .lr .eps .root .rectify .shrink >p[n] g[n] "
+              ">m[n] >v[n]"),
+    "factored": (16, "outer n m .floor g[outer*n*m] row[outer*n] col[outer*m] least[outer] >out[outer*n*m]"),
     "adamax": (16, "n .sign .weight_decay .weight .beta2 .eps .rate >p[n] g[n] >m[n] >largest[n]"),
     "rmsprop": (16, "n .sign .weight_decay .alpha .share .eps .momentum .rate >p[n] g[n] >square[n] ?>mean[n] "
                 "?>buf[n]"),
