@@ -189,3 +189,23 @@ def test_warnings():
     import tinytorch
     ours = warned(tinytorch)
     assert ours == warned(torch) and len(ours) == 7
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("inside", [False, True])
+def test_checkpointing_computes_again_as_before(reentrant, inside):
+    """Whatever autocast is told where backward runs."""
+    import torch
+
+    import tinytorch
+    found = []
+    for lib in (torch, tinytorch):
+        lib.manual_seed(0)
+        model = lib.nn.Sequential(lib.nn.Linear(7, 5), lib.nn.Tanh(), lib.nn.Linear(5, 3))
+        x = lib.randn(4, 7, requires_grad=True)
+        with lib.autocast("cpu", dtype=lib.bfloat16):
+            y = lib.utils.checkpoint.checkpoint(model, x, use_reentrant=reentrant)
+        with lib.autocast("cpu", dtype=lib.bfloat16, enabled=inside):
+            y.sum().backward()
+        found.append((str(y.dtype).split(".")[1], x.grad.tolist(), model[0].weight.grad.tolist()))
+    assert found[0] == found[1] and found[0][0] == "bfloat16"

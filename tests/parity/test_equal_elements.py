@@ -94,3 +94,23 @@ def test_sort_of_many(kind, n):
         same(ours.sort(descending=down), theirs.sort(descending=down), tolerance=0)
     same(ours.reshape(1, n).sort(), theirs.reshape(1, n).sort(), tolerance=0)
     same(ours[:1].expand(n).sort(), theirs[:1].expand(n).sort(), tolerance=0)
+
+
+EXTREMES = {"amax": lambda x, dim: x.amax(dim), "amin": lambda x, dim: x.amin(dim), "max": lambda x, dim: x.max(),
+            "min": lambda x, dim: x.min(), "median": lambda x, dim: x.median(), "nanmedian": lambda x, dim: x.nanmedian(),
+            "norm": lambda x, dim: x.norm(float("inf"), dim=dim), "norm of all": lambda x, dim: x.norm(float("inf")),
+            "aminmax": lambda x, dim: sum(x.aminmax()), "dist": lambda x, dim: (x * 1).dist(x * 0, float("inf"))}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("dtype", [*HALVES, "float32"])
+@pytest.mark.parametrize("shape, dim", [((70000,), 0), ((2049,), 0), ((257,), 0), ((2, 2049), 1), ((1, 70001), 1),
+                                        ((3, 4099), (0, 1))])
+def test_gradients_of_many_equal_elements(name, dtype, shape, dim):
+    """The number of those that share the gradient may be more than half precision counts to."""
+    found = []
+    for lib in (torch, tinytorch):
+        x = lib.ones(shape, dtype=getattr(lib, dtype), requires_grad=True)
+        EXTREMES[name](x, dim).sum().backward()
+        found.append(x.grad.float().flatten())
+    assert found[0].tolist() == found[1].tolist()

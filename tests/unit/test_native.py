@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.kernels import attention as attentions, native, norm, optim, optim_matrix, softmax, sums as sums_of_arrays
+from tinytorch.kernels import (
+    attention as attentions,
+    native,
+    norm,
+    optim,
+    optim_matrix,
+    softmax,
+    sums as sums_of_arrays,
+)
 from tinytorch.kernels.conv import direct
 from tinytorch.kernels.linalg import products as linalg_products
 from tinytorch.kernels.sums import add_up

@@ -1,8 +1,6 @@
 """LBFGS."""
 from typing import NamedTuple
 
-import numpy as np
-
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..ops.elementwise.complex import view_as_real
 from ..ops.layout.join import cat

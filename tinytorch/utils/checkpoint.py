@@ -2,6 +2,7 @@
 import contextlib
 import warnings
 
+from ..autograd.casts import get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, mode
 from ..autograd.saved import saved_tensors_hooks
@@ -103,6 +104,7 @@ class _Frame:
         self.function, self.args, self.kwargs, self.context = function, args, kwargs, context
         self.check, self.early_stop = check, early_stop
         self.rng_state = get_rng_state() if preserve_rng_state else None
+        self.autocast = _autocast()
         self.metadata = []                     # shape and dtype of each saved tensor
         self.tensors = {}                      # those of the second run, by number, until they are used
 
@@ -125,7 +127,8 @@ class _Frame:
                 raise _Enough
             return found[-1]
         args = tuple([a.detach().requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a for a in self.args])
-        with _rng(self.rng_state), enable_grad(), saved_tensors_hooks(keep, lambda kept: kept), self.context:
+        with (_rng(self.rng_state), enable_grad(), saved_tensors_hooks(keep, lambda kept: kept),
+              _in_autocast(self.autocast), self.context):
             try:
                 self.function(*args, **self.kwargs)
             except _Enough:
@@ -165,13 +168,27 @@ def _rng(state):
         set_rng_state(before)
 
 
+def _autocast():
+    """What autocast is told at the moment."""
+    return {"enabled": is_autocast_enabled("cpu"), "dtype": get_autocast_dtype("cpu"),
+            "cache_enabled": is_autocast_cache_enabled()}
+
+
+def _in_autocast(settings):
+    """A context in which autocast is told what it was told in the first run."""
+    if settings == _autocast():
+        return contextlib.nullcontext()
+    from ..amp.autocast_mode import autocast
+    return autocast("cpu", **settings)
+
+
 class CheckpointFunction(Function):
     """Runs a function without recording it; backward runs it again, recorded, with a backward of its own."""
 
     @staticmethod
     def forward(ctx, function, preserve_rng_state, *args):
         ctx.function = function
-        ctx.rng_state = get_rng_state() if preserve_rng_state else None
+        ctx.rng_state, ctx.autocast = get_rng_state() if preserve_rng_state else None, _autocast()
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4)
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
@@ -186,7 +203,7 @@ class CheckpointFunction(Function):
                                "set use_reentrant=False, or call .backward() without passing the `inputs` argument.")
         args = [other if saved is None else saved.detach().requires_grad_(saved.requires_grad)
                 for saved, other in zip(ctx.saved_tensors, ctx.others)]
-        with _rng(ctx.rng_state), enable_grad():
+        with _rng(ctx.rng_state), enable_grad(), _in_autocast(ctx.autocast):
             outputs = ctx.function(*args)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, Tensor) and o.requires_grad]

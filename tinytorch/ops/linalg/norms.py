@@ -13,7 +13,7 @@ from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.rounding import abs as absolute, magnitude, sgn
-from ..reduction.reductions import _add, _number_of, at_once, axes, counted, in_c_order, kept_shape, like, masked, raw
+from ..reduction.reductions import _add, _number_of, at_once, axes, by_count, in_c_order, kept_shape, like, masked, raw
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
@@ -37,8 +37,7 @@ def norm_grad(g, input, p, ans, dim):
     if p in (float("inf"), -float("inf")):
         x = raw(size)
         hits = (x == raw(ans)) | np.isnan(x)
-        share = g / like(g, counted(hits, dim, raw(g)))
-        return sgn(input) * (share * like(g, hits))
+        return sgn(input) * (by_count(g, hits, dim) * like(g, hits))
     if p < 1:
         return sgn(input) * masked(size ** (p - 1), raw(input) != 0) * g * ans ** (1 - p)
     scaled = sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)

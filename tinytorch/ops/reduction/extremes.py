@@ -16,8 +16,9 @@ from .reductions import (
     _number_of,
     at_once,
     axes,
+    by_count,
     check_nonempty,
-    counted,
+    divided,
     in_c_order,
     kept_shape,
     like,
@@ -35,14 +36,14 @@ _LONG = np.dtype(np.int64)
 def _shared(g, input, extreme, dim):
     """`g` split evenly among the elements that are the extreme over `dim`. NaN for all where that is NaN."""
     hits = raw(input) == raw(extreme).reshape(kept_shape(input.shape, dim))
-    return spread(g, input.shape, dim) * like(g, hits) / like(g, counted(hits, dim, raw(g)))
+    return by_count(spread(g, input.shape, dim) * like(g, hits), hits, dim)
 
 
 def shared_evenly(g, ans, input):
     """`g` split evenly among the elements that are the extreme of all (or NaN, if that is)."""
     x, extreme = raw(input), raw(ans)
     hits = in_c_order(as_array(np.isnan(x) if extreme != extreme else x == extreme))
-    return masked(spread(g / int(np.count_nonzero(hits)), input.shape, range(input.ndim)), hits)
+    return masked(spread(divided(g, int(np.count_nonzero(hits))), input.shape, range(input.ndim)), hits)
 
 
 @op(name="amax", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))

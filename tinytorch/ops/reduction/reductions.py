@@ -69,9 +69,13 @@ def like(g, array):
     return wrap(dt.narrowed(array) if g.array.dtype == dt.BFLOAT16 else dt.stored(array, g.array.dtype))
 
 
-def counted(hits, dim, array):
-    """How many of `hits` are true over axes `dim` (kept), in the dtype of `array`."""
-    return np.add.reduce(hits, axis=dim, dtype=np.int64, keepdims=True).astype(array.real.dtype)
+def by_count(g, hits, dim):
+    """`g` by how many of `hits` are true over axes `dim` (kept): one count is a number, which half precision does not
+    round; several are an array in the dtype of `g`, as in torch."""
+    counts = np.add.reduce(hits, axis=dim, dtype=np.int64, keepdims=True)
+    if counts.size == 1 and type(counts) is np.ndarray:
+        return divided(g, counts.item())
+    return g / like(g, counts.astype(raw(g).real.dtype))
 
 
 @op(name="masked_fill", input=lambda g, mask: masked(g, mask))
