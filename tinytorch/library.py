@@ -8,7 +8,7 @@ from typing import Any, Union, get_args, get_origin
 
 from . import _ops, dtypes as dt
 from .autograd.function import Function
-from .autograd.grad_mode import is_grad_enabled, no_grad
+from .autograd.grad_mode import is_grad_enabled, unrecorded
 from .device import device
 from .tensor import Tensor
 
@@ -127,7 +127,7 @@ class CustomOpDef:
         return self._function.apply(tensors, kwargs, *args, *[kwargs[k] for k in sorted(kwargs)])
 
     def _run(self, tensors, args, kwargs):
-        with no_grad():
+        with unrecorded():
             result = self._kernel(*args, **kwargs)
         for t in _tensors([result]):
             if any([t is x or t.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() and t.numel()

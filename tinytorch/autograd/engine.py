@@ -18,10 +18,10 @@ from ..tensor import Tensor, wrap
 from . import accumulate as accumulation, early
 from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
 from .anomaly_mode import watched
-from .grad_mode import mode
+from .grad_mode import for_tangents, for_tangents_alone, mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
 from .node import ANS, AUX, FREED, NOWHERE, SELECT, GradientEdge, Node, run_by_steps, shape_of
-from .paths import edge_of, leading_to
+from .paths import edge_of, leading_to, reached_by
 from .promotion import rounded
 from .saved import checked, saved_tensor, with_history
 from .torch_function import state, without_subclasses
@@ -64,6 +64,9 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     useful = None if targets is None else leading_to(targets, roots)
     step = watched(_step) if mode.anomaly else _step
     edges = [edge_of(root) for root in roots]
+    if for_tangents_alone.data and not mode.pushing:
+        useful = (reached_by(roots, None) if targets is None else useful).difference(for_tangents_alone)
+        edges = [edge if edge in useful or edge not in for_tangents_alone else None for edge in edges]
     grads = [g if create_graph else g.array for g in grads]
     careful = create_graph or mode.anomaly or mode.vmap_levels
     for g in grads:                            # records and batches cannot be added in place
@@ -98,9 +101,9 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
         op, edges, extras = node.op, node.edges, node.hooks
         if extras is not None:
             g = _run_tensor_hooks(extras, g)
-        if targets is not None:
+        if useful is not None:
             edges = [edge if edge in useful else None for edge in edges]
-            if node in targets:
+            if targets is not None and node in targets:
                 targets[node] = g
                 if not (beyond and any([edge is not None for edge in edges])):
                     grads = ()                 # nothing beyond it is wanted: it is not run
@@ -188,7 +191,13 @@ def _check_leaf(leaf):
 
 def _step(node, g, edges, create_graph):
     """One node's gradients, for all that the loop in `_walk` leaves out: hooks of the node, and Tensors instead
-    of ndarrays so that what is done is recorded."""
+    of ndarrays so that what is done is recorded: for tangents alone if the node was."""
+    if create_graph and for_tangents_alone.data and mode.grad is not for_tangents and node in for_tangents_alone:
+        before, mode.grad = mode.grad, for_tangents
+        try:                                   # what a rule hands on as it is gets a node here too
+            return [d if d is None else d.alias() for d in _step(node, g, edges, create_graph)]
+        finally:
+            mode.grad = before
     op, extras = node.op, node.hooks
     if extras is not None and extras.pre:
         g = through_node_hooks(extras.pre, g if op.multi else (g,))

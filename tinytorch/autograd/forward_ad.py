@@ -3,8 +3,8 @@
 Inside a dual level a tensor may carry a tangent; what is computed from it carries the tangent that
 the chain rule gives. The tangent is computed when it is asked for, by `unpack_dual`, from the tape
 that the operations leave (see transform_levels.py), so every differentiable operation has a forward mode.
-Because the tape is what carries a tangent, a dual tensor requires grad, and `no_grad` inside the
-level stops tangents as well.
+Because the tape is what carries a tangent, a dual tensor requires grad. `no_grad` does not stop tangents,
+`inference_mode` does.
 """
 from __future__ import annotations
 
@@ -26,8 +26,14 @@ class _DualLevel(Level):
     __slots__ = ("duals", "tangents")
 
     def __init__(self):
-        super().__init__()
+        super().__init__(forward=True)
         self.duals, self.tangents = [], []
+
+    def __enter__(self):
+        super().__enter__()
+        if mode.inference:
+            mode.grad = False
+        return self
 
 
 def _check_level(level, function):

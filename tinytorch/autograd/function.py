@@ -17,12 +17,12 @@ from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from . import above
 from .forward_ad import check_size
-from .grad_mode import mode, no_grad
+from .grad_mode import mode, no_grad, unrecorded
 from .hooks import as_tensor, checked_gradient
 from .kept import KeptTensor, output_edge, refuse_none
 from .node import FREED, Op, new_node
 from .saved import FREED_ERROR, SavedTensor
-from .views import FUNCTION, MULTI, View, check_in_place, rebase, refresh
+from .views import FUNCTION, MULTI, View, check_in_place, has_history, rebase, refresh
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
@@ -162,9 +162,9 @@ class Function:
                 return above.custom.through_vmap(cls, *args)
             forward = functools.partial(above.custom.through_vmap, cls)
         ctx = cls._ctx_class()
-        ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
+        ctx.needs_input_grad = tuple([isinstance(a, Tensor) and has_history(a) for a in args])
         edges = [a.node or a if needed else None for a, needed in zip(args, ctx.needs_input_grad)]
-        with no_grad():
+        with unrecorded():
             if separate:
                 output = forward(*args)
                 cls.setup_context(ctx, args, output)

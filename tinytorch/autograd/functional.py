@@ -197,7 +197,7 @@ def _forward_jacobian(func, inputs, strict, vectorize):
     if not vectorize:
         raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
                                   "implemented for `vectorize=True`.")
-    with Level() as level:
+    with Level(forward=True) as level:
         duals = [stand_in(x, level) for x in inputs]
         handles = [handle(x) for x in duals]
         many_out, outputs = _tensors(func(*duals), "outputs", None)

@@ -9,6 +9,7 @@ import functools
 import inspect
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any
@@ -53,6 +54,7 @@ usual = _Usual()
 class _Mode(threading.local):
     grad_now = True                # what `grad` is, in half the time: to read, not to set
     inference = False
+    off = False                    # what `grad` is when it is off: `for_tangents` while forward mode is at work
     grad_in_inference = False      # whether grad mode is on in inference mode, where nothing is recorded all the same
     recorder = True                # what `grad` is when it is on
     watchers = ()                  # the functions that watch
@@ -68,11 +70,13 @@ class _Mode(threading.local):
     grad_levels = 0                # how many transforms of torch.func are at work that differentiate
     vmap_levels = ()               # the vmaps at work, the outermost first (func/vmap_levels.py)
     computing_jvp = False          # whether backward runs for a tangent (transform_levels.py)
+    pushing = False                # the same, and when that is derived: nodes made for tangents alone count then
 
     @property
     def grad(self):
         """False: nothing is recorded. True: operations are. While something watches what is recorded
-        (saved_tensors_hooks, detect_anomaly): the function to call with every new node."""
+        (saved_tensors_hooks, detect_anomaly): the function to call with every new node. `for_tangents` is one that
+        records for forward mode alone."""
         return self.grad_now
 
     @grad.setter
@@ -153,6 +157,26 @@ def _note_inference(value):
         fresh.cell = _new_cell if _inference_threads else None
 
 
+#: The nodes that carry tangents and no gradients: what was computed without grad mode inside a level of forward mode.
+#: Its `data` is the set itself, which is read in a tenth of the time.
+for_tangents_alone = weakref.WeakSet()
+
+
+def for_tangents(node: Node, result: Any, args: Sequence[Any]) -> None:
+    """What `mode.grad` is where grad mode is off and tangents pass all the same."""
+    for_tangents_alone.add(node)
+
+
+def carries_tangents(tensor: Tensor) -> bool:
+    """Whether the history of a tensor is for tangents alone."""
+    return tensor.node is not None and bool(for_tangents_alone.data) and tensor.node in for_tangents_alone
+
+
+def differentiates() -> bool:
+    """Whether gradients will be wanted of what is computed now: of a write to a leaf, say, which is refused then."""
+    return bool(mode.grad) and mode.grad is not for_tangents
+
+
 def is_grad_enabled() -> bool:
     """Whether grad mode is on in this thread: operations are recorded then, unless in inference mode.
 
@@ -160,7 +184,7 @@ def is_grad_enabled() -> bool:
     >>> torch.is_grad_enabled()
     True
     """
-    return bool(mode.grad) or mode.grad_in_inference
+    return differentiates() or mode.grad_in_inference
 
 
 fresh.recording = is_grad_enabled
@@ -168,7 +192,8 @@ fresh.recording = is_grad_enabled
 
 def _enable(enabled):
     """Switch grad mode."""
-    mode.grad, mode.grad_in_inference = enabled and not mode.inference and mode.recorder, enabled and mode.inference
+    recorder = mode.recorder if enabled else mode.off
+    mode.grad, mode.grad_in_inference = not mode.inference and recorder, enabled and mode.inference
 
 
 def is_inference_mode_enabled() -> bool:
@@ -276,6 +301,15 @@ class no_grad(_ModeFunction):
     >>> y.requires_grad
     False
     """
+
+    __slots__ = ()
+
+    def _switch(self) -> None:
+        _enable(False)
+
+
+class unrecorded(no_grad):
+    """`no_grad` that tangents do not pass either: for what has a derivative of its own, or none."""
 
     __slots__ = ()
 

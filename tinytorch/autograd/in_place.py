@@ -13,7 +13,7 @@ from ..errors import not_a_tensor
 from ..kernels.memory import PIECE, WHOLE, pieces
 from ..lazy import NoValues
 from ..tensor import Tensor, wrap
-from .grad_mode import mode, no_grad, usual
+from .grad_mode import mode, unrecorded, usual
 from .node import ANS
 from .overridable import met, overridable
 from .places import note_place
@@ -28,7 +28,7 @@ def _check_first(self, compute, args, kwargs):
     """Raise what torch finds before it refuses to write to `self`: arguments of the wrong type, or to an inference
     tensor anything."""
     try:
-        with no_grad():
+        with unrecorded():
             result = compute(self.detach(), *args, **kwargs)
     except TypeError:
         raise

@@ -17,7 +17,7 @@ from ..lazy import NoValues, is_lazy
 from ..tensor import Tensor, wrap
 from ..types import Number
 from . import above
-from .grad_mode import mode, usual
+from .grad_mode import differentiates, mode, usual
 from .node import Op
 from .overridable import NUMBERS, called_from_here, not_an_operand
 from .places import note_place
@@ -91,7 +91,8 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
 def _check_first(o, out, *operands):
     """What torch finds wrong with `out` before it looks for the kernel."""
     if isinstance(out, Tensor) and not o.answers:
-        if mode.grad and o.differentiable and any([isinstance(x, Tensor) and x._requires_grad for x in operands]):
+        if o.differentiable and differentiates() and any(
+                [isinstance(x, Tensor) and x._requires_grad for x in operands]):
             raise _no_history(o.name.removesuffix("_cpu") + "(): ")
         check_castable(operands[0], out)
 
@@ -448,7 +449,7 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
     if type(out.array) is not type(result.array) and out.device is not result.device:
         raise RuntimeError(f"Attempting to copy from device {result.device} to device {out.device}, but cross-device "
                            "copies are not allowed!")
-    if mode.grad and (result._requires_grad or out.requires_grad):
+    if differentiates() and (result._requires_grad or out.requires_grad):
         raise _no_history("" if result.node is None else f"{result.node.op.name}(): ")
     if exact is not None and out.array.dtype != result.array.dtype:
         want, have = type_name(result), type_name(out)
@@ -496,7 +497,7 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
-    if mode.grad and out.requires_grad:
+    if differentiates() and out.requires_grad:
         raise _no_history()
     check_inference(out)
     if out.array.size != result.array.size if by_count else out.array.shape != result.array.shape:

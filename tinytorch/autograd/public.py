@@ -35,6 +35,7 @@ from . import above
 from .in_place import in_place
 from .overridable import PUBLIC, met, overridable, plain, without_defaults
 from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
+from .views import has_history
 
 __all__ = ["KINDS", "TABLE", "Public", "enter", "method", "overridden", "public", "reflected", "refuse"]
 
@@ -56,7 +57,7 @@ _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 def _is_number(x, kinds, fitting):
     """Whether `x` is a NumPy number of `kinds`, or a tensor without dimensions that torch takes for a number."""
     if isinstance(x, Tensor):
-        return not x.array.ndim and not x.requires_grad and x.array.dtype.kind in fitting
+        return not x.array.ndim and not has_history(x) and x.array.dtype.kind in fitting
     return isinstance(x, np.generic) and x.dtype.kind in kinds
 
 

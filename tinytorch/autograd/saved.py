@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from . import above
-from .grad_mode import mode, no_grad, unwatch, watch
+from .grad_mode import mode, unrecorded, unwatch, watch
 from .node import ANS, AUX, BITS, FREED, SELECT, Edge, Node, function_of, new_node
 from .places import history, writer
 
@@ -197,7 +197,7 @@ class Packed:
 
     def __init__(self, tensor: Tensor, pack: Callable, unpack: Callable) -> None:
         before = tensor.version[0]
-        with no_grad():
+        with unrecorded():
             self.data = pack(tensor)
         self.unpack = unpack
         if tensor.version[0] != before:

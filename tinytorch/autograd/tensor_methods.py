@@ -16,7 +16,7 @@ from ..tensor import Size, Tensor, method, wrap
 from . import above
 from .accumulate import OWN
 from .engine import run_backward
-from .grad_mode import mode
+from .grad_mode import carries_tangents, mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .public import overridden, public
@@ -30,7 +30,7 @@ def _requires_grad(self):
     """Whether gradients are computed for this tensor. Settable on leaves of floating dtype."""
     if self.view_info is not None and (self.node is None or self.node.op is NOWHERE):
         return self.node is None and self._requires_grad or self.view_info.base._requires_grad
-    return self._requires_grad
+    return self._requires_grad and not carries_tangents(self)
 
 
 def _assign_requires_grad(self, value):
@@ -158,7 +158,7 @@ def _grad_fn(self):
     """The node that computed this tensor (None for a leaf)."""
     if self.view_info is not None:
         refresh(self, always=True)
-    return None if self.node is None else function_of(self.node)[0]
+    return None if self.node is None or carries_tangents(self) else function_of(self.node)[0]
 
 
 def _data(self):
@@ -402,7 +402,7 @@ def _output_grads(roots, grads):
         if not isinstance(root, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         refresh(root)
-        if not root._requires_grad or root.node is not None and root.node.op is NOWHERE:
+        if not root._requires_grad or root.node is not None and root.node.op is NOWHERE or carries_tangents(root):
             untracked = i if untracked is None else untracked
             if g is None:
                 continue

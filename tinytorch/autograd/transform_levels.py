@@ -19,7 +19,7 @@ import numpy as np
 
 from ..tensor import Tensor, blank, wrap
 from .engine import run_backward
-from .grad_mode import mode
+from .grad_mode import for_tangents, mode
 from .node import Node, Op, new_node
 from .views import refresh
 
@@ -28,22 +28,24 @@ class Level:
     """A differentiation under way: `with Level()` records, whatever the grad mode outside.
 
     `alive` until it ends; then nothing can be differentiated through its stand-ins any more.
-    `before` is the grad mode outside.
+    `before` is the grad mode outside. With `forward` it computes tangents, which pass a `no_grad` inside.
     """
 
-    __slots__ = ("alive", "before")
+    __slots__ = ("alive", "before", "_off", "_forward")
 
-    def __init__(self) -> None:
-        self.alive = True
-        self.before = mode.grad
+    def __init__(self, forward: bool = False) -> None:
+        self.alive, self._forward = True, forward
+        self.before, self._off = mode.grad, mode.off
 
     def __enter__(self) -> Level:
         mode.grad = mode.recorder
+        if self._forward:
+            mode.off = for_tangents
         return self
 
     def __exit__(self, *exc_info: object) -> bool:
         self.alive = False
-        mode.grad = self.before
+        mode.grad, mode.off = self.before, self._off
         return False
 
 
@@ -60,7 +62,7 @@ class Transform(Level):
             mode.grad_levels = self.outside + 1
             return super().__enter__()
         except BaseException:                  # an interrupt: there will be no `__exit__`
-            mode.grad_levels, mode.grad = self.outside, self.before
+            mode.grad_levels, mode.grad, mode.off = self.outside, self.before, self._off
             raise
 
     def __exit__(self, *exc_info: object) -> bool:
@@ -102,7 +104,7 @@ def handle(alias: Tensor) -> Tensor:
 
 def is_tracked(tensor: Tensor) -> bool:
     """Whether the tensor has a history or is a leaf that requires grad; its node is up to date then."""
-    refresh(tensor)
+    refresh(tensor, always=True)
     return tensor._requires_grad
 
 
@@ -148,17 +150,22 @@ def pusher(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Callable:
     """`push` for several tangents: a function of them."""
     tracked = [k for k, y in enumerate(outputs) if is_tracked(y)]
     dummies = [_dummy(outputs[k]) for k in tracked]
-    before, mode.computing_jvp = mode.computing_jvp, True
+    before = mode.computing_jvp, mode.pushing
     try:
+        mode.computing_jvp = mode.pushing = True
         products = run_backward([outputs[k] for k in tracked], dummies, True, True, inputs, False)
     finally:
-        mode.computing_jvp = before
+        mode.computing_jvp, mode.pushing = before
     taped = [live(outputs[k]) for k in tracked]
 
     def of(tangents):
         pairs = [(w, t) for w, t in zip(products, tangents) if w is not None and w._requires_grad]
         outer = mode.grad and (any(taped) or any(is_tracked(t) for _, t in pairs))
-        found = run_backward([w for w, _ in pairs], [t for _, t in pairs], True, outer, dummies, False)
+        before, mode.pushing = mode.pushing, True
+        try:
+            found = run_backward([w for w, _ in pairs], [t for _, t in pairs], True, outer, dummies, False)
+        finally:
+            mode.pushing = before
         results = [None] * len(outputs)
         for k, t in zip(tracked, found):
             results[k] = t if t is None else release(t)

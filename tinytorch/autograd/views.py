@@ -18,9 +18,9 @@ from ..device import META
 from ..kernels import layout
 from ..kernels.memory import READ_ONLY, empty, refusal, unset
 from ..lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from . import above
-from .grad_mode import INFERENCE_WRITE, mode, usual
+from .grad_mode import INFERENCE_WRITE, differentiates, for_tangents, mode, usual
 from .hooks import Gradient, checked_gradient
 from .node import ANS, BITS, NOWHERE, SELECT, Node, Op, new_node
 from .places import note_place, note_write
@@ -152,7 +152,8 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     _check_view(tensor, "its base or another view of its base has been")
     if base._requires_grad or base.array.dtype == tensor.array.dtype:
         fresh = _view_node(base, *layouts(tensor.array, base.array), node)
-        _tell(fresh, tensor.array)
+        if mode.grad is not for_tangents:      # it is what the base has been given that decides here
+            _tell(fresh, tensor.array)
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
         tensor.node, tensor._requires_grad = fresh, True
@@ -228,7 +229,7 @@ def check_in_place(self: Tensor, *others: Any) -> None:
     """RuntimeError where torch refuses an in-place write of something computed from `others`."""
     if self.version.__class__ is not list:
         check_inference(self)
-    if not mode.grad:
+    if not differentiates():
         return
     view = self.view_info
     tracked = self._requires_grad
@@ -248,6 +249,11 @@ def check_inference(tensor: Tensor) -> None:
     """RuntimeError if `tensor`, about to be written to, is an inference tensor and inference mode is over."""
     if tensor.is_inference() and not mode.inference:
         raise RuntimeError(INFERENCE_WRITE)
+
+
+def has_history(tensor: Tensor) -> bool:
+    """Whether a write from or to `tensor` is recorded in grad mode: it requires gradients, or carries tangents."""
+    return tensor._requires_grad or tensor.view_info is not None and tensor.view_info.base._requires_grad
 
 
 def overlaps_itself(array: np.ndarray) -> bool:
@@ -359,7 +365,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         if expanded is None or is_lazy(target):
             check_written(target)
         write = expanded
-    if result._requires_grad and self.view_info is not None and mode.grad:
+    if result._requires_grad and self.view_info is not None and differentiates():
         _check_view(self)
     if node is not None and node.saved:
         _keep_original(node, self)
@@ -395,6 +401,9 @@ def rebase(self: Tensor, result: Tensor) -> None:
     """Give `self`, just overwritten with `result`, the history of `result`."""
     if not mode.grad or not (result._requires_grad or self._requires_grad):
         return
+    owner = self if self.view_info is None else self.view_info.base
+    if mode.grad is for_tangents and owner._requires_grad and owner.node is None:
+        return                                 # a leaf that gradients are wanted of stays one
     node = result.node
     if node is not None and node.saved and node.saved[ANS] is result.array:
         # The op saved its output, which is now this tensor: watch this one for later writes.
@@ -404,7 +413,8 @@ def rebase(self: Tensor, result: Tensor) -> None:
     if self.view_info is None:
         if self.retains_grad and self.node is not None:
             move_retained(self, node)
-        self.node, self._requires_grad = node, result._requires_grad
+        self.node = _apart(self, node)
+        self._requires_grad = result._requires_grad or self.node is not node
         if node is not None:
             note_write(self.version, node.name())
         return
@@ -418,12 +428,43 @@ def rebase(self: Tensor, result: Tensor) -> None:
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
     fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
     _tell(fresh, base.array)
+    fresh = _apart(base, fresh)
     if base.retains_grad and base.node is not None:
         move_retained(base, fresh)
     base.node, base._requires_grad = fresh, True
     note_write(self.version, base.node.name())
     if before is None:
         refresh(self, always=True)             # the next write through it follows this one
+
+
+#: Zeros with the history of `input`: what a tangent that was overwritten leaves of itself, as in torch.
+HISTORY = Op(lambda input: np.zeros_like(input), name="history", rules={
+    "input": lambda g: _history_of(g) if mode.pushing else g})
+
+
+def _history_of(g):
+    if not isinstance(g, Tensor):
+        return HISTORY.forward(g)
+    zeros = wrap(HISTORY.forward(g.array))
+    if mode.grad and g._requires_grad:
+        zeros.node, zeros._requires_grad = new_node(HISTORY, (g.node or g,), (None, None, None), (), g.shape), True
+    return zeros
+
+
+def _one_of_two(g, wanted):
+    return (_history_of(g), g) if mode.pushing else (g, None)
+
+
+#: A tensor written to without grad mode inside a level of forward mode: gradients go where they went before the write,
+#: tangents come from what was written.
+WRITTEN_APART = Op(lambda before, after: after, name="written_apart", joint=_one_of_two)
+
+
+def _apart(tensor, node):
+    """The node of `tensor` after a write that made `node`."""
+    if mode.grad is not for_tangents or tensor.node is None:
+        return node
+    return new_node(WRITTEN_APART, (tensor.node, node), (None, None, None, None), (), tensor.array.shape)
 
 
 def _tell(node, array):

@@ -179,7 +179,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 
 def _push_forward(func, args, argnums, has_aux, where):
     """(outputs, function of flat tangents to flat derivatives of the outputs, aux)."""
-    with Transform() as level:
+    with Transform(forward=True) as level:
         chosen = args if argnums is None else _chosen(args, argnums)
         leaves, spec = tree_flatten(chosen)
         for x in leaves:

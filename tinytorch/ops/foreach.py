@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable
 
 from ..autograd.promotion import NUMBERS
+from ..autograd.views import has_history
 from ..errors import kind_of
 from ..tensor import Tensor
 from .creation import conversion  # noqa: F401  (clone, copy_)
@@ -41,7 +42,7 @@ def _numbers(tensors, operand):
     if isinstance(operand, (list, tuple)) and all([isinstance(x, NUMBERS) for x in operand]):
         _check_lengths(tensors, operand)
         return operand
-    if isinstance(operand, Tensor) and not operand.dim() and not operand.requires_grad:
+    if isinstance(operand, Tensor) and not operand.dim() and not has_history(operand):
         operand = operand.item()
     if not isinstance(operand, NUMBERS):
         return None
@@ -143,7 +144,7 @@ def _binary(forms, overloads):
 def _overload(operand, overloads, tensors_first):
     if isinstance(operand, (list, tuple)):
         return overloads[0 if isinstance(operand[0], Tensor) else 2]
-    is_tensor = isinstance(operand, Tensor) and (tensors_first or operand.requires_grad)
+    is_tensor = isinstance(operand, Tensor) and (tensors_first or has_history(operand))
     return "0Tensor" if is_tensor else overloads[1]
 
 

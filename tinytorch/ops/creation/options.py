@@ -1,6 +1,7 @@
 """What functions that make tensors have in common: dtype= layout= device= requires_grad= pin_memory= and numbers."""
 from ... import dtypes as dt
 from ...autograd.tensor_methods import check_can_require_grad
+from ...autograd.views import has_history
 from ...device import META, check_device, device as Device
 from ...errors import kind_of
 from ...memory_format import check_layout, layout as Layout, memory_format as MemoryFormat
@@ -98,7 +99,7 @@ def number_of(name, argument, position, value):
     """An argument as a Python number: it may be a NumPy number or a tensor without dimensions that requires no
     gradient. TypeError for what is none."""
     number = dt.number_of(value)
-    if isinstance(value, Tensor) and not value.array.ndim and not value.requires_grad:
+    if isinstance(value, Tensor) and not value.array.ndim and not has_history(value):
         number = value.item()
     if not isinstance(number, (int, float, complex)):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not "

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import no_grad
+from ...autograd.grad_mode import unrecorded
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, operator, unary
 from ...autograd.public import method, reflected
@@ -22,7 +22,7 @@ def refuse_records(array):
 
 def _unrecorded(function):
     """The in-place form of a logical function, a write that torch does not record."""
-    return no_grad()(in_place(function))
+    return unrecorded()(in_place(function))
 
 
 @binary(numbers="none", inplace=_unrecorded)

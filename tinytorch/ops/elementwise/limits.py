@@ -21,6 +21,7 @@ from ...autograd.promotion import (
     write_out,
 )
 from ...autograd.public import public
+from ...autograd.views import has_history
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name
 from ...tensor import Tensor
 from ...types import Number
@@ -117,7 +118,7 @@ def _limited(primitives, input, min, max, out):
         _refuse_complex(primitives is _CLAMPS, min, max, input, *given)
     if any(isinstance(x, Tensor) for x in given):
         if not all(isinstance(x, Tensor) for x in given):
-            if all(not isinstance(x, Tensor) or x.array.ndim == 0 and not x.requires_grad for x in given):
+            if all(not isinstance(x, Tensor) or x.array.ndim == 0 and not has_history(x) for x in given):
                 low, high = (x.item() if isinstance(x, Tensor) else x for x in (min, max))
                 return _limited(primitives, input, low, high, out)
             raise TypeError("clamp() received an invalid combination of arguments: "

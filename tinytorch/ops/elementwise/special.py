@@ -7,7 +7,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import no_grad
+from ...autograd.grad_mode import unrecorded
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
 from ...autograd.promotion import by_steps, scalar_of, to_default, underivable
@@ -50,7 +50,7 @@ def without_derivative(call):
     def compute(*operands, out=None):
         if out is None:
             return call(*operands)
-        with no_grad():
+        with unrecorded():
             return call(*operands, out=out)
     return compute
 

@@ -25,6 +25,7 @@ from ...autograd.views import (
     check_inference,
     check_overlap,
     check_written,
+    has_history,
     is_expanded,
     layouts,
     may_share,
@@ -343,8 +344,7 @@ def setitem(self, index, value):
             value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
         if value is self:
             check_overlap(self, value, True)
-    if mode.grad and (isinstance(value, Tensor) and value.requires_grad or self.requires_grad
-                      or self.view_info is not None and self.view_info.base._requires_grad):
+    if mode.grad and (has_history(self) or isinstance(value, Tensor) and has_history(value)):
         target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
         if advanced is not None:
             if isinstance(value, Tensor) and value.array.ndim and may_share(target.array, value.array):
@@ -452,7 +452,7 @@ def _put_in_place(self, indices, values, accumulate, index=None):
     check_in_place(self, values)
     if not accumulate:
         check_masks(indices, values)
-    if not mode.grad or not (self.requires_grad or values.requires_grad):
+    if not mode.grad or not (has_history(self) or has_history(values)):
         advanced = _parse_put(self.array.shape, indices)
         values = _fitting(self, values, advanced, accumulate)
         if self.array.flags.c_contiguous or not accumulate and 0 not in self.array.strides:

@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd import above
-from ...autograd.grad_mode import mode
+from ...autograd.grad_mode import differentiates
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import overridden, public
@@ -140,7 +140,7 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
 def _check_out(out, tensors):
     """What is wrong with `out`, which torch says before it looks at the sizes."""
     tensor = tensors[0]
-    if isinstance(out, Tensor) and mode.grad and any([x.requires_grad for x in (*tensors, out)]):
+    if isinstance(out, Tensor) and differentiates() and any([x.requires_grad for x in (*tensors, out)]):
         raise RuntimeError("cat(): functions with out=... arguments don't support automatic differentiation, but one "
                            "of the arguments requires grad.")
     if isinstance(out, Tensor) and not dt.can_cast(dt.of(tensor.array), dt.of(out.array)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import size_of
-from ...autograd.grad_mode import mode
+from ...autograd.grad_mode import differentiates
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, check_written, refill, write_out
 from ...autograd.public import public
@@ -63,7 +63,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.type_name} does not match dtype of out parameter ({type_name(out)})")
-    if mode.grad and out.requires_grad:
+    if differentiates() and out.requires_grad:
         raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad.")
     if out.array.shape != shape:

@@ -7,6 +7,7 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, underivable, write_out
 from ...autograd.public import public
+from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import order as kernels
 from ...kernels.scatter import owned
@@ -192,7 +193,7 @@ def _restored(name, values, input):
     """`values`, in the dtype of `input`, as a tensor without a derivative."""
     if input.array.dtype.kind == dt.WIDENED:
         values = dt.to_bfloat16(values)
-    return _FOUND[name](input, values) if input.requires_grad else wrap(values)
+    return _FOUND[name](input, values) if has_history(input) else wrap(values)
 
 
 def _finding(name):

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import no_grad
+from ...autograd.grad_mode import unrecorded
 from ...autograd.op import op
 from ...autograd.promotion import converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
@@ -421,7 +421,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.int64)
     counts = np.bincount(places, minlength=bins)
     result = wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
-    with no_grad():                            # an `out` that requires grad is as good as another
+    with unrecorded():                         # an `out` that requires grad is as good as another
         return write_out(out, result, level=4, exact="torch.histogram: input tensor and hist tensor should have the "
                          "same dtype, but got input {want} and hist {have}")
 
