@@ -97,7 +97,8 @@ def test_sort_of_many(kind, n):
 
 
 EXTREMES = {"amax": lambda x, dim: x.amax(dim), "amin": lambda x, dim: x.amin(dim), "max": lambda x, dim: x.max(),
-            "min": lambda x, dim: x.min(), "median": lambda x, dim: x.median(), "nanmedian": lambda x, dim: x.nanmedian(),
+            "min": lambda x, dim: x.min(), "median": lambda x, dim: x.median(),
+            "nanmedian": lambda x, dim: x.nanmedian(),
             "norm": lambda x, dim: x.norm(float("inf"), dim=dim), "norm of all": lambda x, dim: x.norm(float("inf")),
             "aminmax": lambda x, dim: sum(x.aminmax()), "dist": lambda x, dim: (x * 1).dist(x * 0, float("inf"))}
 
