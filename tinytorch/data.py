@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 
 import numpy as np
 
 from . import dtypes as dt
 from .arguments import size_of
+from .errors import kind_of
 from .kernels.layout import dense_copy
 from .kernels.memory import DIMENSIONS, empty, unset
 from .tensor import Size, Tensor, method
@@ -16,8 +18,16 @@ from .tensor import Size, Tensor, method
 _DEEPEST = 128
 
 
+class StorageBase:
+    """What a storage is known by here; storage.py stands on this file."""
+
+    def numbers(self, dtype: dt.dtype) -> np.ndarray | None:
+        """Its memory as numbers of a dtype; None if it holds numbers of another one."""
+        raise NotImplementedError
+
+
 def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
-    """A new ndarray of `data`, of the given dtype or the one torch infers.
+    """A new ndarray of `data`, of the given dtype or the one torch infers; the memory of a storage itself.
 
     ValueError for ragged sequences and those nested too deep (in themselves, for instance), RuntimeError for more
     dimensions than an ndarray has, TypeError for what is no number.
@@ -28,6 +38,8 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         if dtype is not None and dtype.category <= 1 and not isinstance(data, np.ndarray):
             return _one_by_one(data, array, dtype)
         return array if dtype is None else dt.cast(array, dtype.numpy)
+    if isinstance(data, StorageBase):
+        return _of_storage(data, dtype)
     leaf, depth = data, 0
     while isinstance(leaf, (list, tuple)) and leaf:
         depth += 1
@@ -118,15 +130,52 @@ def _one_by_one(data, array, target):
         flat(data), bits).reshape(array.shape).view(target.numpy)
 
 
+def _of_storage(storage, dtype, legacy=False):
+    dtype = dtype or getattr(storage, "dtype", dt.int64)
+    array = storage.numbers(dtype)
+    if array is None:
+        got = f"type {storage.dtype.type_name} for argument 1 'storage'" if legacy else storage.dtype.type_name
+        raise RuntimeError(f"Expected a Storage of type {dtype.type_name} or an UntypedStorage, but got {got}")
+    return array
+
+
+def legacy_array(args: tuple, dtype: dt.dtype) -> np.ndarray:
+    """What the old constructors hold that are given no tensor: FloatTensor(2, 3) memory that is not initialised,
+    FloatTensor([1, 2]) data, FloatTensor(storage) that memory. TypeError for a single number that is no size."""
+    if not args:
+        return np.empty(0, dtype.numpy)
+    first = args[0]
+    if isinstance(first, StorageBase):
+        if len(args) == 1:
+            return _of_storage(first, dtype, legacy=True)
+    elif len(args) > 1 or isinstance(first, Size) or _is_size(first):
+        return unset(empty(size_of(args, "new"), dtype.numpy))
+    elif isinstance(first, (str, bytes)) or _is_sequence(first):
+        return array_of(first, dtype)
+    else:
+        raise TypeError(f"new(): data must be a sequence (got {kind_of(first)})")
+    given = ", ".join([type(x).__name__ for x in args])
+    raise TypeError(f"new() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+                    " * (*, torch.device device = None)\n * (torch.Storage storage)\n * (Tensor other)\n")
+
+
+def _is_size(value):
+    """Whether the old constructors take a value for a length: what is an integer, but for truth values."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
 @method("_contents")
-def contents(self: Tensor, data: tuple, numpy_dtype: np.dtype) -> np.ndarray:
-    """What Tensor(2, 3) and Tensor([1, 2]) hold: uninitialised memory of that size, or the data."""
-    value = data[0]
-    if len(data) > 1 or type(value) is int or isinstance(value, (Size, np.integer)):
-        return unset(empty(size_of(data, "new"), numpy_dtype))
-    if not isinstance(value, (str, bytes)) and not _is_sequence(value):
-        raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
-    return array_of(value, dt.BY_NUMPY[numpy_dtype])
+def contents(self: Tensor, data: tuple) -> Tensor | np.ndarray:
+    """What Tensor(...) is made of: its numbers, or the tensor that it is an alias of."""
+    if len(data) == 1 and isinstance(data[0], Tensor):
+        return data[0].alias()
+    return legacy_array(data, dt.get_default_dtype())
 
 
 def check_array(array: np.ndarray | np.generic) -> None:

@@ -10,9 +10,8 @@ from .arguments import size_of
 from .autograd.promotion import stored_as
 from .autograd.public import method, public
 from .autograd.views import resized
-from .data import array_of
+from .data import legacy_array
 from .errors import not_a_tensor
-from .kernels.memory import empty, unset
 from .memory_format import (
     channels_last,
     channels_last_3d,
@@ -39,7 +38,7 @@ class tensortype(type):
     """
 
     def __call__(cls, *args, device=None):
-        return wrap(legacy_array(args, cls.dtype))
+        return _legacy(args, cls.dtype)
 
     def __instancecheck__(cls, x):
         return isinstance(x, Tensor) and x.array.dtype == cls.dtype.numpy and x.layout is strided
@@ -48,20 +47,13 @@ class tensortype(type):
         return f"<class 'torch.{cls.__name__}'>"
 
 
-def legacy_array(args, dtype):
-    """The ndarray of the old constructors. TypeError for a single number that is no size."""
-    if not args:
-        return np.empty(0, dtype.numpy)
-    first = args[0]
-    if len(args) > 1 or (isinstance(first, int) and not isinstance(first, bool)) or isinstance(first, Size):
-        return unset(empty(size_of(args, "new"), dtype.numpy))
-    if isinstance(first, Tensor):
-        if first.dtype is not dtype:
-            raise TypeError(f"expected {_options(dtype)} (got {_options(first.dtype)})")
-        return first.array
-    if first is None or isinstance(first, (float, bool, complex)):
-        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
-    return array_of(first, dtype)
+def _legacy(args, dtype):
+    """What an old constructor makes of its arguments. TypeError for a tensor of another dtype."""
+    if len(args) != 1 or not isinstance(args[0], Tensor):
+        return wrap(legacy_array(args, dtype))
+    if args[0].dtype is not dtype:
+        raise TypeError(f"expected {_options(dtype)} (got {_options(args[0].dtype)})")
+    return args[0].alias()
 
 
 def _options(dtype):
@@ -71,11 +63,32 @@ def _options(dtype):
             "pinned_memory=false (default), memory_format=(nullopt))")
 
 
+class absenttype(type):
+    """The class of `torch.cuda.FloatTensor` and its like: no tensor is one, and none can be made. TypeError."""
+
+    def __call__(cls, *args, device=None):
+        raise cls.refusal()
+
+    def refusal(cls):
+        return TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
+
+    def __instancecheck__(cls, x):
+        return False
+
+    def __repr__(cls):
+        return f"<class 'torch.cuda.{cls.__name__}'>"
+
+
 #: By name: FloatTensor, LongTensor ... (the unsigned types of 16 bits and more never had one, nor had later ones).
 TYPES = {d.tensor_type: tensortype(d.tensor_type, (), {"dtype": d, "is_cuda": False, "is_sparse": False,
                                                        "__doc__": f"Tensors of dtype {d!r}, and their constructor."})
          for d in dt.ALL if d not in (dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8)}
 globals().update(TYPES)
+#: Those of torch.cuda, by name.
+ABSENT = {name: absenttype(name, (), {"dtype": kind.dtype, "is_cuda": True, "is_sparse": False,
+                                      "__module__": "torch.cuda", "__doc__": f"{kind.__doc__[:-1]} on CUDA: there are "
+                                                                             "none here."})
+          for name, kind in TYPES.items() if not kind.dtype.is_complex}
 __all__ += TYPES
 
 
@@ -88,22 +101,30 @@ def set_default_tensor_type(t: type | str, /) -> None:
     >>> torch.set_default_tensor_type("torch.FloatTensor")
     """
     if isinstance(t, str):
-        if t.rpartition(".")[2] not in TYPES:
+        module, _, name = t.rpartition(".")
+        if not module:
+            raise ModuleNotFoundError(f"No module named '{t}'")
+        if module == "torch.sparse" and name in TYPES:
+            raise TypeError("only dense types are supported as the default type")
+        found = {"torch": {**TYPES, "Tensor": Tensor}, "torch.cuda": ABSENT}.get(module, {})
+        if name not in found:
             raise TypeError(f"invalid type: '{t}'")
-        t = TYPES[t.rpartition(".")[2]]
-    if not isinstance(t, tensortype) and t is not Tensor:
+        t = found[name]
+    if isinstance(t, absenttype):
+        raise t.refusal()
+    if isinstance(t, type) and issubclass(t, Tensor):
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
+    if not isinstance(t, tensortype):
         raise TypeError("invalid type object")
-    if t is Tensor:
-        return
     if not t.dtype.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     dt.set_default_dtype(t.dtype)
 
 
 @method()
-def new(self: Tensor, *args: int | Ints | Tensor, device: Device = None) -> Tensor:
-    """A tensor of this dtype as the old constructors made it: new(2, 3), new([1, 2])."""
-    return wrap(legacy_array(args, self.dtype))
+def new(self: Tensor, *args: int | Ints | Tensor, size: Ints | None = None, device: Device = None) -> Tensor:
+    """A tensor of this dtype as the old constructors made it: new(2, 3) and new(size=(2, 3)), new([1, 2])."""
+    return _legacy(args if size is None else (Size(size),), self.dtype)
 
 
 # ------------------------------------------------------------------ memory

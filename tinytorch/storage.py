@@ -18,7 +18,7 @@ from .autograd.grad_mode import mode
 from .autograd.op import op
 from .autograd.public import method
 from .autograd.views import check_in_place, check_written
-from .data import array_of
+from .data import StorageBase, array_of
 from .device import META
 from .errors import C_NAMES, not_a_tensor
 from .kernels.layout import strided
@@ -32,7 +32,7 @@ from .types import Ints
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 
 
-class _Storage:
+class _Storage(StorageBase):
     """What both kinds share; `memory` is an ndarray of one dimension."""
 
     is_cuda = is_sparse = is_hpu = False
@@ -114,7 +114,13 @@ class _Storage:
         return hash((self.data_ptr(), self.nbytes()))
 
     def __deepcopy__(self, memo):
-        return self.clone()
+        if id(self) not in memo:
+            memo[id(self)] = copy = self.clone()
+            key = "memory", self.data_ptr(), self.nbytes()     # by which tensors know the copy of their memory
+            if self.device is not META:
+                memory = memo.setdefault(key, copy.memory)
+                copy.memory = memory.reshape(-1, order="A").view(copy.memory.dtype)
+        return memo[id(self)]
 
     def __reduce_ex__(self, protocol):
         return as_torch_does(self) or object.__reduce_ex__(self, protocol)
@@ -210,6 +216,9 @@ class UntypedStorage(_Storage):
     def untyped(self):
         return self
 
+    def numbers(self, dtype):
+        return _as_numbers(self, dtype.numpy)
+
     def type(self):
         return "torch.storage.UntypedStorage"
 
@@ -290,6 +299,9 @@ class TypedStorage(_Storage):
     def untyped(self):
         """The same memory as bytes."""
         return UntypedStorage._over(self.memory)
+
+    def numbers(self, dtype):
+        return self.memory if dtype is self.dtype else None
 
     def pickle_storage_type(self):
         return self.dtype.type_name + "Storage"

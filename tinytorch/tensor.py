@@ -95,13 +95,12 @@ class Tensor(_Slots):
     def __new__(cls, *data, device=None):
         self = object.__new__(cls)
         self.node, self._requires_grad, self.version, self.view_info = None, False, [0], None
-        numpy_dtype = dt.get_default_dtype().numpy
-        if not data:
-            self.array = np.empty(0, numpy_dtype)
-        elif len(data) == 1 and isinstance(data[0], Tensor):
-            self.array = data[0].array
-        else:
-            self.array = self._contents(data, numpy_dtype)       # of data.py, which stands on this file
+        contents = self._contents(data)        # of data.py, which stands on this file
+        if not isinstance(contents, Tensor):
+            self.array = contents
+            return self
+        for name in ("array", "node", "_requires_grad", "version", "view_info"):
+            setattr(self, name, getattr(contents, name))
         return self
 
     def __init__(self, *args, **kwargs):
@@ -116,6 +115,8 @@ class Tensor(_Slots):
         """The shape, or the length of dimension `dim`. IndexError if there is no such dimension."""
         if dim is None:
             return Size(self.array.shape)
+        if not self.array.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return self.array.shape[check_dim(dim, self.array.ndim)]
 
     @property
@@ -339,6 +340,8 @@ class Tensor(_Slots):
         if key not in memo:
             memo[key] = owner.copy(order="K") if owner.flags.forc or not owner.size else _copied_span(owner)
         whole = memo[key]
+        if whole.dtype != owner.dtype or whole.shape != owner.shape:       # that of a storage
+            whole = np.ndarray(owner.shape, owner.dtype, whole, 0, owner.strides)
         if self.array is owner:
             return whole
         offset = address_of(self.array) - start

@@ -1,6 +1,7 @@
 """torch.cuda as it is on a machine without CUDA: questions say no, settings do nothing, work is refused."""
 from collections import OrderedDict
 
+from ..legacy import ABSENT as _ABSENT
 from ..missing import namespace as _namespace
 
 __all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "device",
@@ -10,7 +11,8 @@ __all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "c
            "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
            "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
            "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
-           "set_rng_state_all", "stream", "synchronize"]
+           "set_rng_state_all", "stream", "synchronize", *_ABSENT]
+globals().update(_ABSENT)
 
 
 def is_available():

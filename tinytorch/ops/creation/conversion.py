@@ -242,6 +242,9 @@ def type_as(self, other):
     return to(self, other)
 
 
+_NO_CUDA = "Cannot initialize CUDA without ATen_cuda library: tinytorch computes on the CPU"
+
+
 @method("type")
 def type_(self, dtype=None, non_blocking=False):
     """The type's name without arguments, else the tensor converted to it (a dtype or a name).
@@ -256,12 +259,20 @@ def type_(self, dtype=None, non_blocking=False):
         return f"torch.{'meta.' * self.is_meta}{self.dtype.tensor_type}"
     if isinstance(dtype, str):
         for d in dt.ALL:
-            if dtype in (f"torch.{d.tensor_type}", f"torch.cuda.{d.tensor_type}"):
+            if dtype == f"torch.{d.tensor_type}":
                 return to(self, d)
-        raise ValueError(f"invalid type: '{dtype}'")
+            if dtype == f"torch.cuda.{d.tensor_type}":
+                raise RuntimeError(_NO_CUDA)
+        if dtype != "torch.Tensor":
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = Tensor
+    if dtype is Tensor:
+        return to(self, dt.get_default_dtype())
     if not isinstance(dtype, dt.dtype):
         if not isinstance(dtype, type):
             raise TypeError("dtype must be a type, str, or dtype object")
+        if getattr(dtype, "is_cuda", None) is True:
+            raise RuntimeError(_NO_CUDA)
         if not isinstance(getattr(dtype, "dtype", None), dt.dtype):        # no legacy type such as torch.FloatTensor
             raise ValueError(f"invalid type: '{dtype.__name__}'")
         dtype = dtype.dtype
