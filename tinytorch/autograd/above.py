@@ -3,6 +3,7 @@
 stack, relaid, without_part    of ops/layout
 sparse, sparse_primitive       sparse/install.py: (name, arguments, keywords) of a public function of which one is
                                sparse -> what it does; the same for (primitive, arguments, the error if there is none)
+sparse_out                     the same file: (out, result) -> out, where one of them is sparse
 sparse_array                   what a sparse tensor has for an ndarray: SparseArray
 custom                         func/custom.py: a Function under torch.func's transforms
 module                         nn/modules/module.py: the class Module
@@ -11,7 +12,7 @@ vmap                           func/inside.py: vmap, and what new and random ten
 """
 import importlib
 
-stack = relaid = without_part = sparse = sparse_primitive = None
+stack = relaid = without_part = sparse = sparse_primitive = sparse_out = None
 module = ()                                    # a class, or none, of which nothing is an instance
 
 #: Of what is loaded when first asked for: name here -> module that puts it here.

@@ -451,6 +451,8 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
                            "copies are not allowed!")
     if differentiates() and (result._requires_grad or out.requires_grad):
         raise _no_history("" if result.node is None else f"{result.node.op.name}(): ")
+    if isinstance(out.array, above.sparse_array) or isinstance(result.array, above.sparse_array):
+        return above.sparse_out(out, result)
     if exact is not None and out.array.dtype != result.array.dtype:
         want, have = type_name(result), type_name(out)
         raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))

@@ -80,8 +80,7 @@ def conjugate(x):
 
 
 @of_sparse("mul", "multiply", "__mul__", "__rmul__")
-def mul(input, other, *, out=None):
-    _without_out("mul", out)
+def mul(input, other):
     if not isinstance(other, (Tensor, *NUMBERS)) or not isinstance(input, (Tensor, *NUMBERS)):
         return NotImplemented
     return _mul(input, other)
@@ -93,8 +92,7 @@ def _div(input, other):
 
 
 @of_sparse("div", "divide", "true_divide", "__truediv__", "__div__")
-def div(input, other, *, rounding_mode=None, out=None):
-    _without_out("div", out)
+def div(input, other, *, rounding_mode=None):
     if rounding_mode is not None:
         raise NotImplementedError("tinytorch has no division of sparse tensors with a rounding_mode")
     if not isinstance(other, (Tensor, *NUMBERS)):
@@ -122,14 +120,8 @@ def _neg(input):
 
 
 @of_sparse("neg", "negative", "__neg__")
-def neg(input, *, out=None):
-    _without_out("neg", out)
+def neg(input):
     return _neg(input)
-
-
-def _without_out(name, out):
-    if out is not None:
-        raise NotImplementedError(f"tinytorch has no out= of {name} of sparse tensors")
 
 
 # ------------------------------------------------------------------ sums
@@ -169,14 +161,12 @@ def _sum(primitive, name, input, other, alpha):
 
 
 @of_sparse("add", "__add__")
-def add(input, other, *, alpha=1, out=None):
-    _without_out("add", out)
+def add(input, other, *, alpha=1):
     return _sum(_add, "add", input, other, alpha)
 
 
 @of_sparse("sub", "subtract", "__sub__")
-def sub(input, other, *, alpha=1, out=None):
-    _without_out("sub", out)
+def sub(input, other, *, alpha=1):
     return _sum(_sub, "add", input, other, -alpha)
 
 
@@ -220,8 +210,7 @@ def _sign(x):
 
 def _of_zero(name):
     @of_sparse(name)
-    def function(input, *, out=None):
-        _without_out(name, out)
+    def function(input):
         if mode.grad and input._requires_grad:
             raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
         array = input.array.as_coalesced() if input.is_sparse else input.array
@@ -236,8 +225,7 @@ for _name in ("asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfin
 
 
 @of_sparse("abs", "absolute", "__abs__")
-def absolute(input, *, out=None):
-    _without_out("abs", out)
+def absolute(input):
     return _abs(input)
 
 
@@ -247,8 +235,7 @@ def _pow(input, exponent):
 
 
 @of_sparse("pow", "__pow__")
-def power(input, exponent, *, out=None):
-    _without_out("pow", out)
+def power(input, exponent):
     if not isinstance(exponent, NUMBERS) or not is_sparse(input):
         raise NotImplementedError("tinytorch has powers of sparse tensors with a number as exponent only")
     if exponent == 0:
@@ -390,29 +377,46 @@ def empty_array(layout, shape, dtype, sparse_dim):
 
 
 # ------------------------------------------------------------------ in place
-def _written(self, array):
+def written(self, array):
+    """`self`, whose numbers are those of a sparse array from now on. RuntimeError if its dtype cannot hold them."""
+    dtype, own = dt.of(array), self.dtype
+    if not dt.can_cast(dtype, own):
+        raise RuntimeError(f"result type {dtype.type_name} can't be cast to the desired output type {own.type_name}")
     if self.requires_grad and self.is_leaf:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if self._requires_grad:
         raise NotImplementedError("tinytorch has no recorded writes to sparse tensors")
-    self.array = array
+    self.array = array.with_values(dt.cast(array.values, own.numpy))
     self.version[0] += 1
+    return self
+
+
+def written_out(out, result):
+    """`out`, a sparse tensor, with the numbers of a sparse `result`. RuntimeError if they differ in layout."""
+    if out.layout is not result.layout:
+        raise RuntimeError(f"a result of layout {result.layout} cannot be written to an out of layout {out.layout}")
+    return written(out, result.array)
+
+
+@of_sparse("detach_")
+def detach_(self):
+    self.node, self._requires_grad = None, False
     return self
 
 
 @of_sparse("zero_")
 def zero_(self):
-    return _written(self, empty_array(self.array.layout, self.array.shape, self.array.dtype, self.array.sparse_dim))
+    return written(self, empty_array(self.array.layout, self.array.shape, self.array.dtype, self.array.sparse_dim))
 
 
 @of_sparse("mul_", "__imul__")
 def mul_(self, other):
-    return _written(self, _mul(self.detach(), other).array)
+    return written(self, _mul(self.detach(), other).array)
 
 
 @of_sparse("div_", "__itruediv__")
 def div_(self, other):
-    return _written(self, div(self.detach(), other).array)
+    return written(self, div(self.detach(), other).array)
 
 
 @of_sparse("add_", "__iadd__")
@@ -424,7 +428,7 @@ def add_(self, other, *, alpha=1):
         array.added_to(self.array)
         self.version[0] += 1
         return self
-    return _written(self, add(self.detach(), other, alpha=alpha).array)
+    return written(self, add(self.detach(), other, alpha=alpha).array)
 
 
 @of_sparse("copy_")
@@ -433,4 +437,4 @@ def copy_(self, src, non_blocking=False):
         raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
                            f"{self.type()} and src type = {src.type()}")
     array = src.array.as_layout(self.array.layout).duplicate()
-    return _written(self, array.with_values(dt.cast(array.values, self.array.dtype)))
+    return written(self, array.with_values(dt.cast(array.values, self.array.dtype)))

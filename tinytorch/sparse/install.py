@@ -5,10 +5,11 @@ from .. import dtypes as dt
 from ..autograd import above
 from ..autograd.promotion import NUMBERS
 from ..autograd.public import TABLE
+from ..errors import refuse_sparse
 from ..memory_format import LAYOUT_NAMES
 from ..tensor import Tensor
 from . import products, reduction, structure  # noqa: F401
-from .arithmetic import permute, to
+from .arithmetic import permute, to, written, written_out
 from .array import SparseArray
 from .tensor import FUNCTIONS, SparseTensor, dispatch, is_sparse, run_primitive
 from .text import sparse_text
@@ -26,6 +27,28 @@ def _method(name, function):
         if is_operator and args and not isinstance(args[0], (Tensor, *NUMBERS)):
             return NotImplemented              # == None is False
         return dispatch(function, (self, *args), kwargs)
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+#: Functions of sparse tensors whose in-place form torch has for dense ones alone.
+_OUT_OF_PLACE = {"clamp", "pow", "square", "squeeze", "unsqueeze"}
+#: In-place forms that change the shape, which compressed layouts do not take.
+_TURNS = {"t", "transpose", "swapaxes", "swapdims"}
+
+
+def _in_place(name, function):
+    """The in-place form of a function of sparse tensors: computes, then writes."""
+    def method(self, *args, **kwargs):
+        if function not in FUNCTIONS or function in _OUT_OF_PLACE or function in _TURNS and not self.is_sparse:
+            refuse_sparse(name, self)
+        result = FUNCTIONS[function](self.detach(), *args, **kwargs)
+        array = result.array
+        if not isinstance(array, SparseArray) or array.shape != self.array.shape and function not in _TURNS:
+            refuse_sparse(name, self)
+        if not args and array.coalesced and not self.array.coalesced and self.is_sparse:
+            raise RuntimeError(f"{function}_ requires coalesced input")
+        return written(self, array)
     method.__name__ = method.__qualname__ = name
     return method
 
@@ -63,7 +86,8 @@ def install():
     names.update({name: name for name in vars(Tensor) if _OPERATOR.fullmatch(name) or name in FUNCTIONS})
     for name, function in names.items():
         if name not in _THE_SAME and (name not in vars(SparseTensor)):
-            setattr(SparseTensor, name, _method(name, name if name in FUNCTIONS else function))
+            made = _in_place if name[-1] == "_" != name[-2] and name not in FUNCTIONS else _method
+            setattr(SparseTensor, name, made(name, name if name in FUNCTIONS else function))
     SparseTensor.to, SparseTensor.__repr__ = to, lambda self, *, tensor_contents=None: sparse_text(self)
     SparseTensor.T = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
     SparseTensor.mT = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
@@ -79,3 +103,4 @@ def install():
                  "storage", "untyped_storage", "view", "expand", "repeat", "resize_", "set_", "share_memory_"):
         setattr(SparseTensor, name, _method(name, name))
     above.sparse, above.sparse_primitive, above.sparse_array = dispatch, run_primitive, SparseArray
+    above.sparse_out = written_out

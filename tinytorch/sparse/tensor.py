@@ -9,6 +9,7 @@ import numpy as np
 from ..autograd.grad_mode import mode, usual
 from ..autograd.node import ANS, Op, new_node
 from ..autograd.outputs import NOTHING
+from ..autograd.promotion import write_out
 from ..autograd.torch_function import disabled
 from ..autograd.views import refresh
 from ..errors import refuse_sparse
@@ -192,7 +193,8 @@ def dispatch(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
     function = FUNCTIONS.get(name)
     if function is None:
         refuse_sparse(name, _first_sparse((args, kwargs)))
-    return function(*args, **kwargs)
+    out = kwargs.pop("out", None)
+    return write_out(out, function(*args, **kwargs))
 
 
 def _first_sparse(x):
