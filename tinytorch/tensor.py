@@ -219,7 +219,7 @@ class Tensor(_Slots):
     def _version(self) -> int:
         if self.version.__class__ is not list:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self.version[0]
+        return int(self.version[0])
 
     # -------------------------------------------------------------- to Python and NumPy
     def item(self) -> Any:

@@ -59,10 +59,14 @@ def accumulate_with_hooks(leaf: Tensor, g: Gradient, create_graph: bool) -> None
     g, = through_node_hooks(extras.pre, (g,))
     with lock:
         accumulate_grad(leaf, g, create_graph, leaf._grad_dtype)
+    returned = None
     for hook in list(extras.tensor_hooks.values()):
         result = hook(leaf)
         if result is not None and not isinstance(result, Tensor):
             raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+        returned = returned or result is not None
+    if returned:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     through_node_hooks(extras.post, (), (g,))
 
 

@@ -105,6 +105,8 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
             edges = [edge if edge in useful else None for edge in edges]
             if targets is not None and node in targets:
                 targets[node] = g
+                if accumulate and extras is not None and (extras.pre or extras.post):
+                    step(node, g, [None] * len(edges), create_graph)       # for its hooks
                 if not (beyond and any([edge is not None for edge in edges])):
                     grads = ()                 # nothing beyond it is wanted: it is not run
                     continue

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, blank, wrap
 from . import above
 from .forward_ad import check_size
 from .grad_mode import mode, no_grad, unrecorded
@@ -22,6 +22,7 @@ from .hooks import as_tensor, checked_gradient
 from .kept import KeptTensor, output_edge, refuse_none
 from .node import FREED, Op, new_node
 from .saved import FREED_ERROR, SavedTensor
+from .torch_function import disabled
 from .views import FUNCTION, MULTI, View, check_in_place, has_history, rebase, refresh
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -273,8 +274,9 @@ def _rewrite(tensor, edge):
 
 def _alias(tensor):
     """A tensor for an input that forward returned as it is: a view of it."""
-    alias = wrap(tensor.array)
-    alias.version = tensor.version
+    kind = type(tensor)
+    alias = blank(Tensor if kind.__torch_function__ is disabled else kind)
+    alias.array, alias.node, alias._requires_grad, alias.version = tensor.array, None, False, tensor.version
     alias.view_info = View(tensor, tensor.version[0])
     return alias
 
@@ -285,7 +287,7 @@ def _unrecorded(o, as_is, dirty):
         return o
     if dirty:
         o.version[0] += 1
-    if o.requires_grad:
+    if o.requires_grad and (as_is or not o._is_view()):
         return o.detach()
     return _alias(o) if as_is and not dirty else o
 

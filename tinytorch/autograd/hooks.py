@@ -81,13 +81,17 @@ def through_tensor_hooks(hooks: dict[int, Callable], g: Gradient | None) -> Grad
     for hook in list(hooks.values()):
         result = hook(tensor)
         if result is not None:
-            _check_replacement(hook, result, tensor)
+            check_replacement(_name_of(hook), result, tensor)
             tensor = result
     return _like(g, tensor)
 
 
-def _check_replacement(hook, result, before):
-    name = getattr(hook, "__name__", "<unknown>")
+def _name_of(hook):
+    return getattr(hook, "__name__", "<unknown>")
+
+
+def check_replacement(name: str, result: object, before: Tensor) -> None:
+    """The error for what the hook of that name puts in the place of a gradient, if it is not as that was."""
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
     if result.array.dtype != before.array.dtype:
@@ -112,13 +116,13 @@ def through_node_hooks(hooks: dict[int, Callable], grads: Sequence[Gradient | No
         if not isinstance(result, tuple):
             raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
         if len(result) != len(tensors):
-            raise RuntimeError(f"hook '{getattr(hook, '__name__', '<unknown>')}' has returned an incorrect number of "
+            raise RuntimeError(f"hook '{_name_of(hook)}' has returned an incorrect number of "
                                f"values (got {len(result)}, but expected {len(tensors)})")
         for new, old in zip(result, tensors):
             if new is not None and old is None:
                 raise RuntimeError("can't replace a None gradient with a non-None value")
             if new is not None:
-                _check_replacement(hook, new, old)
+                check_replacement(_name_of(hook), new, old)
         tensors = result
     plain = not any(isinstance(g, Tensor) for g in grads)
     return [t.array if plain and t is not None else t for t in tensors]

@@ -38,9 +38,29 @@ def checked(node: Node) -> Sequence[Any]:
     if versions is PACKED:
         return [_unpacked(s) for s in node.saved]
     for i in range(0, len(versions), 2):
-        if versions[i][0] != versions[i + 1] and _matters(node, i // 2):
-            raise modified(versions[i], versions[i + 1], *_what_and_who(node, i // 2), node)
+        now, then = versions[i][0], versions[i + 1]
+        if now == then or not _matters(node, i // 2):
+            continue
+        if now.__class__ is not Detached or int(now) != then:
+            raise modified(versions[i], then, *_what_and_who(node, i // 2), node)
+        if _watched(node, i // 2)[0] - len(node.saved) != ANS:         # the node itself is what made its output
+            raise RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+                               "This is not supported, please use out-of-place `.detach()` instead")
     return node.saved
+
+
+class Detached(int):
+    """The version of a tensor since `detach_` took it out of the graph: it differs from what was saved before."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    __hash__ = int.__hash__
 
 
 def _matters(node, number):

@@ -20,6 +20,7 @@ from .grad_mode import carries_tangents, mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .public import overridden, public
+from .saved import Detached
 from .torch_function import disabled
 from .views import refresh
 
@@ -217,6 +218,8 @@ def detach_(input: Tensor) -> Tensor:
                            "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                            "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
                            "torch/optim/optimizer.py as the solution.")
+    if input.node is not None:
+        input.version[0] = Detached(input.version[0])
     input.node, input._requires_grad, input.view_info = None, False, None
     return input
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 import numpy as np
 
 from ...autograd.grad_mode import mode
-from ...autograd.hooks import RemovableHandle
+from ...autograd.hooks import RemovableHandle, as_tensor, check_replacement
 from ...autograd.op import op
 from ...autograd.views import FUNCTION, track_view
 from ...tensor import Tensor, wrap
@@ -293,6 +293,9 @@ def _spread(g, places, count):
 
 def _like(g, grads):
     """Gradients in the kind (ndarrays or Tensors) that the engine works in."""
+    for new, old in zip(grads, g):
+        if new is not None and old is not None:
+            check_replacement("hook", new, as_tensor(old))
     if any(isinstance(d, Tensor) for d in g):
         return grads
     return [d.array if isinstance(d, Tensor) else d for d in grads]

@@ -11,7 +11,7 @@ from .products import _matmul, _mm, count_of, refuse_bools, unsafe_view
 
 __all__ = ["einsum"]
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 @public(python=True)
