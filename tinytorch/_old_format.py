@@ -17,20 +17,15 @@ _VERSION = 1001
 
 
 # ------------------------------------------------------------------ write
-def write(obj, file, make, protocol):
-    """Write `obj` to a binary file; `make` is the class of pickler."""
-    class Pickler(make):
-        def persistent_id(self, obj):
-            found = super().persistent_id(obj)
-            return None if found is None else (*found, None)
-
+def write(obj, pickled, file):
+    """Write `obj` to a binary file; pickled(obj, more=) gives its pickle and its storages."""
     system = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
     for part in _MAGIC, _VERSION, system:
-        pickle.dump(part, file, protocol=protocol)
-    pickler = Pickler(file, protocol)
-    pickler.dump(obj)
-    storages = {key: (data, dtype) for key, data, dtype in pickler.storages.values()}
-    pickle.dump(sorted(storages), file, protocol=protocol)
+        file.write(pickled(part)[0])
+    text, storages = pickled(obj, more=(None,))
+    file.write(text)
+    storages = {key: (data, dtype) for key, data, dtype in storages.values()}
+    file.write(pickled(sorted(storages))[0])
     for key in sorted(storages):
         data, dtype = storages[key]
         file.write((data.nbytes // dtype.itemsize).to_bytes(8, "little"))

@@ -35,6 +35,7 @@ class StorageType:
 
 STORAGES = {d: StorageType(d.type_name + "Storage", d) for d in dt.ALL}
 UNTYPED = StorageType("UntypedStorage", dt.uint8)
+globals().update({kind.name: kind for kind in (*STORAGES.values(), UNTYPED)})      # where pickle looks for them
 
 
 def _check(good, name, expected, value):

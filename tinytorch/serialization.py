@@ -83,13 +83,13 @@ def _torch_name(obj, name=None):
 
 # ------------------------------------------------------------------ save
 def _pickler(base):
+    """A class of pickler on top of pickle's in Python, or in C, that writes tensors as torch does."""
     class Pickler(base):
-        """Writes tensors as torch does and our own names as torch's. In Python, since pickle's C
-        implementation refuses a global that it cannot import."""
-
-        def __init__(self, file, protocol):
+        def __init__(self, file, protocol, more):
             super().__init__(file, protocol=protocol)
+            self.more = more                   # what follows in what a storage is written as
             self.storages = {}                 # (address, bytes) of the memory -> (key, its array, dtype)
+            self.renamed = {}                  # (module, name) of what is ours -> what torch calls it
 
         def persistent_id(self, obj):
             if not is_storage(obj):
@@ -103,20 +103,30 @@ def _pickler(base):
             if dtype is not first and data.nbytes:
                 raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different "
                                    "types")
-            return "storage", kind, key, "cpu", data.nbytes // dtype.itemsize
+            return "storage", kind, key, "cpu", data.nbytes // dtype.itemsize, *self.more
 
         def reducer_override(self, obj):
             if isinstance(obj, Tensor):
                 return _reduce(obj)
-            if isinstance(obj, Overridable):
-                return obj.__name__
-            if isinstance(obj, dt.dtype):
-                return obj.name
-            if isinstance(obj, StorageType):
-                return obj.name
             if isinstance(obj, layout):
                 return _get_layout, (str(obj),)
-            return NotImplemented
+            name = None
+            if isinstance(obj, Overridable):
+                name = obj.__name__
+            elif isinstance(obj, (dt.dtype, StorageType)):
+                name = obj.name
+            elif not isinstance(obj, (type, type(_reduce))):
+                return NotImplemented
+            found = _torch_name(obj, name)
+            if found is not None:
+                self.renamed[obj.__module__, name or obj.__qualname__] = found
+            return name or NotImplemented
+    return Pickler
+
+
+def _in_python(base):
+    class Pickler(_pickler(base)):
+        """Writes our own names as torch's."""
 
         def save_global(self, obj, name=None):
             found = _torch_name(obj, name)
@@ -138,7 +148,36 @@ def _pickler(base):
     return Pickler
 
 
-_Pickler = _pickler(pickle._Pickler)
+def _pickled(obj, base, protocol, more=()):
+    """(the pickle of `obj`, its storages). pickle's implementation in C does it, which refuses a global that it cannot
+    import: it writes our names, which are exchanged for torch's in what it has written, where a name stands as text.
+    Where that cannot be told from data of the user's, and in younger protocols, the one in Python does it."""
+    refusal = None
+    if not issubclass(base, pickle._Pickler) and protocol in (2, 3):
+        text = io.BytesIO()
+        pickler = _pickler(base)(text, protocol, more)
+        try:
+            pickler.dump(obj)
+        except (pickle.PicklingError, AttributeError) as error:
+            refusal = error                    # unless it is one of our names that it refuses
+        else:
+            content = text.getvalue()
+            for ours, theirs in pickler.renamed.items():
+                name = b"c%s\n%s\n" % tuple([part.encode() for part in ours])
+                if content.count(name) != 1:
+                    break
+                content = content.replace(name, b"c%s\n%s\n" % tuple([part.encode() for part in theirs]))
+            else:
+                return content, pickler.storages
+    text = io.BytesIO()
+    pickler = _in_python(base if issubclass(base, pickle._Pickler) else pickle._Pickler)(text, protocol, more)
+    try:
+        pickler.dump(obj)
+    except pickle.PicklingError:
+        if refusal is None:
+            raise
+        raise refusal from None
+    return text.getvalue(), pickler.storages
 
 
 def _reduce(tensor):
@@ -240,48 +279,80 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     >>> torch.load(file)
     {'w': tensor([1., 1.])}
     """
-    make = _Pickler
-    if pickle_module is not pickle:
-        if not issubclass(pickle_module.Pickler, pickle._Pickler):
-            raise NotImplementedError(f"pickle_module {pickle_module.__name__} is not based on Python's pickle")
-        make = _pickler(pickle_module.Pickler)
+    pickled = functools.partial(_pickled, base=pickle_module.Pickler, protocol=pickle_protocol)
     write = _archive if _use_new_zipfile_serialization else _old
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
             raise RuntimeError(f"Parent directory {folder} does not exist.")
-        finish = write(obj, make, pickle_protocol, os.path.splitext(os.path.basename(path))[0] or "archive")
+        finish = write(obj, pickled, os.path.splitext(os.path.basename(path))[0] or "archive")
         with replacing(path) as file:
             finish(file)
     elif hasattr(f, "write"):
-        write(obj, make, pickle_protocol, "archive")(f)
+        write(obj, pickled, "archive")(_Stream(f))
     else:
-        raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, "
-                             f"got {type(f).__name__}")
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
 
 
-def _archive(obj, make, protocol, name):
+class _Stream:
+    """A file of the user's, of which no more is asked than `write`, each entry of an archive at once, and `flush`. It
+    may have begun before the archive."""
+
+    def __init__(self, file):
+        self.file, self.sent, self.held = file, 0, io.BytesIO()
+
+    def write(self, data):
+        return self.held.write(data)
+
+    def tell(self):
+        return self.sent + self.held.tell()
+
+    def seek(self, at):
+        self.held.seek(at - self.sent)
+
+    def flush(self):
+        """Nothing: an entry is not whole yet."""
+
+    def send(self):
+        self.file.write(self.held.getvalue())
+        self.sent, self.held = self.tell(), io.BytesIO()
+
+    def finish(self):
+        self.send()
+        if hasattr(self.file, "flush"):
+            self.file.flush()
+
+
+def _archive(obj, pickled, name):
     """A function that writes the pickle of `obj` and its storages to a file, as an archive with one folder."""
-    text = io.BytesIO()
-    pickler = make(text, protocol)
-    pickler.dump(obj)
+    text, storages = pickled(obj)
 
     def finish(file):
         from zipfile import ZipFile
+        stream = isinstance(file, _Stream)
         with ZipFile(file, "w") as archive:
-            _aligned(archive, f"{name}/data.pkl", text.getvalue())
+            _aligned(archive, f"{name}/data.pkl", text)
             _aligned(archive, f"{name}/byteorder", sys.byteorder.encode())
-            for key, data, _ in pickler.storages.values():
+            for key, data, _ in storages.values():
+                if stream:
+                    file.send()
                 _aligned(archive, f"{name}/data/{key}", memoryview(data))
             _aligned(archive, f"{name}/version", b"3\n")
+        if stream:
+            file.finish()
     return finish
 
 
-def _old(obj, make, protocol, name):
+def _old(obj, pickled, name):
     """The same for the format before PyTorch 1.6."""
     from ._old_format import write
-    return functools.partial(write, obj, make=make, protocol=protocol)
+
+    def finish(file):
+        write(obj, pickled, file)
+        if isinstance(file, _Stream):
+            file.finish()
+    return finish
 
 
 # ------------------------------------------------------------------ what a file may name
@@ -376,8 +447,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     map_location  "cpu", a device, a dict of locations, or a function (storage, location) -> storage or None
     mmap          the tensors' memory is the file's, mapped: read when it is used; writes do not reach the file
     """
-    if weights_only is None:
-        weights_only = pickle_module is None
+    weights_only = _weights_only(weights_only, pickle_module is None)
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if weights_only and pickle_load_args:
@@ -393,6 +463,23 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if mmap:
         raise ValueError("f must be a file path in order to use the mmap argument")
     return read(f)
+
+
+def _weights_only(told, default):
+    """Whether a file may hold weights only: as `load` was told, or by `default`, unless the environment says."""
+    always, unless_told = [os.environ.get(f"TORCH_FORCE_{name}_LOAD", "0").lower() in ("1", "y", "yes", "true")
+                           for name in ("WEIGHTS_ONLY", "NO_WEIGHTS_ONLY")]
+    if always and unless_told:
+        raise RuntimeError("Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should "
+                           "be set, but both were set.")
+    if always:
+        return True
+    if told is None and unless_told:
+        warnings.warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` "
+                      "argument was not explicitly passed to `torch.load`, forcing weights_only=False.", UserWarning,
+                      stacklevel=3)
+        return False
+    return default if told is None else told
 
 
 def _read(file, map_location, pickle_module, weights_only, pickle_load_args, mapped=None):
