@@ -206,6 +206,23 @@ def guard(file, function, *args):
         raise pickle.UnpicklingError(f"{type(error).__name__}: {error}") from None
 
 
+class Written:
+    """Stands for a function in what pickle's implementation in C writes: that looks whether a function is where its
+    module says, and those here are said to be torch's."""
+
+    def __init__(self, function):
+        self.function, self.name = function, "written" + function.__name__
+
+    def __call__(self, *args):
+        return self.function(*args)
+
+
+#: What stands for a function, by the function.
+WRITTEN = {function: Written(function) for function in (
+    _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_meta_tensor_no_storage, _rebuild_parameter,
+    _rebuild_parameter_with_state, _rebuild_sparse_tensor, _rebuild_from_type_v2, _get_layout)}
+globals().update({written.name: written for written in WRITTEN.values()})
+
 for _function in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_meta_tensor_no_storage, _rebuild_parameter,
                   _rebuild_parameter_with_state, _rebuild_sparse_tensor):
     _function.__module__ = "torch._utils"      # under which names pickles have them

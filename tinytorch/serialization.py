@@ -23,7 +23,9 @@ from ._rebuild import (
     KNOWN,
     STORAGES,
     UNTYPED,
+    WRITTEN,
     StorageType,
+    Written,
     _get_layout,
     _rebuild_from_type_v2,
     _rebuild_meta_tensor_no_storage,
@@ -38,6 +40,7 @@ from ._storage_reader import reader, typed
 from ._whole_file import replacing
 from .autograd.overridable import Overridable
 from .autograd.torch_function import DisableTorchFunction
+from .data import StorageBase
 from .device import device
 from .lazy import address_of, bits_of, root_of
 from .memory_format import layout, strided
@@ -92,7 +95,7 @@ def _pickler(base):
             self.renamed = {}                  # (module, name) of what is ours -> what torch calls it
 
         def persistent_id(self, obj):
-            if not is_storage(obj):
+            if not isinstance(obj, StorageBase):       # of every object, numbers and words included
                 return None
             if not isinstance(obj, UntypedStorage) and obj.dtype in _NO_STORAGE:
                 raise KeyError(f"dtype {obj.dtype!r} is not recognized")
@@ -107,20 +110,29 @@ def _pickler(base):
 
         def reducer_override(self, obj):
             if isinstance(obj, Tensor):
-                return _reduce(obj)
+                return self.function_first(_reduce(obj))
             if isinstance(obj, layout):
-                return _get_layout, (str(obj),)
-            name = None
+                return self.function_first((_get_layout, (str(obj),)))
+            name, named = None, obj
             if isinstance(obj, Overridable):
                 name = obj.__name__
             elif isinstance(obj, (dt.dtype, StorageType)):
                 name = obj.name
+            elif isinstance(obj, Written):
+                name, named = obj.name, obj.function
             elif not isinstance(obj, (type, type(_reduce))):
                 return NotImplemented
-            found = _torch_name(obj, name)
+            found = _torch_name(named, None if named is not obj else name)
             if found is not None:
                 self.renamed[obj.__module__, name or obj.__qualname__] = found
             return name or NotImplemented
+
+        def function_first(self, reduced):
+            """What a tensor is reduced to, with functions as this pickler can write them."""
+            if reduced is NotImplemented or issubclass(base, pickle._Pickler):
+                return reduced
+            function, args = reduced
+            return WRITTEN[function], tuple([WRITTEN[x] if isinstance(x, type(_reduce)) else x for x in args])
     return Pickler
 
 
