@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from . import likeness
 from .missing import words
 
 __all__ = ["DIRECTORY", "METADATA", "become", "install", "uninstall"]
@@ -31,9 +32,9 @@ METADATA = "torch-2.13.0+tinytorch.dist-info"
 
 #: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
 #: classes.
-_OWN = frozenset(f"torch.{name}" for name in """__main__ _children _installed _old_format _rebuild _safetensors
+_OWN = frozenset(f"torch.{name}" for name in """__main__ _children _installed _names _old_format _rebuild _safetensors
     _storage_reader _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels
-    lazy legacy memory_format missing printing runtime sharing stored tensor vision viz""".split())
+    lazy legacy likeness memory_format missing printing runtime sharing stored tensor vision viz""".split())
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops"}
@@ -88,7 +89,7 @@ class _Finder:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not self.knows(name):
-            return None
+            return likeness.found(name, path) if self is _FIRST else None
         module = _module(name)
         if module is None:
             if sys._getframe(1).f_back.f_code.co_name == "find_spec":      # of importlib.util: it only asks
@@ -147,6 +148,7 @@ def install(children: bool = True) -> None:
     if _LAST not in sys.meta_path:
         sys.meta_path.append(_LAST)
     root.__name__ = "torch"                    # libraries check it
+    likeness.begin(_OWN)
     if children:
         _change_pythonpath()
         if str(DIRECTORY) not in sys.path:     # which spawned processes are given, and where pkg_resources looks
@@ -169,6 +171,7 @@ def uninstall() -> None:
             sys.meta_path.remove(finder)
     root = sys.modules[_PACKAGE]
     root.__name__ = _PACKAGE
+    likeness.end()
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in ("torch", "functorch", "torchvision") and (
                 getattr(module, "__name__", "") + ".").startswith(_PACKAGE + "."):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes as dt
+from ._names import torch_name
 from ._rebuild import (
     KNOWN,
     STORAGES,
@@ -61,27 +62,14 @@ _NO_STORAGE = {dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8}      #
 _NAMES = {id(value): name for name, value in KNOWN.items()}
 _NAMES[id(UNTYPED)] = "torch.storage.UntypedStorage"
 _PACKAGE = __package__
-#: Files of classes that torch has in another one.
-_ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention": ".nn.modules.activation",
-              ".nn.modules.softmax": ".nn.modules.activation", ".nn.modules.rectifier": ".nn.modules.activation",
-              ".nn.modules.margin_loss": ".nn.modules.loss", ".nn.modules.reduced": ".nn.modules.loss",
-              ".nn.modules.state": ".nn.modules.module"}
 
 
 def _torch_name(obj, name=None):
-    """(module, name) under which torch knows one of our classes or functions, or None if not ours."""
+    """(module, name) under which torch knows what is ours, or None if it is not."""
     known = _NAMES.get(id(obj))
-    if known is not None:
-        return tuple(known.rsplit(".", 1)) if known.startswith("torch") else None
-    module = getattr(obj, "__module__", None) or ""
-    name = name or getattr(obj, "__qualname__", None)
-    if module != _PACKAGE and not module.startswith(_PACKAGE + "."):
-        return None
-    if module.startswith(_PACKAGE + ".ops."):  # torch has its functions elsewhere
-        functional = sys.modules.get(_PACKAGE + ".nn.functional")
-        return ("torch.nn.functional" if hasattr(functional, name) else "torch"), name
-    inner = module[len(_PACKAGE):]
-    return "torch" + _ELSEWHERE.get(inner, inner), name
+    if known is None:
+        return torch_name(obj, name)
+    return tuple(known.rsplit(".", 1)) if known.startswith("torch") else None
 
 
 # ------------------------------------------------------------------ save

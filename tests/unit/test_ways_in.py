@@ -124,3 +124,61 @@ import torch
 print(torch is tinytorch, len(sys.meta_path) - before, str(finder.DIRECTORY) in sys.path)
 """)
     assert out == ["False", "tinytorch", "False", "False", "PyTorch", "True", "2", "True"]
+
+
+LIKENESS = """
+import importlib, inspect, pickle, sys, typing, torch, torch.distributions, torch.utils.data
+kinds = [type(torch.ones(2)), type(torch.float32), type(torch.Size([1])), type(torch.device("cpu")), torch.nn.Linear,
+         torch.nn.Parameter, torch.optim.Adam, torch.optim.SGD, torch.distributions.Normal, torch.utils.data.DataLoader,
+         torch.autograd.Function, torch.nn.Module, torch.finfo, type(torch.strided), type(torch.contiguous_format)]
+print(*[kind.__module__ for kind in kinds], repr(kinds[0]), sep="\\n")
+print(torch.relu.__module__, torch.nn.functional.relu.__module__, torch.nn.functional.mse_loss.__module__)
+"""
+
+
+def test_classes_say_torch_where_it_stands_in():
+    """Also those of modules that are loaded later; their source is found, and pickles hold torch's names."""
+    out = printed(LIKENESS)
+    assert out == """torch torch torch torch torch.nn.modules.linear torch.nn.parameter torch.optim.adam torch.optim.sgd
+        torch.distributions.normal torch.utils.data.dataloader torch.autograd.function torch.nn.modules.module torch
+        torch torch <class 'torch.Tensor'> torch torch torch.nn.functional""".split()
+    assert printed("""
+import copy, inspect, pickle, torch
+for x in (torch.nn.Linear(2, 3), torch.distributions.Normal(0., 1.), torch.optim.lr_scheduler.StepLR, torch.ones(2)):
+    assert type(pickle.loads(pickle.dumps(x))) is type(x) is type(copy.deepcopy(x))
+assert b"tinytorch" not in pickle.dumps(torch.nn.Linear(2, 3)), pickle.dumps(torch.nn.Linear(2, 3))
+assert "class Linear" in inspect.getsource(torch.nn.Linear)
+import torch.nn.modules.linear
+print(torch.nn.modules.linear.Linear is torch.nn.Linear)
+""") == ["True"]
+
+
+def test_classes_say_tinytorch_where_it_does_not():
+    done = run("-c", "import tinytorch as torch\n" + LIKENESS.replace("torch, ", "tinytorch, ").replace(
+        "import importlib, inspect, pickle, sys, typing, tinytorch, torch.distributions, torch.utils.data", ""))
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith(("tinytorch", "<class 'tinytorch")) for line in done.stdout.split("\n")[:16])
+
+
+def test_uninstalling_takes_the_names_back():
+    assert printed("""
+import sys, tinytorch
+before = tinytorch.Tensor.__module__, tinytorch.nn.Linear.__module__, tinytorch.relu.__module__
+tinytorch.uninstall()
+print(*[x.__module__ for x in (tinytorch.Tensor, tinytorch.nn.Linear, tinytorch.optim.Adam)])
+print([name for name in sys.modules if name.split(".")[0] == "torch"])
+tinytorch.install()
+print(tinytorch.Tensor.__module__, before[1])
+""") == ["tinytorch.tensor", "tinytorch.nn.modules.linear", "tinytorch.optim.adam", "[]", "torch",
+         "torch.nn.modules.linear"]
+
+
+def test_what_is_asked_of_the_package():
+    assert printed("""
+import importlib.metadata, importlib.util, pkgutil, os, torch
+print(importlib.metadata.version("torch").split("+")[0], torch.__version__.split("+")[0])
+print(os.path.basename(torch.__file__), os.path.isdir(torch.__path__[0]))
+print(importlib.util.find_spec("torch").origin == torch.__file__)
+print("nn" in [module.name for module in pkgutil.iter_modules(torch.__path__)])
+print(importlib.util.find_spec("torch.nn") is not None, torch.__spec__.name)
+""") == ["2.13.0", "2.13.0", "__init__.py", "True", "True", "True", "True", "tinytorch"]

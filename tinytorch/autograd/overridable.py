@@ -25,6 +25,7 @@ import numpy as np
 from ..errors import not_a_tensor
 from ..missing import MissingMethod
 from ..tensor import Size, Tensor, blank
+from . import above
 from .torch_function import (
     PLAIN,
     DisableTorchFunction,
@@ -381,7 +382,7 @@ def _enter(names):
         for key, value in list(names.items()):
             if type(value) is FunctionType and value in _MADE and not (key[0] == "_" and _is_below(name, "nn")):
                 names[key] = _found(value, space, key)
-            elif type(value) is type and value.__module__ == name and _is_below(name, "nn"):
+            elif type(value) is type and issubclass(value, above.module) and _is_below(name, "nn"):
                 for own, held in list(vars(value).items()):        # the function that a layer applies
                     if type(held) is staticmethod and held.__func__ in _MADE:
                         setattr(value, own, staticmethod(_found(held.__func__, "nn.functional", None)))
