@@ -53,10 +53,16 @@ def _show(name, module):
             continue
         before = getattr(value, "__module__", None)
         if before == name or name == _PACKAGE and str(before).startswith(f"{_PACKAGE}.ops."):
-            found = "torch" if name in _AT_THE_TOP else (torch_name(value) or (None,))[0]
-            if found is not None:
-                _changed.append((value, before))
-                value.__module__ = found
+            _changed.append((value, before))
+            value.__module__ = _place_of(value, name)
+
+
+def _place_of(value, module):
+    if module in _AT_THE_TOP:
+        return "torch"
+    if not value.__module__.startswith(f"{_PACKAGE}.ops."):
+        return torch_name(value)[0]
+    return "torch" if value.__name__ in vars(sys.modules[_PACKAGE]) else "torch.nn.functional"
 
 
 class _Loader:
