@@ -141,7 +141,7 @@ def test_classes_say_torch_where_it_stands_in():
     out = printed(LIKENESS)
     assert out == """torch torch torch torch torch.nn.modules.linear torch.nn.parameter torch.optim.adam torch.optim.sgd
         torch.distributions.normal torch.utils.data.dataloader torch.autograd.function torch.nn.modules.module torch
-        torch torch <class 'torch.Tensor'> torch torch torch.nn.functional""".split()
+        torch torch <class 'torch.Tensor'> torch torch.nn.functional torch.nn.functional""".split()
     assert printed("""
 import copy, inspect, pickle, torch
 for x in (torch.nn.Linear(2, 3), torch.distributions.Normal(0., 1.), torch.optim.lr_scheduler.StepLR, torch.ones(2)):
