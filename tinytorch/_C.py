@@ -53,11 +53,14 @@ def _get_function_stack_at(idx):
 _TensorMeta = type(_Tensor)
 
 
-PyTorchFileReader, PyTorchFileWriter, SymBool, SymFloat, SymInt, ScriptModule, Node, Graph, Value = [
-    _refused_class(__name__, name, "it is a part of PyTorch's own")
-    for name in (
-        "PyTorchFileReader", "PyTorchFileWriter", "SymBool", "SymFloat", "SymInt", "ScriptModule", "Node", "Graph",
-        "Value")]
+def _is_tracing():
+    """False: nothing is traced."""
+    return False
+
+
+globals().update({name: _refused_class(__name__, name, "it is a part of PyTorch's own") for name in (
+    "PyTorchFileReader", "PyTorchFileWriter", "SymBool", "SymFloat", "SymInt", "ScriptModule", "ScriptMethod", "Node",
+    "Graph", "Value")})
 
 
 def _log_api_usage_once(event):

@@ -148,14 +148,20 @@ chalf, cfloat, cdouble = complex32, complex64, complex128
 _LATER = ("_C", "__config__", "__future__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor",
           "_tensor_str", "_utils", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "cuda", "distributed",
           "distributions", "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked",
-          "mps", "multiprocessing", "nn", "onnx", "optim", "profiler", "quasirandom", "serialization", "signal",
-          "sparse", "special", "testing", "vision", "viz", "xpu")
+          "mps", "multiprocessing", "nn", "onnx", "optim", "profiler", "quantization", "quasirandom", "serialization",
+          "signal", "sparse", "special", "testing", "vision", "viz", "xpu")
 #: Names of such parts.
 _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
        "SymFloat": "_C", "SymInt": "_C", "ScriptModule": "_C", "Future": "futures",
        "GradScaler": "amp", "autocast": "amp", "install": "finder", "uninstall": "finder",
        "Stream": "cpu", "Event": "cpu",
+       **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "_removed"),
+       **dict.fromkeys(("_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
+                        "_check_tensor_all", "_check_type", "_check_value", "_check_with"), "_checks"),
+       **dict.fromkeys(("DeviceObjType", "TensorType", "embedding_renorm_", "from_file", "get_device_module",
+                        "native_channel_shuffle", "nuclear_norm", "qint32", "qint8", "quint2x4", "quint4x2", "quint8",
+                        "unsafe_split_with_sizes"), "_rare"),
        **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
                         "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
                         "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",

@@ -18,7 +18,7 @@ CUSTOM: dict[str, Callable] = {}
 #: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
 _NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
     _is_all_true _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view
-    _upsample_bilinear2d_aa index slice sym_constrain_range_for_size sym_size""".split())
+    _upsample_bilinear2d_aa slice sym_constrain_range_for_size sym_size""".split())
 
 
 class OpOverload:
@@ -83,6 +83,8 @@ def _function(namespace, name):
         return CUSTOM[f"{namespace}::{name}"]
     if namespace != "aten":
         return None
+    if name in _BY_HAND:
+        return _BY_HAND[name]
     room, _, rest = name.partition("_")
     places = [("", name), ("nn.functional", name)]
     if room in ("linalg", "fft", "special"):
@@ -92,6 +94,29 @@ def _function(namespace, name):
         if callable(found):
             return found
     return getattr(Tensor, name, None)
+
+
+def _index(self, indices):
+    """self[indices], None for a dimension that is taken whole."""
+    return self[tuple([slice(None) if i is None else i for i in indices])]
+
+
+def _index_put(self, indices, values, accumulate=False):
+    if None not in indices:
+        return self.index_put(tuple(indices), values, accumulate)
+    result = self.clone()
+    places = tuple([slice(None) if i is None else i for i in indices])
+    result[places] = result[places] + values if accumulate else values
+    return result
+
+
+def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, *switches):
+    convolution = importlib.import_module(f"{_PACKAGE}.ops.nn.conv").convolution
+    return convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+#: Operators whose arguments are no function's of that name.
+_BY_HAND = {"index": _index, "_unsafe_index": _index, "index_put": _index_put, "_convolution": _convolution}
 
 
 class _Namespace(ModuleType):

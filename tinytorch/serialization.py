@@ -5,6 +5,7 @@ one or several tensors) is a persistent id ('storage', type, key, location, numb
 NAME/data/KEY holds its bytes. Our classes are pickled under torch's names, so that the files go both ways.
 """
 import contextlib
+import enum
 import functools
 import importlib
 import io
@@ -50,6 +51,8 @@ from .storage import UntypedStorage, _load_from_bytes, is_storage
 from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
+
+DEFAULT_PROTOCOL = 2
 
 #: What `map_location` may be.
 MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
@@ -265,7 +268,7 @@ def _aligned(archive, name, data):
     archive.writestr(info, data)
 
 
-def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True):
+def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
     """Write `obj` (tensors, modules' state dicts, any nesting of Python objects) to a path or binary file.
 
     Tensors that share memory still do when loaded. The file is one that PyTorch reads. What a path held before stays
@@ -400,6 +403,82 @@ def safe_globals(safe_globals):
     finally:
         _safe.clear()
         _safe.update(before)
+
+
+class LoadEndianness(enum.Enum):
+    """The byte order of files that do not say theirs."""
+
+    NATIVE, LITTLE, BIG = 1, 2, 3
+
+
+def get_default_load_endianness():
+    """None: files that do not say so are little-endian."""
+    return None
+
+
+def set_default_load_endianness(endianness):
+    """Nothing for None and for the little-endian order; NotImplementedError for another."""
+    if endianness not in (None, LoadEndianness.LITTLE):
+        if not isinstance(endianness, LoadEndianness):
+            raise TypeError("Invalid argument type in function set_default_load_endianness")
+        raise NotImplementedError("files that do not say their byte order are read as little-endian alone")
+
+
+def get_crc32_options():
+    """True: archives hold the checksums of what is in them."""
+    return True
+
+
+def set_crc32_options(compute_crc32):
+    """Nothing: the checksums are computed, whatever is said."""
+
+
+def register_package(priority, tagger, deserializer):
+    """NotImplementedError: storages are on the CPU, and no other places are known."""
+    raise NotImplementedError("register_package: storages are on the CPU, and no other places are known")
+
+
+class skip_data:
+    """NotImplementedError on entry: files are written whole."""
+
+    def __init__(self, materialize_fake_tensors=False):
+        self.materialize_fake_tensors = materialize_fake_tensors
+
+    def __enter__(self):
+        raise NotImplementedError("skip_data: files are written whole")
+
+    def __exit__(self, *error):
+        """Never reached."""
+
+
+def get_unsafe_globals_in_checkpoint(f):
+    """The names in a file of `save` that `load(weights_only=True)` would refuse, in alphabetical order. ValueError for
+    a file that is no archive.
+
+    >>> import io, tinytorch as torch
+    >>> file = io.BytesIO(); torch.save(torch.nn.Linear(1, 1), file); file.seek(0)
+    0
+    >>> torch.serialization.get_unsafe_globals_in_checkpoint(file)[:1]
+    ['torch.nn.modules.linear.Linear']
+    """
+    import pickletools
+
+    from ._zip_reader import Archive
+    opened = open(f, "rb") if isinstance(f, (str, os.PathLike)) else contextlib.nullcontext(f)
+    with opened as file:
+        name, (begin, zipped) = _name_of(file), _begin(file)
+        if not zipped:
+            raise ValueError("Expected input to be a checkpoint returned by torch.save")
+        text = Archive(file, begin, name).read("data.pkl")
+    found, words = set(), []
+    for code, argument, _ in pickletools.genops(text):
+        if code.name == "GLOBAL":
+            found.add(".".join(argument.split(" ", 1)))
+        elif code.name == "STACK_GLOBAL":
+            found.add(".".join(words[-2:]))
+        elif isinstance(argument, str):
+            words.append(argument)
+    return sorted(found.difference(KNOWN, _safe))
 
 
 # ------------------------------------------------------------------ load

@@ -453,3 +453,25 @@ def _part(source, storage_offset, size, stride):
 
 def _c_name(dtype):
     return C_NAMES.get(dtype.type_name, dtype.name)
+
+
+# ------------------------------------------------------------------ torch.FloatStorage and its like
+class storagetype(type):
+    """The class of `torch.FloatStorage` and its like: names for storages of one dtype. Calling one makes a storage of
+    so many numbers, or of those of a sequence."""
+
+    def __call__(cls, *args, wrap_storage=None):
+        return TypedStorage(*args, dtype=cls.dtype, wrap_storage=wrap_storage)
+
+    def __instancecheck__(cls, x):
+        return isinstance(x, TypedStorage) and x.dtype is cls.dtype
+
+    def __repr__(cls):
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+_KINDS = {f"{d.type_name}Storage": d for d in dt.ALL
+          if d not in (dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8)}
+globals().update({name: storagetype(name, (), {"dtype": d, "__doc__": f"Storages of {d!r}."})
+                  for name, d in _KINDS.items()})
+__all__ += _KINDS

@@ -8,6 +8,7 @@ from .tensor_methods import Variable, backward, grad
 
 from . import anomaly_mode, forward_ad, function, graph, variable
 from .function import Function
+from .grad_mode import mode
 from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "enforce_grad_layout_policy",
@@ -16,3 +17,9 @@ __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", 
            "set_grad_enabled", "set_multithreading_enabled", "variable"]
 
 __getattr__ = _namespace(__name__, ("functional", "profiler"))
+
+
+def _is_checkpoint_valid():
+    """Whether reentrant checkpointing can be done in the backward that runs: not where single inputs are asked for."""
+    task = mode.graph_task
+    return task is None or task.inputs is None

@@ -1,2 +1,10 @@
 """torch.backends: what the machine can do. The settings of GPU libraries can be set, and change nothing."""
+from contextlib import contextmanager as _contextmanager
+
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp
+
+
+@_contextmanager
+def __allow_nonbracketed_mutation():
+    """A context in which settings may be assigned to, which they may be everywhere here."""
+    yield

@@ -173,4 +173,6 @@ class device_of(device):
         super().__init__(-1)
 
 
-__getattr__ = _namespace(__name__, ("amp",))
+_initialized = False                           # whether CUDA was
+
+__getattr__ = _namespace(__name__, ("amp", "nvtx", "random"))

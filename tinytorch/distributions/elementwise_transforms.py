@@ -68,7 +68,7 @@ class SigmoidTransform(Alike):
     domain, codomain, bijective, sign = constraints.real, constraints.unit_interval, True, 1
 
     def _call(self, x: Tensor) -> Tensor:
-        return within_unit(sigmoid(x))
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         y = within_unit(y)
@@ -76,6 +76,10 @@ class SigmoidTransform(Alike):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return -softplus(-x) - softplus(x)
+
+
+def _clipped_sigmoid(x):
+    return within_unit(sigmoid(x))
 
 
 def within_unit(y):

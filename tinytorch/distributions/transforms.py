@@ -1,12 +1,13 @@
 """Transforms of random variables: invertible functions with the logarithm of their Jacobian determinant."""
-from .base_transforms import (
+from .base_transforms import (  # noqa: F401
     ComposeTransform,
     IndependentTransform,
     ReshapeTransform,
     Transform,
+    _InverseTransform,
     identity_transform,
 )
-from .elementwise_transforms import (
+from .elementwise_transforms import (  # noqa: F401
     AbsTransform,
     AffineTransform,
     CumulativeDistributionTransform,
@@ -15,6 +16,7 @@ from .elementwise_transforms import (
     SigmoidTransform,
     SoftplusTransform,
     TanhTransform,
+    _clipped_sigmoid,
 )
 from .joint_transforms import (
     CatTransform,

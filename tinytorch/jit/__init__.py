@@ -203,4 +203,4 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     raise NotImplementedError("torch.jit.load is not supported: TorchScript files cannot be read")
 
 
-__getattr__ = _namespace(__name__, ("annotations",))
+__getattr__ = _namespace(__name__, ("_state", "annotations"))

@@ -5,4 +5,4 @@ from .modules import *
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__getattr__ = _namespace(__name__, ["_reduction", "attention", "common_types", "grad"])
+__getattr__ = _namespace(__name__, ["_reduction", "attention", "common_types", "grad", "quantized"])

@@ -107,7 +107,7 @@ class Buffer(Tensor, metaclass=_BufferType):
         return buffer
 
 
-class _Uninitialized:
+class UninitializedTensorMixin:
     """A tensor whose shape is not known yet: it has a dtype and can be converted, nothing else."""
 
     @property
@@ -177,8 +177,8 @@ class _Uninitialized:
             "before calling `module.share_memory()`.")
 
     def materialize(self, shape, device=None, dtype=None):
-        """Become an ordinary tensor of this shape, its elements not set."""
-        made = empty(tuple(shape), dtype=dtype or self.lazy_dtype, device=device or self.lazy_device)
+        """Become an ordinary tensor of this shape (a tuple, or one length), its elements not set."""
+        made = empty(shape, dtype=dtype or self.lazy_dtype, device=device or self.lazy_device)
         del self.__dict__["lazy_dtype"], self.__dict__["lazy_device"]
         self.__class__ = self.cls_to_become
         self.array = made.array
@@ -203,7 +203,7 @@ def _uninitialized(cls, requires_grad, device, dtype):
     return self
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A Parameter whose shape is not known yet; `materialize(shape)` makes it an ordinary one."""
 
     cls_to_become = Parameter
@@ -215,7 +215,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         """All is done in __new__."""
 
 
-class UninitializedBuffer(_Uninitialized, Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer whose shape is not known yet; `materialize(shape)` makes it an ordinary tensor."""
 
     cls_to_become = Tensor
@@ -232,4 +232,4 @@ class UninitializedBuffer(_Uninitialized, Tensor):
 
 def is_lazy(param):
     """Whether a parameter or buffer is still uninitialised."""
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, UninitializedTensorMixin)

@@ -10,6 +10,7 @@ from .array_optimizer import (
     reals,
     record_square,
     refused_capture,
+    update_each,
     zeros_like,
 )
 
@@ -59,3 +60,10 @@ class Adadelta(ArrayOptimizer):
         delta = deltas.add(eps).sqrt_().clone().div_(square.add(eps).sqrt_()).mul_(g)
         record_square(deltas, rho, delta)
         p.add_(delta, alpha=-lr)
+
+
+def adadelta(params, grads, square_avgs, acc_deltas, state_steps, capturable=False, foreach=None, differentiable=False,
+             has_complex=False, *, lr, rho, eps, weight_decay, maximize):
+    """Adadelta's step for lists of tensors, in place."""
+    update_each(Adadelta, lr, params, grads, dict(rho=rho, eps=eps, weight_decay=weight_decay,
+                maximize=maximize, foreach=foreach), step=state_steps, square_avg=square_avgs, acc_delta=acc_deltas)

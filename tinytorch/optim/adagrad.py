@@ -5,7 +5,17 @@ from .. import dtypes as dt
 from ..autograd.promotion import scalar_as
 from ..kernels import optim as kernels
 from ..tensor import wrap
-from .array_optimizer import ArrayOptimizer, array_of, check_fused, count_step, new_count, penalised, real, reals
+from .array_optimizer import (
+    ArrayOptimizer,
+    array_of,
+    check_fused,
+    count_step,
+    new_count,
+    penalised,
+    real,
+    reals,
+    update_each,
+)
 
 
 class Adagrad(ArrayOptimizer):
@@ -75,3 +85,10 @@ class Adagrad(ArrayOptimizer):
 
     def share_memory(self):
         """Nothing to do: the state lives in this process."""
+
+
+def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None, found_inf=None, has_sparse_grad=False,
+            foreach=None, differentiable=False, has_complex=False, *, lr, weight_decay, lr_decay, eps, maximize):
+    """Adagrad's step for lists of tensors, in place."""
+    update_each(Adagrad, lr, params, grads, dict(weight_decay=weight_decay, lr_decay=lr_decay, eps=eps,
+                maximize=maximize, foreach=foreach, fused=fused), step=state_steps, sum=state_sums)

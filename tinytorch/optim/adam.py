@@ -13,6 +13,7 @@ from .array_optimizer import (
     reals,
     record_square,
     scalar,
+    update_each,
     zeros_like,
 )
 
@@ -105,3 +106,13 @@ class Adam(ArrayOptimizer):
             largest.copy_(largest.clone().maximum(v))
             v = largest
         p.addcdiv_(m.clone(), (v.sqrt() / (root * rate)).add_(group["eps"] / rate))
+
+
+def adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach=None, capturable=False,
+         differentiable=False, fused=None, grad_scale=None, found_inf=None, has_complex=False,
+         decoupled_weight_decay=False, *, amsgrad, beta1, beta2, lr, weight_decay, eps, maximize):
+    """Adam's step for lists of tensors, in place."""
+    update_each(Adam, lr, params, grads, dict(amsgrad=amsgrad, weight_decay=weight_decay, eps=eps,
+                maximize=maximize, foreach=foreach, fused=fused, decoupled_weight_decay=decoupled_weight_decay,
+                betas=(beta1, beta2), lr=lr), step=state_steps, exp_avg=exp_avgs, exp_avg_sq=exp_avg_sqs,
+                max_exp_avg_sq=max_exp_avg_sqs)

@@ -11,6 +11,7 @@ from .array_optimizer import (
     penalised,
     real,
     reals,
+    update_each,
     zeros_like,
 )
 
@@ -57,3 +58,10 @@ class Adamax(ArrayOptimizer):
         both = stack([largest.mul_(beta2), g.abs().add_(group["eps"])])
         largest.copy_(amax(both, 0))           # whose derivative is shared where the two are the same
         p.addcdiv_(m, largest, value=-(lr / bias))
+
+
+def adamax(params, grads, exp_avgs, exp_infs, state_steps, foreach=None, maximize=False, differentiable=False,
+           capturable=False, has_complex=False, *, eps, beta1, beta2, lr, weight_decay):
+    """Adamax's step for lists of tensors, in place."""
+    update_each(Adamax, lr, params, grads, dict(eps=eps, weight_decay=weight_decay, maximize=maximize,
+                foreach=foreach, betas=(beta1, beta2)), step=state_steps, exp_avg=exp_avgs, exp_inf=exp_infs)

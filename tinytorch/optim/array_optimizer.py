@@ -1,5 +1,8 @@
 """ArrayOptimizer: an optimiser whose update of a parameter is one function on ndarrays."""
+from __future__ import annotations
+
 from operator import is_
+from typing import Any
 
 import numpy as np
 
@@ -234,6 +237,29 @@ class ArrayOptimizer(Optimizer):
     def _update_sparse(self, group, lr, p, g):
         """Update parameter `p` in place from its sparse gradient `g`."""
         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
+
+
+def update_each(kind: type[ArrayOptimizer], lr: Any, params: list[Tensor], grads: list[Tensor], group: dict,
+                **states: list[Tensor]) -> None:
+    """The update of an optimiser of a class, for each of a list: `states` are lists of the parts of their state, of
+    which new ones are put there."""
+    if not all([isinstance(t, Tensor) for t in states.get("step", ())]):
+        raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
+    optimiser = object.__new__(kind)
+    lr = number_of(lr) if isinstance(lr, Tensor) else lr
+    for i, (p, g) in enumerate(zip(params, grads)):
+        parts = {name: values[i] for name, values in states.items() if i < len(values) and values[i] is not None}
+        before = dict(parts)
+        if g.is_sparse:
+            optimiser.state = {p: parts}
+            optimiser._update_sparse(group, lr, p, g)
+        else:
+            optimiser._check_shapes(p.array, g.array, parts)
+            optimiser._update(group, lr, p.array, g.array, parts)
+        p.version[0] += 1
+        for name, value in parts.items():
+            if before.get(name) is not value:
+                states[name][i] = value
 
 
 # ------------------------------------------------------------------ checks

@@ -14,6 +14,7 @@ from .array_optimizer import (
     real,
     reals,
     refused_capture,
+    update_each,
     value_of,
     zeros_like,
 )
@@ -79,3 +80,11 @@ class ASGD(ArrayOptimizer):
         rate = lr / (1 + lambd * lr * step) ** group["alpha"]
         eta.copy_(rate if isinstance(rate, Tensor) else number(rate))
         mu.copy_(number(1 / max(1, step - group["t0"])))
+
+
+def asgd(params, grads, axs, mus, etas, state_steps, foreach=None, maximize=False, differentiable=False,
+         capturable=False, has_complex=False, *, lambd, lr, t0, alpha, weight_decay):
+    """ASGD's step for lists of tensors, in place."""
+    update_each(ASGD, lr, params, grads, dict(lambd=lambd, t0=t0, alpha=alpha,
+                weight_decay=weight_decay, maximize=maximize, foreach=foreach), step=state_steps, eta=etas, mu=mus,
+                ax=axs)

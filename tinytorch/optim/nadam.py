@@ -12,6 +12,7 @@ from .array_optimizer import (
     reals,
     record_square,
     refused_capture,
+    update_each,
     value_of,
     zeros_like,
 )
@@ -87,3 +88,13 @@ def _momenta(group, step):
     """The momentum of this step and of the next one."""
     beta1, decay = group["betas"][0], group["momentum_decay"]
     return [beta1 * (1.0 - 0.5 * 0.96 ** (t * decay)) for t in (step, step + 1)]
+
+
+def nadam(params, grads, exp_avgs, exp_avg_sqs, mu_products, state_steps, decoupled_weight_decay=False, foreach=None,
+          capturable=False, differentiable=False, has_complex=False, maximize=False, *, beta1, beta2, lr, weight_decay,
+          momentum_decay, eps):
+    """NAdam's step for lists of tensors, in place."""
+    update_each(NAdam, lr, params, grads, dict(decoupled_weight_decay=decoupled_weight_decay,
+                weight_decay=weight_decay, momentum_decay=momentum_decay, eps=eps, maximize=maximize,
+                foreach=foreach, betas=(beta1, beta2)), step=state_steps, mu_product=mu_products, exp_avg=exp_avgs,
+                exp_avg_sq=exp_avg_sqs)

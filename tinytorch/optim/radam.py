@@ -10,6 +10,7 @@ from .array_optimizer import (
     real,
     reals,
     record_square,
+    update_each,
     zeros_like,
 )
 
@@ -77,3 +78,12 @@ def rectification(beta2, step):
     if length <= 5:
         return None
     return ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
+
+
+def radam(params, grads, exp_avgs, exp_avg_sqs, state_steps, decoupled_weight_decay=False, foreach=None,
+          differentiable=False, capturable=False, has_complex=False, maximize=False, *, beta1, beta2, lr, weight_decay,
+          eps):
+    """RAdam's step for lists of tensors, in place."""
+    update_each(RAdam, lr, params, grads, dict(decoupled_weight_decay=decoupled_weight_decay,
+                weight_decay=weight_decay, eps=eps, maximize=maximize, foreach=foreach, betas=(beta1, beta2)),
+                step=state_steps, exp_avg=exp_avgs, exp_avg_sq=exp_avg_sqs)

@@ -10,6 +10,7 @@ from .array_optimizer import (
     reals,
     record_square,
     refused_capture,
+    update_each,
     zeros_like,
 )
 
@@ -74,3 +75,12 @@ class RMSprop(ArrayOptimizer):
             p.add_(buffer, alpha=-lr)
         else:
             p.addcdiv_(g, root, value=-lr)
+
+
+def rmsprop(params, grads, square_avgs, grad_avgs, momentum_buffer_list, state_steps, foreach=None, maximize=False,
+            differentiable=False, capturable=False, has_complex=False, *, lr, alpha, eps, weight_decay, momentum,
+            centered):
+    """RMSprop's step for lists of tensors, in place."""
+    update_each(RMSprop, lr, params, grads, dict(alpha=alpha, eps=eps, weight_decay=weight_decay,
+                momentum=momentum, centered=centered, maximize=maximize, foreach=foreach), step=state_steps,
+                square_avg=square_avgs, grad_avg=grad_avgs, momentum_buffer=momentum_buffer_list)

@@ -15,6 +15,7 @@ from .array_optimizer import (
     real,
     reals,
     refused_capture,
+    update_each,
     zeros_like,
 )
 
@@ -75,3 +76,11 @@ class Rprop(ArrayOptimizer):
         g[sign.eq(shorter)] = 0
         p.addcmul_(g.sign(), size, value=-1)
         prev.copy_(g)
+
+
+def rprop(params, grads, prevs, step_sizes, state_steps, foreach=None, capturable=False, maximize=False,
+          differentiable=False, has_complex=False, *, step_size_min, step_size_max, etaminus, etaplus):
+    """Rprop's step for lists of tensors, in place."""
+    update_each(Rprop, None, params, grads, dict(maximize=maximize, foreach=foreach,
+                step_sizes=(step_size_min, step_size_max), etas=(etaminus, etaplus)), step=state_steps, prev=prevs,
+                step_size=step_sizes)

@@ -3,7 +3,7 @@ from ..dtypes import COMPLEX
 from ..kernels import optim as kernels
 from ..lazy import bits_of
 from ..tensor import Tensor
-from .array_optimizer import ArrayOptimizer, penalised, real, zeros_like
+from .array_optimizer import ArrayOptimizer, penalised, real, update_each, zeros_like
 
 
 class SGD(ArrayOptimizer):
@@ -111,3 +111,11 @@ class SGD(ArrayOptimizer):
 
 def _whole(array):
     return array
+
+
+def sgd(params, d_p_list, momentum_buffer_list, has_sparse_grad=False, foreach=None, fused=None, grad_scale=None,
+        found_inf=None, *, weight_decay, momentum, lr, dampening, nesterov, maximize):
+    """SGD's step for lists of tensors, in place."""
+    update_each(SGD, lr, params, d_p_list, dict(weight_decay=weight_decay, momentum=momentum,
+                dampening=dampening, nesterov=nesterov, maximize=maximize, foreach=foreach, fused=fused),
+                momentum_buffer=momentum_buffer_list)

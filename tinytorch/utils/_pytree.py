@@ -1,6 +1,8 @@
 """Trees of Python containers: dicts, lists, tuples and named tuples, whose leaves are everything else."""
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -253,6 +255,21 @@ def _dict_unflatten(values, context):
     return dict(zip(context, values))
 
 
+def _list_flatten(x):
+    """(elements, None)."""
+    return list(x), None
+
+
+def _tuple_flatten(x):
+    """(elements, None)."""
+    return list(x), None
+
+
+def _namedtuple_flatten(x):
+    """(elements, the class)."""
+    return list(x), type(x)
+
+
 def _dict_flatten_with_keys(x):
     """([(key, value)], keys)."""
     return [(MappingKey(key), value) for key, value in x.items()], list(x)
@@ -268,6 +285,116 @@ class SequenceKey(NamedTuple):
     """The place of a child in a sequence."""
 
     idx: int
+
+
+class GetAttrKey(NamedTuple):
+    """The place of a child in an object with attributes."""
+
+    name: str
+
+
+def _key_text(key):
+    if isinstance(key, SequenceKey):
+        return f"[{key.idx}]"
+    return f"[{key.key!r}]" if isinstance(key, MappingKey) else f".{key.name}"
+
+
+def keystr(kp):
+    """A path of keys as Python would write it.
+
+    >>> from tinytorch.utils._pytree import MappingKey, SequenceKey, keystr
+    >>> keystr((MappingKey("a"), SequenceKey(1)))
+    "['a'][1]"
+    """
+    return "".join(map(_key_text, kp))
+
+
+def _with_keys(tree, spec, path):
+    if spec.kind is None:
+        return [(path, tree)]
+    opened = _open(tree)
+    if spec.kind in (dict, OrderedDict, defaultdict):
+        keys = [MappingKey(key) for key in tree]
+    elif spec.kind in _fields:
+        keys = [GetAttrKey(name) for name in _fields[spec.kind]]
+    elif spec.kind is tuple and spec.context:
+        keys = [GetAttrKey(name) for name in tree._fields]
+    else:
+        keys = [SequenceKey(i) for i in range(len(spec.children))]
+    return [found for key, child, part in zip(keys, opened[2], spec.children)
+            for found in _with_keys(child, part, (*path, key))]
+
+
+def tree_flatten_with_path(tree, is_leaf=None):
+    """(list of (path of keys, leaf), TreeSpec)."""
+    spec = tree_structure(tree, is_leaf)
+    return _with_keys(tree, spec, ()), spec
+
+
+def tree_leaves_with_path(tree, is_leaf=None):
+    """The leaves, each with its path of keys."""
+    return tree_flatten_with_path(tree, is_leaf)[0]
+
+
+def tree_map_with_path(func, tree, *rests, is_leaf=None):
+    """`tree_map` of a function that is given the path of keys before the leaves.
+
+    >>> from tinytorch.utils._pytree import keystr, tree_map_with_path
+    >>> tree_map_with_path(lambda path, x: keystr(path), {"a": [1, 2]})
+    {'a': ["['a'][0]", "['a'][1]"]}
+    """
+    found, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [broadcast_leaves(rest, spec) for rest in rests]
+    return tree_unflatten([func(path, leaf, *more) for (path, leaf), *more in zip(found, *others)], spec)
+
+
+#: The names of the fields of dataclasses that are registered.
+_fields = {}
+
+
+def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
+    """Have the instances of a dataclass taken for containers of its fields. ValueError if the names are not those."""
+    if not dataclasses.is_dataclass(cls):
+        raise ValueError(f"field_names must be specified with a list of all fields used to initialize {cls}, as it is "
+                         "not a dataclass.")
+    names = [field.name for field in dataclasses.fields(cls) if field.init]
+    dropped = list(drop_field_names or ())
+    if field_names is not None and {*field_names, *dropped} != {*names}:
+        raise ValueError(f"field_names do not include all the fields of {cls}: {names}")
+    kept = [name for name in field_names or names if name not in dropped]
+    _fields[cls] = kept
+    register_pytree_node(cls, lambda x: ([getattr(x, name) for name in kept], None),
+                         lambda values, context: cls(**dict(zip(kept, values))))
+
+
+def _as_words(spec):
+    if spec.kind is None:
+        return {"type": None, "context": None, "children_spec": []}
+    return {"type": f"{spec.kind.__module__}.{spec.kind.__qualname__}",
+            "context": "null" if spec.context is None else json.dumps(spec.context),
+            "children_spec": [_as_words(child) for child in spec.children]}
+
+
+def treespec_dumps(treespec, protocol=None):
+    """A TreeSpec as JSON. TypeError for contexts that JSON has not."""
+    return json.dumps([1, _as_words(treespec)])
+
+
+def _of_words(words):
+    if words["type"] is None:
+        return TreeSpec()
+    kinds = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (*SUPPORTED_NODES, *_registered)}
+    if words["type"] not in kinds:
+        raise NotImplementedError(f"{words['type']} is not registered")
+    return TreeSpec(kinds[words["type"]], json.loads(words["context"]), [_of_words(w) for w in words["children_spec"]])
+
+
+def treespec_loads(serialized):
+    """The TreeSpec that `treespec_dumps` wrote. ValueError for another protocol than its."""
+    protocol, words = json.loads(serialized)
+    if protocol != 1:
+        raise ValueError(f"Unknown protocol {protocol}. Available protocols: [1]")
+    return _of_words(words)
 
 
 def _node(kind):

@@ -126,7 +126,7 @@ class _Frame:
             if self.early_stop and len(found) == len(self.metadata):
                 raise _Enough
             return found[-1]
-        args = tuple([a.detach().requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a for a in self.args])
+        args = detach_variable(self.args)
         with (_rng(self.rng_state), enable_grad(), saved_tensors_hooks(keep, lambda kept: kept),
               _in_autocast(self.autocast), self.context):
             try:
@@ -180,6 +180,20 @@ def _in_autocast(settings):
         return contextlib.nullcontext()
     from ..amp.autocast_mode import autocast
     return autocast("cpu", **settings)
+
+
+def detach_variable(inputs):
+    """A tuple of the tensors outside the graph, each requiring gradients if it did; other things as they are.
+    RuntimeError for what is no tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple([x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs])
+
+
+def check_backward_validity(inputs):
+    """Warns if none of the tensors among `inputs` requires gradients."""
+    if not any([isinstance(x, Tensor) and x.requires_grad for x in inputs]):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 class CheckpointFunction(Function):

@@ -1,12 +1,18 @@
 """torch.ao.quantization: what stands in models for the places where numbers would be quantised."""
-from ..._refused import refused
-from ...nn import Identity
+from ..._refused import refused, refused_class
+from ...nn import Identity, Module
 
-__all__ = ["DeQuantStub", "QuantStub", "convert", "fuse_modules", "fuse_modules_qat", "get_default_qat_qconfig",
-           "get_default_qconfig", "prepare", "prepare_qat", "quantize", "quantize_dynamic"]
+_FUNCTIONS = ["convert", "fuse_modules", "fuse_modules_qat", "get_default_qat_qconfig", "get_default_qconfig",
+              "prepare", "prepare_qat", "quantize", "quantize_dynamic"]
+_MODULES = ["FakeQuantize", "FakeQuantizeBase", "HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver",
+            "MovingAveragePerChannelMinMaxObserver", "NoopObserver", "ObserverBase", "PerChannelMinMaxObserver",
+            "PlaceholderObserver", "RecordingObserver"]
+__all__ = ["DeQuantStub", "QConfig", "QuantStub", *_FUNCTIONS, *_MODULES]
 
-convert, fuse_modules, fuse_modules_qat, get_default_qat_qconfig, get_default_qconfig, prepare, prepare_qat, quantize, \
-    quantize_dynamic = [refused(__name__, name, "there are no quantised numbers") for name in __all__[2:]]
+_REASON = "there are no quantised numbers"
+globals().update({name: refused(__name__, name, _REASON) for name in _FUNCTIONS})
+globals().update({name: refused_class(__name__, name, _REASON, (Module,)) for name in _MODULES})
+QConfig = refused_class(__name__, "QConfig", _REASON)
 
 
 class QuantStub(Identity):

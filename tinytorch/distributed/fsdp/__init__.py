@@ -1,5 +1,6 @@
 """torch.distributed.fsdp: names to ask isinstance of."""
 from ..._refused import refused, refused_class
+from ...missing import namespace as _namespace
 from ...nn import Module
 
 __all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]
@@ -7,3 +8,5 @@ __all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]
 FullyShardedDataParallel, FSDPModule = [refused_class(__name__, name, "there is one process", (Module,))
                                         for name in ("FullyShardedDataParallel", "FSDPModule")]
 fully_shard = refused(__name__, "fully_shard", "there is one process")
+
+__getattr__ = _namespace(__name__, ("fully_sharded_data_parallel",))

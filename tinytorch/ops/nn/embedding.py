@@ -8,7 +8,7 @@ from ...arguments import int_of
 from ...autograd.op import op
 from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import overridden, public, refuse
-from ...autograd.views import check_written
+from ...autograd.views import check_in_place, check_written
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
@@ -80,6 +80,20 @@ def _renorm(weight, input, max_norm, norm_type):
     check_written(weight.array)
     kernels.limit_norms(weight.array, input.array, max_norm, norm_type)
     weight.version[0] += 1
+
+
+@public()
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """Scale the rows of `input` that `indices` number down to the norm `max_norm`, in place, where theirs is larger.
+
+    >>> import tinytorch as torch
+    >>> torch.embedding_renorm_(torch.tensor([[3., 4.]]), torch.tensor([0]), 1., 2.)
+    tensor([[0.6000, 0.8000]])
+    """
+    _check_lookup(indices, input, "embedding_renorm_")
+    check_in_place(input)
+    _renorm(input, indices, max_norm, norm_type)
+    return input
 
 
 @public(hot=True)

@@ -13,7 +13,7 @@ from ....tensor import Tensor, wrap
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
-_TEXT_OR_OBJECTS = re.compile("[SaUO]")                      # in a NumPy dtype string: no numbers
+np_str_obj_array_pattern = re.compile("[SaUO]")                      # in a NumPy dtype string: no numbers
 _REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 
@@ -44,7 +44,7 @@ def default_convert(data):
     if isinstance(data, Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)):
-        if _TEXT_OR_OBJECTS.search(data.dtype.str):
+        if np_str_obj_array_pattern.search(data.dtype.str):
             return data
         return as_tensor(data)
     if isinstance(data, Mapping):
@@ -108,7 +108,7 @@ def _rows(arrays, count):
 
 
 def _collate_arrays(batch, *, collate_fn_map=None):
-    if _TEXT_OR_OBJECTS.search(batch[0].dtype.str):
+    if np_str_obj_array_pattern.search(batch[0].dtype.str):
         raise TypeError(_REFUSED.format(batch[0].dtype))
     return collate([as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)
 

@@ -41,8 +41,9 @@ def get_worker_info():
     return getattr(_here, "info", None)
 
 
-def _numpy_seeds(number, base_seed):
-    return np.random.SeedSequence([number, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4)
+def _generate_state(base_seed, worker_id):
+    """Four numbers that NumPy's generator is seeded with."""
+    return np.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4).tolist()
 
 
 class Worker:
@@ -59,7 +60,7 @@ class Worker:
         self.stream = Stream(seed)
         import random  # Python's own, which nothing but workers needs
         self.python_state = random.Random(seed).getstate()
-        self.numpy_state = np.random.RandomState(_numpy_seeds(number, base_seed)).get_state()
+        self.numpy_state = np.random.RandomState(_generate_state(base_seed, number)).get_state()
         if init_fn is not None:
             with self:
                 init_fn(number)
@@ -189,4 +190,4 @@ def _seed(base_seed, worker_id):
     random.seed(base_seed + worker_id)
     exchange_stream(None)
     default_generator.manual_seed(base_seed + worker_id)
-    np.random.seed(_numpy_seeds(worker_id, base_seed))
+    np.random.seed(_generate_state(base_seed, worker_id))

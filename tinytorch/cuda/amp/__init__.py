@@ -1,7 +1,7 @@
 """torch.cuda.amp: torch.amp for "cuda", as it was called before."""
 import warnings
 
-from .. import amp, dtypes as dt
+from ... import amp, dtypes as dt
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 

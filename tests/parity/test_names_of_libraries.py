@@ -1,0 +1,192 @@
+"""Names that libraries import, against torch: what they do, or that they refuse when they are used."""
+import dataclasses
+import gc
+import importlib
+import json
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import tinytorch
+
+BOTH = [torch, tinytorch]
+
+
+def part(t, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module(f"{t.__name__}.{name}")
+
+
+def told(f, t):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return str(f(t)).replace("tinytorch", "torch")
+        except Exception as error:
+            return type(error).__name__, str(error).replace("tinytorch", "torch")
+
+
+CHECKS = {
+    "_check": lambda t: t._check(False), "said": lambda t: t._check(False, lambda: "no"),
+    "number": lambda t: t._check(1), "words": lambda t: t._check(False, "no"), "holds": lambda t: t._check(True),
+    "index": lambda t: t._check_index(False, lambda: 3), "value": lambda t: t._check_value(False),
+    "type": lambda t: t._check_type(False), "size": lambda t: t._check_is_size(-1),
+    "largest": lambda t: t._check_is_size(5, max=4), "with": lambda t: t._check_with(KeyError, False, lambda: "k"),
+    "not implemented": lambda t: t._check_not_implemented(False), "assert": lambda t: t._assert(False, "words"),
+    "a tensor": lambda t: t._assert(t.tensor(True), ""), "all": lambda t: t._check_tensor_all(t.tensor([True, False])),
+    "no tensor": lambda t: t._check_tensor_all(3), "numbers": lambda t: t._check_tensor_all(t.ones(2)),
+    "nuclear norm": lambda t: t.nuclear_norm(t.arange(6.0).view(2, 3)), "device": lambda t: t.get_device_module("xx"),
+    "shuffled": lambda t: t.native_channel_shuffle(t.arange(8.0).view(1, 4, 2, 1), 2),
+    "storages": lambda t: (t.FloatStorage([1, 2]).tolist(), isinstance(t.ones(1).storage(), t.FloatStorage),
+                           isinstance(t.ones(1).storage(), t.LongStorage), type(t.LongStorage(2)).__name__),
+    "split": lambda t: t.unsafe_split_with_sizes(t.arange(5), [2, 3]),
+    "dtypes": lambda t: (t.qint8, t.quint8, t.qint32),
+    "renormed": lambda t: t.embedding_renorm_(t.tensor([[3.0, 4.0], [6.0, 8.0]]), t.tensor([1]), 1.0, 2.0),
+    "aten.index": lambda t: t.ops.aten.index(t.arange(6).view(2, 3), [None, t.tensor([1])]),
+    "aten.index_put": lambda t: t.ops.aten.index_put(t.zeros(2, 3), [None, t.tensor([1])], t.tensor(2.0)),
+    "aten._convolution": lambda t: t.ops.aten._convolution(
+        t.ones(1, 1, 4), t.ones(1, 1, 2), None, [1], [0], [1], False, [0], 1, False, False, False, False),
+    "cuda": lambda t: (t.cuda._initialized, part(t, "cuda.random").initial_seed.__name__),
+    "nvtx": lambda t: part(t, "cuda.nvtx").range_push("a"),
+    "mixed precision": lambda t: part(t, "cuda.amp.common").amp_definitely_not_available(),
+    "protocol": lambda t: t.serialization.DEFAULT_PROTOCOL,
+    "order": lambda t: (t.serialization.get_default_load_endianness(), t.serialization.get_crc32_options()),
+    "state": lambda t: part(t, "utils.data._utils.worker")._generate_state(123456789012, 3),
+    "pattern": lambda t: part(t, "utils.data._utils.collate").np_str_obj_array_pattern,
+    "sigmoid": lambda t: part(t, "distributions.transforms")._clipped_sigmoid(t.tensor([-200.0, 0.0, 200.0])),
+    "inverse": lambda t: isinstance(t.distributions.ExpTransform().inv,
+                                    part(t, "distributions.transforms")._InverseTransform),
+    "lazy": lambda t: isinstance(t.nn.LazyLinear(2).weight, part(t, "nn.parameter").UninitializedTensorMixin),
+    "variables": lambda t: part(t, "utils.checkpoint").detach_variable((t.ones(1), 2)),
+    "no variables": lambda t: part(t, "utils.checkpoint").detach_variable([1]),
+    "checkpoints": lambda t: t.autograd._is_checkpoint_valid(),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_as_torch(name):
+    assert told(CHECKS[name], tinytorch) == told(CHECKS[name], torch)
+
+
+@pytest.mark.parametrize("name", ["eig", "symeig", "solve", "lstsq", "matrix_rank"])
+def test_what_was_removed(name):
+    for t in BOTH:
+        with pytest.raises(RuntimeError, match="This function was deprecated since version 1.9 and is now removed"):
+            getattr(t, name)(t.eye(2), *[t.eye(2)] * (name in ("solve", "lstsq")))
+
+
+@pytest.mark.parametrize("name", """utils.cpp_extension nn.quantized quantization jit._state cuda.amp.autocast_mode
+    cuda.amp.grad_scaler distributed.fsdp.fully_sharded_data_parallel utils._foreach_utils utils.weak
+    utils.module_tracker utils.flop_counter utils._contextlib cuda.nvtx cuda.random""".split())
+def test_modules(name):
+    for t in BOTH:
+        assert part(t, name).__name__.endswith(name.split(".")[-1])
+
+
+def test_what_cannot_be_done_says_so_when_it_is_used():
+    for use in (lambda t: t.zeros(2, dtype=t.qint8), lambda t: part(t, "utils.cpp_extension").load("a", ["a.cpp"]),
+                lambda t: part(t, "quantization").FakeQuantizeBase(), lambda t: t._C.ScriptMethod(),
+                lambda t: t.serialization.skip_data().__enter__()):
+        with pytest.raises(NotImplementedError):
+            use(tinytorch)
+
+
+def point(t):
+    """A dataclass of its own for each library."""
+    @dataclasses.dataclass
+    class Point:
+        x: int
+        y: int
+    part(t, "utils._pytree").register_dataclass(Point)
+    return Point
+
+
+def test_pytrees():
+    found = []
+    for t in BOTH:
+        tree = part(t, "utils._pytree")
+        Point = point(t)
+        data = {"a": [1, (2, 3)], "b": Point(4, 5), "c": np.zeros(0).shape}
+        paths, spec = tree.tree_flatten_with_path({k: data[k] for k in "abc"})
+        named = tree.tree_map_with_path(lambda path, x, y, tree=tree: (tree.keystr(path), x + y), data["a"], data["a"])
+        words = json.loads(tree.treespec_dumps(tree.tree_flatten(data["a"])[1]))
+        back = tree.tree_unflatten([7, 8, 9], tree.treespec_loads(json.dumps(words)))
+        found.append(([(tree.keystr(path), x) for path, x in paths], named, words, back,
+                      tree.tree_map(lambda x: -x, data["b"]).y, tree._list_flatten([1, 2]),
+                      tree._tuple_flatten((1, 2))))
+    assert found[0] == found[1]
+
+
+def test_weak_dictionaries():
+    for t in BOTH:
+        names = part(t, "utils.weak").WeakIdKeyDictionary()
+        x, y = t.ones(2), t.ones(2)
+        names[x], names[y] = "x", "y"
+        assert names[x] == "x" and len(names) == 2 and x in names and t.ones(2) not in names
+        del x
+        gc.collect()
+        assert [*names.values()] == ["y"]
+
+
+def test_groups_of_tensors():
+    found = []
+    for t in BOTH:
+        group = part(t, "utils._foreach_utils")._group_tensors_by_device_and_dtype
+        a, b, c = t.ones(1), t.ones(2).double(), t.ones(3)
+        grouped = group([[a, b, c], [a * 2, b * 2, c * 2]], with_indices=True)
+        found.append([(str(device), str(dtype)[-7:], [[x.tolist() for x in tensors] for tensors in lists], numbers)
+                      for (device, dtype), (lists, numbers) in grouped.items()])
+    assert found[0] == found[1]
+
+
+OPTIMISERS = {
+    "sgd": (dict(momentum_buffer_list=None), dict(weight_decay=0.1, momentum=0.9, lr=0.1, dampening=0.0, nesterov=False,
+                                                  maximize=False)),
+    "adam": (dict(exp_avgs=0, exp_avg_sqs=0, max_exp_avg_sqs=0, state_steps=1),
+             dict(amsgrad=True, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, eps=1e-8, maximize=False)),
+    "adamw": (dict(exp_avgs=0, exp_avg_sqs=0, max_exp_avg_sqs=[], state_steps=1),
+              dict(amsgrad=False, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, eps=1e-8, maximize=True)),
+    "adagrad": (dict(state_sums=0, state_steps=1),
+                dict(lr=0.1, weight_decay=0.1, lr_decay=0.1, eps=1e-8, maximize=False)),
+    "adadelta": (dict(square_avgs=0, acc_deltas=0, state_steps=1),
+                 dict(lr=0.1, rho=0.9, eps=1e-6, weight_decay=0.1, maximize=False)),
+    "adamax": (dict(exp_avgs=0, exp_infs=0, state_steps=1),
+               dict(eps=1e-8, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1)),
+    "rmsprop": (dict(square_avgs=0, grad_avgs=0, momentum_buffer_list=0, state_steps=1),
+                dict(lr=0.1, alpha=0.9, eps=1e-8, weight_decay=0.1, momentum=0.9, centered=True)),
+    "nadam": (dict(exp_avgs=0, exp_avg_sqs=0, mu_products="one", state_steps=1),
+              dict(beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, momentum_decay=4e-3, eps=1e-8)),
+    "radam": (dict(exp_avgs=0, exp_avg_sqs=0, state_steps=1),
+              dict(beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, eps=1e-8)),
+    "rprop": (dict(prevs=0, step_sizes=0.1, state_steps=1),
+              dict(step_size_min=1e-6, step_size_max=50.0, etaminus=0.5, etaplus=1.2)),
+    "asgd": (dict(axs=0, mus="one", etas="one", state_steps=1),
+             dict(lambd=1e-4, lr=0.1, t0=1e6, alpha=0.75, weight_decay=0.1)),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_steps_as_functions(name):
+    states, options = OPTIMISERS[name]
+    found = []
+    for t in BOTH:
+        t.manual_seed(0)
+        params, kept = [t.randn(3, 4), t.randn(5)], {}
+        for key, start in states.items():
+            if start == []:
+                kept[key] = []
+            elif start is None:
+                kept[key] = [None, None]
+            elif key == "state_steps" or start == "one":
+                kept[key] = [t.tensor(0.0 if key == "state_steps" else 1.0) for _ in params]
+            else:
+                kept[key] = [t.full_like(p, start) for p in params]
+        step = getattr(part(t, f"optim.{name}"), name)
+        for _ in range(3):
+            step(params, [t.randn(p.shape) for p in params], *kept.values(), **options)
+        found.append([x for values in (params, *kept.values()) for x in values])
+    for ours, expected in zip(found[1], found[0]):
+        np.testing.assert_allclose(ours.numpy(), expected.numpy(), rtol=2e-6, atol=1e-6)

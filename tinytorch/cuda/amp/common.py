@@ -1,0 +1,8 @@
+"""torch.cuda.amp.common: whether mixed precision on CUDA can be."""
+
+__all__ = ["amp_definitely_not_available"]
+
+
+def amp_definitely_not_available():
+    """True: there is no CUDA."""
+    return True

@@ -1,0 +1,4 @@
+"""torch.cuda.amp.grad_scaler, where torch has the class."""
+from . import GradScaler
+
+__all__ = ["GradScaler"]

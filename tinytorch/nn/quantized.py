@@ -1,0 +1,4 @@
+"""torch.nn.quantized: nothing is quantised."""
+from ..missing import namespace as _namespace
+
+__getattr__ = _namespace(__name__)
