@@ -76,6 +76,7 @@ def _torch_name(obj, name=None):
 
 
 # ------------------------------------------------------------------ save
+@functools.lru_cache(16)
 def _pickler(base):
     """A class of pickler on top of pickle's in Python, or in C, that writes tensors as torch does."""
     class Pickler(base):
@@ -127,6 +128,7 @@ def _pickler(base):
     return Pickler
 
 
+@functools.lru_cache(16)
 def _in_python(base):
     class Pickler(_pickler(base)):
         """Writes our own names as torch's."""

@@ -9,16 +9,17 @@ ROOT = Path(torch.__file__).parent
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
     "__future__ finder likeness _names environment __main__ _children _installed missing version torch_version "
-    "_refused",
+    "_refused _removed",
     "_utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",
     "arguments data random printing types",
     "autograd",
     "ops sparse",
-    "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str",
-    "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing",
-    "nn func futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao",
+    "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str _checks",
+    "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing "
+    "_rare",
+    "nn func futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao quantization",
     "optim distributed.optim utils serialization _rebuild _storage_reader _whole_file _old_format "
     "_weights_only_unpickler _safetensors _zip_reader hub profiler multiprocessing",
     "distributions vision viz autograd.profiler",
